@@ -15,7 +15,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // HookEvent is an event of Claude Code.
@@ -83,20 +86,20 @@ func (t Turn) After(e HookEvent) Turn {
 		t.Said = t.Said || e.Typed() == "confirm" || e.Typed() == "approve"
 	case e.Name == afterTool && e.Tool == "AskUserQuestion":
 		t.Chosen = t.Chosen || choosesTo(e.Response)
-	case e.Name == afterTool && e.Tool == "Bash":
+	case e.Name == afterTool && isShell(e.Tool):
 		command := readShell(e.Input)
-		if decidesInShell(command, e.Program) {
+		if e.decidesInShell() {
 			t.Said, t.Chosen = false, false
 		}
 		if submitsInShell.MatchString(quoting.Replace(command)) {
 			t.Submitted, t.Chosen, t.AsksThem = true, false, false
 		}
 	case e.Name == afterTool && isTask(e.Tool):
-		switch call := read(e.Input); {
+		switch q, opens := readCall(e.Input); {
 		case refused(e.Response):
-		case call.Action == "submit":
+		case q.Action == workflow.ActionSubmit:
 			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
-		case call.yes() != "":
+		case opens:
 			t.Said, t.Chosen = false, false // a word opens one gate
 		}
 	}
@@ -112,18 +115,19 @@ func (t Turn) Refuse(e HookEvent) string {
 	if e.Name != beforeTool || !t.Submitted || t.Said || t.Chosen || t.Always || e.PromptID != t.Prompt {
 		return ""
 	}
-	command := "confirm"
+	command, held := "confirm", ""
 	switch {
-	case e.Tool == "Bash":
-		if !decidesInShell(readShell(e.Input), e.Program) {
+	case isShell(e.Tool):
+		if !e.decidesInShell() {
 			return ""
 		}
+		held = " The command may decide on it: it runs bmad-mcp for that, or a text that it puts together, which could. Without such a text it may run."
 	case isTask(e.Tool):
-		call := read(e.Input)
-		if call.yes() == "" || call.yes() == "unsaid" && t.AsksThem {
+		q, opens := readCall(e.Input)
+		if !opens || !q.Word().Given && t.AsksThem {
 			return "" // it decides nothing, or is the call by which the person is asked
 		}
-		command = call.command()
+		command = string(q.Action)
 	default:
 		return ""
 	}
@@ -131,51 +135,27 @@ func (t Turn) Refuse(e HookEvent) string {
 	if t.AsksThem {
 		how = "Make next_call of the last reply as it is, without confirmed or approved: the person is asked by their host, and what they choose there counts."
 	}
-	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since. " + how
+	return "Nobody has decided on this draft yet: it was handed in within this turn, and the person has not said anything about it since." + held + " " + how
 }
 
 // submitsInShell matches a command that hands in a draft.
 var submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 
-// call has the relevant parts of a call to bmad-task.
-type call struct {
-	Action    string `json:"action"`
-	Confirmed *bool  `json:"confirmed"`
-	Approved  *bool  `json:"approved"`
+// readCall reads a call to bmad-task as the server does. opens is true if it opens a gate: it may,
+// where it leaves the decision out.
+func readCall(input json.RawMessage) (q request.Request, opens bool) {
+	q, err := arguments.Task(input)
+	if err != nil { // the server refuses it
+		return request.Request{}, false
+	}
+	return q, q.Decides() && !q.Word().No
 }
 
-// read reads a call's arguments and ignores everything else.
-func read(input json.RawMessage) call {
-	var c call
-	_ = json.Unmarshal(input, &c)
-	return c
-}
-
-// yes says whether a call opens a gate: "said", "unsaid" where leaving the decision out
-// may mean yes, or "".
-func (c call) yes() string {
-	decision := c.Confirmed
-	switch c.Action {
-	case "confirm", "confirm_save":
-	case "approve":
-		decision = c.Approved
-	default:
-		return ""
-	}
-	switch {
-	case decision == nil:
-		return "unsaid"
-	case *decision:
-		return "said"
-	}
-	return ""
-}
-
-func (c call) command() string {
-	if c.Action == "approve" {
-		return "approve"
-	}
-	return "confirm"
+// decidesInShell reports whether a command may decide something for the person.
+func (e HookEvent) decidesInShell() bool {
+	command := readShell(e.Input)
+	powershell := hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
+	return decidesInShell(command, e.Program) || e.Tool == "PowerShell" && powershell
 }
 
 // isTask reports whether a tool is the workflow's, under whatever name the server has.

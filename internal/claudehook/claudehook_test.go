@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const task, other = "mcp__plugin_bmad_bmad__bmad-task", "mcp__bmad__bmad-task"
@@ -187,5 +189,77 @@ func FuzzEvent(f *testing.F) {
 		if _, err := claudehook.Answer(text); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// FuzzCall looks for arguments that the hook reads in another way than the server.
+func FuzzCall(f *testing.F) {
+	for _, input := range readings {
+		f.Add(input)
+	}
+	f.Fuzz(func(t *testing.T, input string) {
+		q, err := arguments.Task([]byte(input))
+		confirms := q.Action == workflow.ActionConfirm && (q.Confirmed == nil || *q.Confirmed)
+		approves := q.Action == workflow.ActionApprove && (q.Approved == nil || *q.Approved)
+		if opens := err == nil && (confirms || approves); opens != (handedIn().Refuse(calls("1", task, input)) != "") {
+			t.Errorf("%s: the server takes it as a yes: %v, and the hook does not agree", input, opens)
+		}
+	})
+}
+
+// readings are arguments in the shapes in which hosts and models send them.
+var readings = []string{
+	`{"action":"confirm","confirmed":"true"}`, `{"action":"approve","approved":"true"}`, `{"action":"confirm_save","confirmed":true}`, `{"action":"confirm","confirmed":"false"}`,
+	`"{\"action\":\"confirm\",\"confirmed\":\"true\"}"`, `{"action":"confirm","confirmed":false,"confirmed":true}`, `{"action":"confirm","confirmed":true,"confirmed":false}`,
+	`{"action":"status","action":"confirm"}`, `{"action":"confirm","Confirmed":false}`, `{"Action":"confirm"}`, `{"action":"confirm","confirmed":1}`, `{"action":"confirm","confirmed":[true]}`,
+	`{"action":"confirm","confirmed":null}`, `{"action":"confirm","approved":true}`, `{"action":"confirm","revision":"4"}`, `{"action":"confirm","x":1}`, `["confirm"]`, `{"action":["confirm"]}`, `{"action":"\u0063onfirm"}`, ``,
+}
+
+// TestShellTools: every tool that runs commands is judged, by the shell that it has.
+func TestShellTools(t *testing.T) {
+	for _, c := range []struct {
+		tool, command string
+		want          bool
+	}{
+		{"Monitor", `bmad-mcp confirm`, true},
+		{"Monitor", `tail -f server.log | grep --line-buffered approve`, false},
+		{"PowerShell", `bmad-mcp.exe confirm`, true},
+		{"PowerShell", `& 'bmad-mcp' task approve`, true},
+		{"PowerShell", `$b = 'bmad' + '-mcp'; & $b ('con' + 'firm')`, true},
+		{"PowerShell", "bm`ad-mcp confirm", true},
+		{"PowerShell", `if ($true) { bmad-mcp confirm }`, true},
+		{"PowerShell", `Start-Process bmad-mcp -ArgumentList confirm`, true},
+		{"PowerShell", `pwsh -EncodedCommand YgBtAGEAZAAtAG0AYwBwAA==`, true},
+		{"PowerShell", `iex ([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('Ym1hZA==')))`, true},
+		{"PowerShell", `& ([char]98 + 'mad-mcp') confirm`, true},
+		{"PowerShell", `bmad-mcp task status`, false},
+		{"PowerShell", `Get-ChildItem -Recurse *.cs | Select-String 'approve'`, false},
+		{"PowerShell", `dotnet test --filter Confirm; if ($LASTEXITCODE -ne 0) { exit 1 }`, false},
+		{"PowerShell", `$env:PATH -split ';' | Sort-Object`, false},
+		{"Read", `bmad-mcp confirm`, false},
+	} {
+		e := bash(c.command)
+		e.Tool = c.tool
+		if got := handedIn().Refuse(e) != ""; got != c.want {
+			t.Errorf("%s %s: held up %v", c.tool, c.command, got)
+		}
+	}
+}
+
+// FuzzShell looks for a command that the judgement does not end on.
+func FuzzShell(f *testing.F) {
+	for _, list := range [][]string{deciding, free, hiddenDecisions, ordinary, laterDeciding, laterFree} {
+		for _, command := range list {
+			f.Add(command)
+		}
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		e := bash(command)
+		turn := handedIn()
+		if held := turn.Refuse(e) != ""; !held && strings.TrimSpace(command) == "bmad-mcp confirm" {
+			t.Error("a plain decision is let through")
+		}
+		e.Name = "PostToolUse"
+		turn.After(e)
 	})
 }

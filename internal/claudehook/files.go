@@ -23,7 +23,7 @@ const (
 var ownRecord = pattern.New(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
 // personsState is a path of the person's own state, outside the projects.
-var personsState = pattern.New(`(?i)(^|/)(\.local/state|\$\{?XDG_STATE_HOME\}?)/bmad-mcp(/|$)`)
+var personsState = pattern.New(`(?i)(^|/)\.local/state/bmad-mcp(/|$)`)
 
 // isState reports whether a path is one of the records that this program keeps.
 func isState(name string) bool {
@@ -58,10 +58,8 @@ func changesState(tool string, input json.RawMessage) bool {
 		}
 		_ = json.Unmarshal(input, &file)
 		return isState(file.Path) || isState(file.Notebook)
-	case "Bash":
-		return shellChangesState(readShell(input))
 	}
-	return false
+	return isShell(tool) && shellChangesState(readShell(input))
 }
 
 // mentionsState matches a command that may change the records.
@@ -75,10 +73,12 @@ func shellChangesState(command string) bool {
 	if err != nil {
 		return strings.Contains(command, stateFolder+"/") && strings.ContainsAny(command, ">")
 	}
+	known := scope{work: new(int), input: func(*syntax.Stmt) (string, bool) { return "", false }}
+	known.learn(file)
 	changes := false
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if stmt, ok := n.(*syntax.Stmt); ok {
-			changes = changes || writesState(stmt)
+			changes = changes || known.writesState(stmt)
 		}
 		return !changes
 	})
@@ -87,47 +87,51 @@ func shellChangesState(command string) bool {
 
 // writesState reports whether one command writes to the records, by a redirection or as an
 // argument of something else than a reader.
-func writesState(stmt *syntax.Stmt) bool {
-	if slices.ContainsFunc(stmt.Redirs, overwrites) {
+func (s *scope) writesState(stmt *syntax.Stmt) bool {
+	if slices.ContainsFunc(stmt.Redirs, s.overwrites) {
 		return true
 	}
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
 		return false
 	}
-	args := readWords(call.Args)
-	base := strings.ToLower(baseName(args[0].text))
+	return slices.ContainsFunc(s.expansions(call.Args...), func(args []string) bool { return len(args) > 0 && changesFiles(args) })
+}
+
+// changesFiles reports whether a command, as its words, writes to the records.
+func changesFiles(args []string) bool {
+	base := strings.ToLower(baseName(args[0]))
 	switch {
 	case ourProgram.MatchString(base), onlyReads(base, args[1:]):
 		return false
 	case base == "cp" && len(args) > 2: // a copy of the records changes nothing of them
-		return isState(args[len(args)-1].text)
+		return isState(args[len(args)-1])
 	}
-	return slices.ContainsFunc(args[1:], func(w word) bool {
-		return isState(strings.TrimPrefix(w.text, "of=")) || stateInText.MatchString(w.text) && strings.ContainsAny(w.text, " ('\"")
+	return slices.ContainsFunc(args[1:], func(w string) bool {
+		return isState(strings.TrimPrefix(w, "of=")) || stateInText.MatchString(w) && strings.ContainsAny(w, " ('\"")
 	})
 }
 
 // overwrites reports whether a redirection writes to the records.
-func overwrites(r *syntax.Redirect) bool {
+func (s *scope) overwrites(r *syntax.Redirect) bool {
 	switch r.Op {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob, syntax.RdrInOut:
-		return r.Word != nil && isState(readWord(r.Word).text)
+		return slices.ContainsFunc(s.literal(r.Word), isState)
 	}
 	return false
 }
 
 // onlyReads reports whether a program with these arguments changes no file that they name.
-func onlyReads(base string, args []word) bool {
+func onlyReads(base string, args []string) bool {
 	switch {
 	case !readers[base]:
 		return false
 	case slices.Contains([]string{"jq", "grep", "rg", "ls", "test", "["}, base):
 		return true
 	}
-	return !slices.ContainsFunc(args, func(w word) bool {
-		alternative := base == "find" && (w.text == "-o" || strings.HasPrefix(w.text, "-i"))
-		return !alternative && changers.MatchString(w.text)
+	return !slices.ContainsFunc(args, func(w string) bool {
+		alternative := base == "find" && (w == "-o" || strings.HasPrefix(w, "-i"))
+		return !alternative && changers.MatchString(w)
 	})
 }
 

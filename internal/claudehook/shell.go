@@ -1,18 +1,23 @@
 package claudehook
 
 import (
+	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	shpattern "mvdan.cc/sh/v3/pattern"
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// A shell command decides if it runs this program for a decision of the person. It is parsed as a
-// shell parses it. A command that cannot be shown harmless and names both the program and a
-// decision counts as one: one question too many is cheap.
+// A shell command decides if it runs this program for a decision of the person. It is parsed and
+// expanded as a shell does it. A command that cannot be shown harmless and names both the program and
+// a decision counts as one, and so does a command that runs what it puts together itself: one
+// question too many is cheap. What stands in files that a command only names is not seen.
 
 var (
 	// ourName matches a text that mentions this program; paths of its files do not count.
@@ -20,60 +25,48 @@ var (
 	ourFiles = pattern.New(`(?i)\.bmad-(task|core|method)(/[^\s'"]*)?`)
 	// ourProgram is the base name of this program, as it is built and released.
 	ourProgram = pattern.New(`(?i)^bmad-mcp([-_.][a-z0-9_.-]+)?$`)
-	// decisionWord matches a text that can decide something.
-	decisionWord = pattern.New(`(?i)confirm|approv|reject|reopen|cancel|answer|accept|decline|adopt|\ballow|确认|批准|同意`)
-	quoting      = strings.NewReplacer("\\\n", "", `\`, "", `'`, "", `"`, "")
+	// ourNames are examples of it, for a name with holes.
+	ourNames = []string{"bmad-mcp", "bmad-mcp.exe", "bmad-mcp-linux-amd64", "bmad-mcp-darwin-arm64"}
+	quoting  = strings.NewReplacer("\\\n", "", `\`, "", `'`, "", `"`, "")
+	// escape matches a character by its number, as texts of most languages have it.
+	escape = pattern.New(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3})`)
+	// joints are what stands between the parts of a text that a program puts together.
+	joints = pattern.New(`[^\pL\pN]+`)
 )
 
-// harmless are our subcommands that decide nothing for the person.
-var harmless = words(`agents audit completion demo diff doctor gc graph help install log read search sessions show
-	sources status resume tasks uninstall version workflows serve`)
-
-// harmlessActions are those of our subcommand task.
-var harmlessActions = words("start submit status resume help")
-
-// flagsWithValue are our flags that take the next word.
-var flagsWithValue = words("--cwd --toolsets --stage --claude-result --claude-result-path --codex-result --codex-result-path")
-
-// inert are programs that never run their arguments.
-var inert = words(`: [ ag base64 basename bat cat cd chmod cksum cmp column comm cp cut date df diff dirname du echo egrep exit
-	expr false fgrep file find fmt fold gh git grep head hexdump id jq less ln ls md5sum mkdir more mv od paste popd printenv printf
-	ps pushd pwd read readlink realpath return rg rm rmdir set sha1sum sha256sum shift shopt sleep sort stat strings tail tac tee test
-	touch tr tree true type uname uniq unset wait wc whereis which whoami xxd yq`)
-
-// executors run their input, or a file.
-var executors = words(`. ash at awk bash batch bun busybox cmd cmd.exe csh dash deno docker env eval exec expect fish gawk ksh
-	lua mawk node osascript parallel perl php podman powershell powershell.exe pwsh python python2 python3 rlwrap ruby script sh
-	source ssh su tclsh tcsh watch wsl xargs zsh`)
-
-// hands are options by which an inert program runs something after all.
-var hands = pattern.New(`^(-exec|-execdir|-ok|-okdir|--pre|--ext-diff|--open-files-in-pager.*|-O.+|--upload-pack.*|--receive-pack.*|--exec.*|-x|-c|!.*)$`)
-
-// gitVerbs are the uses of git that run nothing that is named.
-var gitVerbs = words(`add blame branch checkout commit diff fetch grep log merge mv pull push restore reset rev-parse rm
-	show stash status switch tag`)
-
-func words(list string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		set[w] = true
-	}
-	return set
+// squeezed returns a text without quotes, escapes and all else that can stand inside of a word.
+func squeezed(text string) string {
+	text = escape.ReplaceAllStringFunc(text, func(e string) string {
+		digits, base := strings.TrimLeft(e[1:], "xu"), 16
+		if len(digits) == len(e)-1 {
+			base = 8
+		}
+		n, _ := strconv.ParseUint(digits, base, 32) // which the pattern has checked
+		return string(rune(n))                      //nolint:gosec // of at most 32 bits, by the pattern
+	})
+	return joints.ReplaceAllString(text, "")
 }
+
+// isShell reports whether a tool runs commands.
+func isShell(tool string) bool { return tool == "Bash" || tool == "PowerShell" || tool == "Monitor" }
 
 // decidesInShell reports whether a command may decide something for the person. program is the path
 // of this program, which may have another name.
-func decidesInShell(command, program string) bool {
-	s := &shell{program: program, flat: quoting.Replace(command)}
-	if !s.names(s.flat) {
-		return false
-	}
+func decidesInShell(command, program string) (decides bool) {
+	s := &shell{program: program, found: &found{written: map[string]bool{}}}
+	s.scope.work = new(int)
+	s.read(command)
+	defer func() {
+		if recover() != nil { // the text is anyone's
+			decides = s.mentionsDecision()
+		}
+	}()
 	file, err := parse(command)
 	if err != nil {
-		return decisionWord.MatchString(s.flat)
+		return s.mentionsDecision() || hides(command)
 	}
 	s.script(file)
-	return s.decides
+	return s.decides || s.serves && s.reaches || s.suspect && s.mentionsDecision() || s.scope.exhausted()
 }
 
 func parse(command string) (*syntax.File, error) {
@@ -86,247 +79,402 @@ func readShell(input json.RawMessage) string {
 	return c.Command
 }
 
-// maxDepth bounds how deep shells in shells are read.
-const maxDepth = 4
+const (
+	// maxDepth bounds how deep shells in shells are read.
+	maxDepth = 4
+	// maxFilled bounds, in bytes, what is filled in for arguments.
+	maxFilled = 4096
+	// maxRead bounds, in bytes, what the words of a command may stand for.
+	maxRead = 4 << 20
+)
 
-// shell is a command being parsed.
+// shell is a command being judged.
 type shell struct {
 	program string
-	// flat is the whole command without quoting.
-	flat    string
-	decides bool
+	scope   scope
 	depth   int
+	*found
+}
+
+// found collects the findings on a command, with those on the shells in it.
+type found struct {
+	// text is the whole command without quoting, and all that its words stand for.
+	text    strings.Builder
+	decides bool
+	// suspect is true where it may run anything that it mentions.
+	suspect bool
+	// written are the files that get a text that the command makes.
+	written map[string]bool
+	// serves is true where it serves over HTTP, reaches where something may call that.
+	serves, reaches bool
+}
+
+func (s *shell) read(text string) {
+	if s.text.Len() < maxRead {
+		s.text.WriteString("\n" + quoting.Replace(text))
+		return
+	}
+	*s.scope.work = maxWork
 }
 
 // names reports whether a text mentions this program.
 func (s *shell) names(text string) bool {
-	return ourName.MatchString(ourFiles.ReplaceAllString(text, " ")) || s.program != "" && strings.Contains(text, s.program)
+	text = ourFiles.ReplaceAllString(text, " ")
+	return ourName.MatchString(text) || ourName.MatchString(squeezed(text)) || s.program != "" && strings.Contains(text, s.program)
 }
 
-// suspects judges an unreadable command: it decides if the command mentions deciding.
-func (s *shell) suspects() { s.decides = s.decides || decisionWord.MatchString(s.flat) }
+// mentionsDecision reports whether the command names both this program and a decision.
+func (s *shell) mentionsDecision() bool {
+	text := s.text.String()
+	return s.names(text) && (decisionWord.MatchString(text) || decisionWord.MatchString(squeezed(text)))
+}
 
-// script looks at every command of a script, those in substitutions and functions too.
+// step is a simple command of a script, in one of the ways in which its words can be expanded.
+type step struct {
+	args []string
+	// input is what it reads if that is not where the script reads; piped is true then.
+	input string
+	piped bool
+}
+
+// script judges every command of a script, those in substitutions and functions too.
 func (s *shell) script(file *syntax.File) {
+	inputs := pipes(file)
+	s.scope.input = func(stmt *syntax.Stmt) (string, bool) { return s.input(stmt, inputs) }
+	s.scope.learn(file)
+	var steps []step
 	syntax.Walk(file, func(n syntax.Node) bool {
-		if stmt, ok := n.(*syntax.Stmt); ok {
-			if call, ok := stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-				s.call(readWords(call.Args), stmt.Redirs)
+		stmt, ok := n.(*syntax.Stmt)
+		if !ok {
+			return true
+		}
+		s.writes(stmt)
+		call, ok := stmt.Cmd.(*syntax.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		text, piped := s.input(stmt, inputs)
+		for _, args := range s.scope.expansions(call.Args...) {
+			if args = dropEmpty(args); len(args) > 0 {
+				steps = append(steps, step{args, text, piped})
+				s.read(strings.Join(args, " "))
 			}
 		}
-		return !s.decides
+		return true
 	})
+	for _, step := range steps {
+		s.call(step)
+	}
 }
 
-// word is a word of a command.
-type word struct {
-	text string
-	// known is false where a part of it is only computed when it runs.
-	known bool
+// writes notes where a statement puts a text that it makes.
+func (s *shell) writes(stmt *syntax.Stmt) {
+	for _, r := range stmt.Redirs {
+		if (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob) && strings.Contains(s.scope.output([]*syntax.Stmt{stmt}), made) {
+			for _, file := range s.scope.literal(r.Word) {
+				s.written[path.Clean(file)] = true
+			}
+		}
+	}
+}
+
+// isMade reports whether a program, or the file of one, is put together by the command.
+func (s *shell) isMade(file string) bool {
+	return strings.Contains(file, made) || s.written[path.Clean(file)]
+}
+
+// dropEmpty removes the empty words at the begin, which name no program.
+func dropEmpty(args []string) []string {
+	for len(args) > 0 && args[0] == "" {
+		args = args[1:]
+	}
+	return args
+}
+
+// pipes returns, for the statements that read from a pipe, what writes into it.
+func pipes(file *syntax.File) map[*syntax.Stmt]*syntax.Stmt {
+	from := map[*syntax.Stmt]*syntax.Stmt{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		b, ok := n.(*syntax.BinaryCmd)
+		if !ok || b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
+			return true
+		}
+		syntax.Walk(b.Y, func(n syntax.Node) bool { // what stands inside of it reads there too
+			if stmt, ok := n.(*syntax.Stmt); ok {
+				from[stmt] = b.X
+			}
+			return true
+		})
+		return true
+	})
+	return from
+}
+
+// input returns what a statement reads: a text or a hole.
+func (s *shell) input(stmt *syntax.Stmt, from map[*syntax.Stmt]*syntax.Stmt) (text string, piped bool) {
+	for _, r := range stmt.Redirs {
+		if text, ok := s.scope.document(r); ok {
+			return text, true
+		}
+		switch r.Op {
+		case syntax.RdrIn, syntax.RdrInOut, syntax.DplIn:
+			file := strings.Join(s.scope.literal(r.Word), " ")
+			if file == "/dev/null" {
+				return "", true
+			}
+			if strings.Contains(file, made) {
+				return hole(made), true
+			}
+			return hole(given), true
+		}
+	}
+	if left := from[stmt]; left != nil {
+		return s.scope.output([]*syntax.Stmt{left}), true
+	}
+	return "", false
 }
 
 // call judges one command.
-func (s *shell) call(args []word, redirs []*syntax.Redirect) {
-	first := args[0]
-	base := baseName(first.text)
+func (s *shell) call(c step) {
+	base := baseName(c.args[0])
+	isMade := s.isMade(c.args[0]) || isConcatenated(c.args[0])
+	s.decides = s.decides || s.written[path.Clean(c.args[0])]
 	switch {
-	case !first.known:
-		s.suspects()
-	case s.isOurs(first):
-		s.ours(args[1:], redirs)
-	case isInert(base, args[1:]):
+	case s.isOurs(c.args[0]):
+		s.ours(c.args[1:], c)
+	case s.couldBeOurs(c.args[0]):
+		sub, rest := subcommand(c.args[1:])
+		s.decides = s.decides || isMade || sub != "" && couldDecide(sub, rest)
+		s.other(base, c)
+	case isInert(base, c.args[1:]):
 	default:
-		s.other(base, args, redirs)
+		s.other(base, c)
 	}
 }
+
+// isConcatenated reports whether a word has an argument of a function beside something else.
+func isConcatenated(w string) bool { return strings.Contains(w, passed) && w != hole(passed) }
 
 // isOurs reports whether a word is this program.
-func (s *shell) isOurs(w word) bool {
-	return w.known && (ourProgram.MatchString(baseName(w.text)) || s.program != "" && w.text == s.program)
+func (s *shell) isOurs(w string) bool {
+	return ourProgram.MatchString(baseName(w)) || s.program != "" && w == s.program
 }
 
-// ours judges the arguments of this program.
-func (s *shell) ours(args []word, redirs []*syntax.Redirect) {
-	if slices.ContainsFunc(args, func(w word) bool { return w.known && (w.text == "--help" || w.text == "-h") }) {
-		return
-	}
-	sub, rest := subcommand(args)
-	switch {
-	case sub == nil, servesInput(*sub, rest): // it follows its input
-		s.decides = s.decides || decisionWord.MatchString(s.flat) || readsFile(redirs) || strings.Contains(s.flat, "|") && !toldByEcho(s.flat)
-	case !sub.known:
-		s.decides = true
-	case sub.text == "task":
-		action, _ := subcommand(rest)
-		s.decides = s.decides || action != nil && (!action.known || !harmlessActions[action.text])
-	case sub.text == "allow":
-		s.decides = s.decides || !slices.ContainsFunc(rest, func(w word) bool { return w.known && w.text == "--list" })
-	default:
-		s.decides = s.decides || !harmless[sub.text]
-	}
-}
-
-// servesInput reports whether it serves, and not over HTTP.
-func servesInput(sub word, rest []word) bool {
-	return sub.known && sub.text == "serve" && !slices.ContainsFunc(rest, func(w word) bool { return strings.HasPrefix(w.text, "--http") })
-}
-
-// subcommand returns the first word that is not a flag.
-func subcommand(args []word) (sub *word, rest []word) {
-	for i := 0; i < len(args); i++ {
-		w := args[i]
-		if strings.HasPrefix(w.text, "-") && (w.known || strings.Contains(w.text, "=")) {
-			if flagsWithValue[w.text] {
-				i++
-			}
-			continue
-		}
-		return &args[i], args[i+1:]
-	}
-	return nil, nil
-}
-
-// other judges an unknown program: it may run its arguments.
-func (s *shell) other(base string, args []word, redirs []*syntax.Redirect) {
-	if base == "command" && len(args) > 2 && (args[1].text == "-v" || args[1].text == "-V") {
-		return
-	}
-	builds := base == "go" && len(args) > 1 && args[1].text != "run"
-	// Its commands may stand in a file, or come on its input.
-	runs := executors[base] || strings.Contains(args[0].text, "/") || base == "go" && !builds
-	for i, w := range args[1:] {
-		switch {
-		case s.isOurs(w):
-			if !builds { // as after sudo, timeout or xargs
-				s.ours(args[i+2:], redirs)
-				runs = false
-			}
-		case !s.names(w.text) && (!executors[base] || !decisionWord.MatchString(w.text)):
-		case s.inner(base, w):
-			runs = false // the text is all that it runs
-		default:
-			s.suspects()
-		}
-	}
-	if runs || s.hears(redirs) {
-		s.suspects()
-	}
-}
-
-// inner judges the text that a shell is given to run; false if it cannot be read.
-func (s *shell) inner(base string, w word) bool {
-	if !w.known || s.depth >= maxDepth || !slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh", "ash"}, base) {
+// couldBeOurs reports whether a word with holes may be this program.
+func (s *shell) couldBeOurs(w string) bool {
+	if !strings.ContainsAny(w, holes+"*?[(") {
 		return false
 	}
-	file, err := parse(w.text)
+	return ourName.MatchString(ourFiles.ReplaceAllString(baseName(w), " ")) || matchesAny(baseName(w), append(slices.Clone(ourNames), baseName(s.program)))
+}
+
+// matchesAny reports whether a word with holes and globs may stand for one of some names.
+func matchesAny(w string, names []string) bool {
+	glob := strings.NewReplacer(given, "*", made, "*", passed, "*").Replace(w)
+	for strings.Contains(glob, "**") {
+		glob = strings.ReplaceAll(glob, "**", "*")
+	}
+	expression, err := shpattern.Regexp(glob, shpattern.EntireString|shpattern.ExtendedOperators|shpattern.NoGlobCase)
 	if err != nil {
 		return false
 	}
-	s.depth++
-	s.script(file)
-	s.depth--
-	return true
+	matches := pattern.New(expression)
+	return slices.ContainsFunc(names, matches.MatchString)
 }
 
-// hears reports whether the input of a program names ours.
-func (s *shell) hears(redirs []*syntax.Redirect) bool {
-	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
-		text := ""
-		if r.Hdoc != nil {
-			text = readWord(r.Hdoc).text
-		} else if r.Op == syntax.WordHdoc && r.Word != nil {
-			text = readWord(r.Word).text
-		}
-		return s.names(text)
-	})
-}
-
-// readsFile reports whether the input is a file, whose content is not seen.
-func readsFile(redirs []*syntax.Redirect) bool {
-	return slices.ContainsFunc(redirs, func(r *syntax.Redirect) bool {
-		return (r.Op == syntax.RdrIn || r.Op == syntax.RdrInOut || r.Op == syntax.DplIn) && r.Word != nil && readWord(r.Word).text != "/dev/null"
-	})
-}
-
-// toldByEcho reports whether the piped input stands in the command itself.
-func toldByEcho(flat string) bool {
-	from, _, _ := strings.Cut(strings.TrimSpace(flat), " ")
-	return (from == "echo" || from == "printf") && !strings.Contains(flat, "$")
-}
-
-// isInert reports whether a program with these arguments runs nothing that is named.
-func isInert(base string, args []word) bool {
-	switch {
-	case !inert[base]:
-		return false
-	case base == "git" && (len(args) == 0 || !args[0].known || !gitVerbs[args[0].text]):
-		return false
-	case base != "find" && base != "git" && base != "rg":
+// couldDecide reports whether the words behind a program are a decision, if the program is ours.
+func couldDecide(sub string, rest []string) bool {
+	if sub == "task" {
+		action, _ := subcommand(rest)
+		return action != "" && couldDecide(action, nil)
+	}
+	if decisions[sub] || strings.Contains(sub, made) {
 		return true
 	}
+	bare := strings.Trim(sub, holes) == "" // it may be anything, which says nothing
+	return !bare && strings.ContainsAny(sub, holes+"*?[") && matchesAny(sub, []string{"confirm", "approve", "reject", "reopen", "cancel", "answer", "adopt", "allow"})
+}
+
+// ours judges the arguments of this program.
+func (s *shell) ours(args []string, c step) {
+	if slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+		return
+	}
+	sub, rest := subcommand(args)
+	overHTTP := slices.ContainsFunc(rest, func(w string) bool { return strings.HasPrefix(w, "--http") })
+	switch {
+	case sub == "serve" && overHTTP:
+		s.serves = true
+	case sub == "", sub == "serve": // it follows its input
+		unseen := c.piped && strings.ContainsAny(c.input, holes)
+		s.decides, s.suspect = s.decides || unseen, true
+	case strings.ContainsAny(sub, holes+"*?["):
+		s.decides = true
+	case sub == "task":
+		action, _ := subcommand(rest)
+		s.decides = s.decides || action != "" && !harmlessActions[action]
+	case sub == "allow":
+		s.decides = s.decides || !slices.Contains(rest, "--list")
+	default:
+		s.decides = s.decides || !harmless[sub]
+	}
+}
+
+// subcommand returns the first word that is not a flag.
+func subcommand(args []string) (sub string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch w := args[i]; {
+		case w == "":
+		case !strings.HasPrefix(w, "-"):
+			return w, args[i+1:]
+		case flagsWithValue[w]:
+			i++
+		}
+	}
+	return "", nil
+}
+
+// other judges an unknown program: it may run its arguments.
+func (s *shell) other(base string, c step) { //nolint:gocyclo // a case for each way to run arguments
+	args := c.args[1:]
+	if base == "xargs" || base == "find" || base == "parallel" {
+		args = filledIn(args, c)
+	}
+	if base == "command" && len(args) > 1 && (args[0] == "-v" || args[0] == "-V") {
+		return
+	}
+	builds := base == "go" && len(args) > 0 && args[0] != "run"
+	// Its commands may stand in a file, or come on its input.
+	runs := executor(base) || strings.Contains(c.args[0], "/") || base == "go" && !builds || c.piped
+	wraps := false
 	for i, w := range args {
-		text := base == "git" && i > 0 && slices.Contains([]string{"-m", "-F", "-e"}, args[i-1].text)
-		counts := base == "rg" && (w.text == "-c" || w.text == "-x")
-		if !text && !counts && hands.MatchString(w.text) {
-			return false
+		rest := step{args[i+1:], c.input, c.piped}
+		name := baseName(w)
+		switch {
+		case builds:
+		case s.isOurs(w): // as after sudo, timeout or xargs
+			s.ours(rest.args, rest)
+			runs, wraps = false, true
+			continue
+		case s.couldBeOurs(w):
+			sub, after := subcommand(rest.args)
+			s.decides = s.decides || decisions[sub] && couldDecide(sub, after) || strings.Trim(w, made) == "" && strings.Contains(sub, made)
+		case wrappers[base] && executor(name):
+			s.other(name, step{args[i:], c.input, c.piped})
+			return
+		}
+		if s.names(w) || executor(base) && decisionWord.MatchString(w) {
+			s.suspect = true
 		}
 	}
-	return true
+	s.code(base, args, c)
+	if runs {
+		s.suspect = true
+	}
+	s.reaches = s.reaches || !wraps
 }
 
-func baseName(path string) string {
-	path = strings.ReplaceAll(path, `\`, "/")
-	return path[strings.LastIndexByte(path, '/')+1:]
-}
-
-func readWords(list []*syntax.Word) []word {
-	out := make([]word, len(list))
-	for i, w := range list {
-		out[i] = readWord(w)
+// filledIn returns the arguments of a program that fills in what it reads or finds.
+func filledIn(args []string, c step) []string {
+	found, place := hole(given), "{}"
+	if c.piped {
+		found = strings.TrimSpace(c.input)
+	}
+	if len(found) > maxFilled {
+		found = hole(made)
+	}
+	var out []string
+	for i, w := range args {
+		if at, ok := strings.CutPrefix(w, "-I"); ok {
+			place = at
+			if at == "" && i+1 < len(args) {
+				place = args[i+1]
+			}
+			place = cmp.Or(place, "{}")
+		}
+		out = append(out, strings.ReplaceAll(w, place, found))
+	}
+	if !strings.ContainsAny(found, holes) {
+		out = append(out, strings.Fields(found)...)
 	}
 	return out
 }
 
-func readWord(w *syntax.Word) word {
-	out := word{known: true}
-	readParts(&out, w.Parts, false)
-	return out
+// code judges what a program that runs programs gets to run.
+func (s *shell) code(base string, args []string, c step) {
+	switch {
+	case shells[base]:
+		if text, ok := optionC(args); ok {
+			s.inner(text)
+			return
+		}
+		s.stream(args, c)
+	case base == "source", base == ".":
+		s.stream(args, c)
+	case languages[base]:
+		s.decides = s.decides || slices.ContainsFunc(args, hides)
+		s.stream(args, c)
+	case takingScripts[base]:
+		for _, w := range append(args, strings.Join(args, " ")) {
+			s.inner(w)
+		}
+	}
+	operand, _ := subcommand(args)
+	waits := takingInput[base] && (base != "parallel" || operand == "") || base == "make" && slices.Contains(args, "-") ||
+		wrappers[base] && base != "xargs" && operand == ""
+	s.decides = s.decides || waits && strings.Contains(c.input, made)
 }
 
-// globs are characters by which a word stands for others, where they are not quoted.
-const globs = "*?[{~"
-
-func readParts(out *word, parts []syntax.WordPart, quoted bool) {
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			text := unescape(part.Value, quoted)
-			home := strings.HasPrefix(part.Value, "~/") && !strings.ContainsAny(part.Value[1:], globs)
-			if !quoted && !home && strings.ContainsAny(part.Value, globs) {
-				out.known = false
-			}
-			out.text += text
-		case *syntax.SglQuoted:
-			out.text += part.Value
-			out.known = out.known && (!part.Dollar || !strings.Contains(part.Value, `\`))
-		case *syntax.DblQuoted:
-			readParts(out, part.Parts, true)
-		default:
-			out.known = false
+// optionC returns the script that a shell has as an argument.
+func optionC(args []string) (script string, ok bool) {
+	for i, w := range args {
+		if !strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "+") {
+			return "", false
 		}
+		if !strings.HasPrefix(w, "--") && strings.Contains(w, "c") && i+1 < len(args) {
+			return args[i+1], true
+		}
+	}
+	return "", false
+}
+
+// stream judges a shell or language that runs a file, or what it reads.
+func (s *shell) stream(args []string, c step) {
+	option := func(letters string) bool {
+		return slices.ContainsFunc(args, func(w string) bool {
+			return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.ContainsAny(w, letters)
+		})
+	}
+	base := baseName(c.args[0])
+	isShell := shells[base] || base == "source" || base == "."
+	operand, _ := subcommand(args)
+	switch {
+	case isShell && option("s") && strings.Contains(c.input, made):
+		s.decides = true
+	case operand != "" && operand != "-" && operand != "/dev/stdin":
+		s.decides = s.decides || s.isMade(operand)
+	case !isShell && option("cem"): // the code is an argument, or a module
+	case strings.Contains(c.input, made):
+		s.decides = true
+	case isShell:
+		s.inner(c.input)
+	default:
+		s.decides = s.decides || hides(c.input)
 	}
 }
 
-// unescape removes a shell's backslashes from a text.
-func unescape(text string, quoted bool) string {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0) {
-			if i++; text[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(text[i])
+// inner judges a text that a shell is given to run.
+func (s *shell) inner(text string) {
+	if s.depth >= maxDepth || s.scope.exhausted() {
+		s.suspect = true
+		return
 	}
-	return b.String()
+	*s.scope.work += 1 + len(text)/100
+	file, err := parse(text)
+	if err != nil {
+		s.suspect = true
+		return
+	}
+	in := &shell{program: s.program, found: s.found, depth: s.depth + 1, scope: scope{values: s.scope.values, work: s.scope.work}}
+	in.script(file)
 }

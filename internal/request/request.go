@@ -41,6 +41,8 @@ type Request struct {
 	// Several is true where the caller works in several folders: which of them is looked in first
 	// then differs from call to call.
 	Several bool
+	// Restore has an adoption put the approved texts back instead of accepting what they are.
+	Restore bool
 	// By names the caller in the history.
 	By string
 	// Client tells the callers of one program apart; "" where it has only one.

@@ -1,0 +1,84 @@
+package arguments
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+func TestTask(t *testing.T) {
+	q, err := Task([]byte(`{"action":"submit","stage":"dev","session_id":null,"claude_result":"a","codex_result_path":"b","sprints":[2,1],"cwd":"/p"}`))
+	if err != nil || q.Stage != "dev" || q.Cwd != "/p" || !slices.Equal(q.Sprints, []int{2, 1}) || len(q.Results) != 2 ||
+		q.Results[0].Text != "a" || q.Results[1].Path != "b" || q.Results[1].Engine != workflow.Codex {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err = Task([]byte(`{"action":"confirm_save","confirmed":false,"feedback":"f"}`)); err != nil || q.Action != workflow.ActionConfirm || *q.Confirmed {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+func TestNullIsNoDecision(t *testing.T) {
+	for _, raw := range []string{`{"action":"confirm","confirmed":null}`, `{"action":"approve","approved":null}`} {
+		if _, err := Task([]byte(raw)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// TestTextsOfADecision: only the words true and false decide, and through no other channel.
+func TestTextsOfADecision(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "false": false} {
+		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
+			q, err := Task([]byte(`{"action":"` + action + `","` + argument + `":"` + text + `"}`))
+			given := q.Confirmed
+			if action == "approve" {
+				given = q.Approved
+			}
+			if err != nil || given == nil || *given != want || q.Via != "" {
+				t.Errorf("%s %s: %+v, %v", action, text, q, err)
+			}
+		}
+	}
+	for _, text := range []string{"", "yes", "TRUE", "1", "null", "ok", "true!", "true\n", "是"} {
+		if q, err := Task([]byte(`{"action":"approve","approved":` + strconv.Quote(text) + `}`)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%q decides: %+v", text, q)
+		}
+	}
+}
+
+func FuzzTask(f *testing.F) {
+	f.Add([]byte(`{"action":"submit","stage":"po","claude_result":"x","sprints":[1]}`))
+	f.Add([]byte(`{"action":"answer","answers":{"q1":"a"}}`))
+	f.Add([]byte(`"{\"action\":\"answer\",\"answers\":\"{}\",\"revision\":\"4\"}"`))
+	f.Add([]byte("{\"action\":\"start\",\"objective\":\"\xff\\ud83d\"}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		q, err := Task(raw)
+		if err != nil && (!fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "") {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if err == nil && q.Action == "" {
+			t.Errorf("%q is taken without an action", raw)
+		}
+	})
+}
+
+// TestTaskSchema keeps what clients are told the same as what is read.
+func TestTaskSchema(t *testing.T) {
+	var schema struct{ Properties map[string]any }
+	if err := json.Unmarshal(TaskSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range taskArguments {
+		if _, told := schema.Properties[a.Name]; !told {
+			t.Errorf("%s is read, and not in the schema", a.Name)
+		}
+		delete(schema.Properties, a.Name)
+	}
+	for name := range schema.Properties {
+		t.Errorf("%s is in the schema, and not read", name)
+	}
+}
