@@ -79,7 +79,7 @@ func (d *Document) namedSprints() (headings, bold []named, marks []mark) {
 // space behind the #.
 func (d *Document) sectionAt(i int, line string) (level int, text string) {
 	if line[0] == '#' {
-		written := strings.TrimSpace(d.written(i))
+		written := strings.TrimSpace(d.Written(i))
 		text = strings.TrimLeft(written, "#")
 		if level = len(written) - len(text); level > 6 {
 			return 0, ""
@@ -87,7 +87,7 @@ func (d *Document) sectionAt(i int, line string) (level int, text string) {
 		return level, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), "#"))
 	}
 	if level = d.underlined(i); level > 0 {
-		text = strings.TrimSpace(d.written(i))
+		text = strings.TrimSpace(d.Written(i))
 	}
 	return level, text
 }
@@ -100,7 +100,7 @@ func (d *Document) boldSprint(i int, line string) string {
 	if len(open) < 2 || !speaksOfSprints(line) || strings.Contains(line, "](#") {
 		return ""
 	}
-	text, rest, closed := strings.Cut(strings.TrimLeft(d.written(i), " ")[len(open):], open)
+	text, rest, closed := strings.Cut(strings.TrimLeft(d.Written(i), " ")[len(open):], open)
 	text, rest = strings.TrimSpace(text), strings.TrimSpace(rest)
 	switch {
 	case !closed:
@@ -122,8 +122,8 @@ func (d *Document) beginsParagraph(i int) bool {
 	return above == "" || above[0] == '#'
 }
 
-// written is a line with its inline code, which Said blanks.
-func (d *Document) written(i int) string {
+// Written returns a line without comments, with its inline code.
+func (d *Document) Written(i int) string {
 	said := d.Said[i]
 	if strings.IndexByte(said, '`') >= 0 {
 		var comments Comments

@@ -32,6 +32,72 @@ func Cut(text string, n int, end string) string {
 	return text
 }
 
+// Shorten returns a line unchanged if it takes at most n columns, otherwise as many of its whole words
+// as there is room for, followed by end. Only a word that is wider than that is cut.
+func Shorten(line string, n int, end string) string {
+	if Columns(line) <= n {
+		return line
+	}
+	return strings.TrimRight(Wrap(line, n-Columns(end))[0], " ,;:") + end
+}
+
+// Wrap breaks a text into rows of at most n columns, at its line breaks and between words, and in
+// scripts without spaces between characters. Only a word that is wider than a row is broken. A wide
+// character takes a row of its own where n has no room for it.
+func Wrap(text string, n int) []string {
+	var rows []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for rest := line; ; {
+			at := rowEnd(rest, n)
+			rows = append(rows, strings.TrimRight(rest[:at], " "))
+			if rest = strings.TrimLeft(rest[at:], " "); rest == "" {
+				break
+			}
+		}
+	}
+	return rows
+}
+
+// rowEnd returns where the first row of a line ends: behind the last character that may end a row
+// of n columns, or in the middle of a word that no row has room for.
+func rowEnd(line string, n int) int {
+	used, word, last := 0, 0, rune(0) // the columns of the row, and of the word that it comes to
+	end, full := 0, -1                // where the word begins, and where the row is full
+	for i, r := range line {
+		if i > 0 && parts(last, r) {
+			if full >= 0 {
+				return end
+			}
+			end, word = i, 0
+		}
+		last, used, word = r, used+columns(r), word+columns(r)
+		if r == ' ' {
+			word -= columns(r)
+			continue
+		}
+		if full < 0 && used > n && i > 0 {
+			full = i
+		}
+		if full >= 0 && word > n {
+			return full
+		}
+	}
+	if full >= 0 {
+		return end
+	}
+	return len(line)
+}
+
+// parts reports whether a row may end between two characters: at a space, and beside a wide
+// character, but not before what closes or ends a part of a sentence, nor behind what opens one.
+func parts(before, after rune) bool {
+	if before == ' ' {
+		return after != ' '
+	}
+	wide := columns(before) == 2 || columns(after) == 2
+	return wide && !unicode.In(after, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(before, unicode.Ps, unicode.Pi)
+}
+
 // Clip returns text unchanged if it has at most limit bytes, otherwise its first limit bytes
 // followed by an ellipsis.
 func Clip(text string, limit int) string {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	gfm "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 func (w *writer) children(n ast.Node) {
@@ -59,7 +62,7 @@ func (w *writer) block(n ast.Node) {
 	case *ast.LinkReferenceDefinition:
 		w.shown("div", "reference", string(n.Lines().Value(w.src)), w.anchor("reference", from, to))
 	case *gfm.Table:
-		w.raw("<table>\n")
+		w.raw(`<table tabindex="0">` + "\n") // it scrolls where it is too wide
 		w.children(n)
 		w.raw("</table>\n")
 	case *gfm.TableHeader, *gfm.TableRow:
@@ -77,11 +80,18 @@ func (w *writer) element(n ast.Node, tag, kind string) {
 }
 
 func (w *writer) fenced(n *ast.FencedCodeBlock, from, to int) {
-	language := string(n.Language(w.src))
+	language := ""
 	if n.Info != nil {
-		info := string(n.Info.Segment.Value(w.src))
-		if rest := strings.TrimSpace(strings.TrimPrefix(info, language)); rest != "" {
-			w.line = from
+		info := strings.TrimSpace(string(n.Info.Segment.Value(w.src)))
+		language = info
+		if at := strings.IndexFunc(info, func(r rune) bool { return unicode.IsSpace(r) || visible.Hides(string(r)) }); at > 0 {
+			language = info[:at]
+		}
+		w.line = from
+		w.raw(`<span class="language">`)
+		w.text(language)
+		w.raw("</span>")
+		if rest := strings.TrimSpace(info[len(language):]); rest != "" {
 			w.shown("code", "info", rest, "")
 		}
 	}
@@ -95,11 +105,7 @@ func (w *writer) code(n ast.Node, language string, from, to int) {
 		attributes = fmt.Sprintf(` data-diagram="%d"`, len(w.page.Diagrams))
 		w.page.Diagrams = append(w.page.Diagrams, Diagram{from, to, source})
 	}
-	w.raw("<pre" + attributes + w.anchor("code", from, to) + "><code")
-	if language != "" {
-		w.raw(` class="language-` + attribute(language) + `"`)
-	}
-	w.raw(">")
+	w.raw("<pre" + attributes + w.anchor("code", from, to) + "><code>")
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
 		w.line = w.lineAt(line.Start)
@@ -117,11 +123,7 @@ func (w *writer) row(n ast.Node, from, to int) {
 	w.raw("<tr" + w.anchor("row", from, to) + ">")
 	end := n.Pos()
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		align := ""
-		if cell, ok := c.(*gfm.TableCell); ok && cell.Alignment != gfm.AlignNone {
-			align = ` class="` + cell.Alignment.String() + `"`
-		}
-		w.raw("<" + tag + align + ">")
+		w.raw("<" + tag + ">")
 		w.children(c)
 		w.raw("</" + tag + ">")
 		if c.Lines().Len() > 0 {
@@ -178,13 +180,15 @@ func (w *writer) inline(n ast.Node) {
 	case *gfm.TaskCheckBox:
 		w.raw(map[bool]string{true: `<span class="task">☑</span> `, false: `<span class="task">☐</span> `}[n.IsChecked])
 	case *ast.Link:
-		w.link(decode(string(n.Destination)), decode(string(n.Title)), func() { w.children(n) })
+		w.link(n)
 	case *ast.AutoLink:
 		address := string(n.URL(w.src))
 		if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
 			address = "mailto:" + address
 		}
-		w.link(address, "", func() { w.text(string(n.Label(w.src))) })
+		end := w.startLink(address, address)
+		w.text(string(n.Label(w.src)))
+		w.raw(end)
 	case *ast.Image:
 		address := decode(string(n.Destination))
 		if title := decode(string(n.Title)); title != "" {

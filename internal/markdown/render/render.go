@@ -1,7 +1,8 @@
 // Package render turns Markdown that others wrote into HTML that a person decides by. Nothing in
 // it is active, and nothing of the source is hidden: HTML, comments, images and characters without
-// a shape are shown as text. Each block knows its lines. The elements and attributes are those
-// that this package writes; none comes from the document.
+// a shape are shown as text. Each block knows its lines. The elements, classes and ids are
+// those that this package writes; none comes from the document, so that nothing in it can ask the
+// style of a page to hide it.
 package render
 
 import (
@@ -41,8 +42,8 @@ type Heading struct {
 }
 
 // Hidden is a part of the document that other readers do not see: a comment, html, an image, a
-// reference (the definition of a link), info (words after a code block's language), or unseen
-// characters.
+// reference (the definition of a link), info (words after a code block's language), link (its
+// address and title), or unseen characters.
 type Hidden struct {
 	Line       int
 	Kind, Text string
@@ -134,7 +135,7 @@ func (w *writer) frontMatter(source string) string {
 	}
 	w.base = strings.Count(inner, "\n") + 2
 	w.line = 1
-	w.raw("<pre" + w.anchor("front matter", 1, w.base) + `><code class="language-yaml">`)
+	w.raw("<pre" + w.anchor("front matter", 1, w.base) + "><code>")
 	w.text("---" + inner + "\n---")
 	w.raw("</code></pre>\n")
 	return rest

@@ -127,24 +127,40 @@ func (w *writer) href(address string) string {
 	return ""
 }
 
-// link writes a link, or the text of one that leads nowhere, with the address as its title.
-func (w *writer) link(address, title string, inner func()) {
+// link writes a link. Its address and title stand in the list of what is hidden, unless its words
+// are the same, it has none, its definition is shown, or it leads to a heading.
+func (w *writer) link(n *ast.Link) {
+	address, title := decode(string(n.Destination)), decode(string(n.Title))
 	says := address
 	if title != "" {
 		says += ` "` + title + `"`
 	}
+	words := w.plain(n)
+	if at := n.Pos(); at >= 0 {
+		w.line = w.lineAt(at)
+	}
 	if visible.Hides(says) {
 		w.hide("unseen", marked(says))
+	} else if heading := title == "" && strings.HasPrefix(w.href(address), "#"); !heading && n.Reference == nil && words != "" && words != says {
+		w.hide("link", says)
 	}
-	tag := "span"
-	if to := w.href(address); to == "" {
+	end := w.startLink(address, says)
+	w.children(n)
+	if words == "" {
+		w.text(says)
+	}
+	w.raw(end)
+}
+
+// startLink starts a link, or the text of one that leads nowhere, and returns its end.
+func (w *writer) startLink(address, says string) (end string) {
+	to := w.href(address)
+	if to == "" {
 		w.raw(`<span class="path" title="` + attribute(says) + `">`)
-	} else {
-		tag = "a"
-		w.raw(`<a href="` + html.EscapeString(to) + `" title="` + attribute(says) + `" rel="noopener noreferrer nofollow">`)
+		return "</span>"
 	}
-	inner()
-	w.raw("</" + tag + ">")
+	w.raw(`<a href="` + html.EscapeString(to) + `" title="` + attribute(says) + `" rel="noopener noreferrer nofollow">`)
+	return "</a>"
 }
 
 // plain returns the text of a node without marks.
