@@ -6,6 +6,7 @@
 package artifact
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,8 +136,18 @@ func StateOf(project *durable.Dir, a workflow.Artifact) State {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Missing
-	case err == nil && a.SHA256 != "" && workflow.Hash(data) != a.SHA256:
+	case err == nil && a.SHA256 != "" && !Same(data, a.SHA256):
 		return Modified
 	}
 	return Unchanged
+}
+
+// Same reports whether a text has a hash, with its line ends as they are, or all as on Unix, or all
+// as on Windows: git turns one into the other (core.autocrlf), and neither changes a word.
+func Same(text []byte, sha256 string) bool {
+	if workflow.Hash(text) == sha256 {
+		return true
+	}
+	unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return workflow.Hash(unix) == sha256 || workflow.Hash(bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))) == sha256
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 const id = "1234abcd-0000-4000-8000-000000000000"
@@ -166,5 +167,19 @@ func TestUndoKeepsTheOnlyCopy(t *testing.T) {
 	kept, err := d.ReadFile(second.Kept, durable.MaxText)
 	if now, readErr := d.ReadFile(name, durable.MaxText); err != nil || readErr != nil || string(kept) != "# hours of work\n" || string(now) != "# formatted\n" {
 		t.Errorf("kept %q, %v; the file holds %q, %v", kept, err, now, readErr)
+	}
+}
+
+// TestSame: line ends that git turns do not make another text; everything else does.
+func TestSame(t *testing.T) {
+	unix, windows := "# A\n\nb\n", "# A\r\n\r\nb\r\n"
+	for _, saved := range []string{unix, windows} {
+		for text, want := range map[string]bool{
+			unix: true, windows: true, "# A\r\n\nb\n": true, "# A\n\nb": false, "# A\n\nb\n\n": false, "# A\r\rb\r": false, "\ufeff" + unix: false, "# A\n\nB\n": false, "": false,
+		} {
+			if got := artifact.Same([]byte(text), workflow.Hash([]byte(saved))); got != want {
+				t.Errorf("%q saved as %q: %v", text, saved, got)
+			}
+		}
 	}
 }
