@@ -15,7 +15,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -88,6 +87,8 @@ type Config struct {
 	VerifyTimeout time.Duration
 	// VerifyOutput is how much of a command's output is kept, in bytes.
 	VerifyOutput int
+	// Checks are the commands, besides verify, that the server runs if a report names them.
+	Checks []string
 	// OwnRubrics is true where the project's file names the folder of rubrics.
 	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.
@@ -266,10 +267,10 @@ func (c *Config) keyOf(variable string) (string, bool) {
 
 var (
 	topKeys = []string{
-		"base_url", "cost_limit", "document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "model", "pause", "personas", "projects", "prompts", "provider", "rubrics", "scoring", "sources", "stages", "toolsets", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"audit_floor", "base_url", "checks", "cost_limit", "document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
+		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "model", "pause", "personas", "projects", "prompts", "proved", "provider", "rubrics", "scoring", "sources", "stages", "toolsets", "verdict", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
-	stageKeys = []string{"engines", "gate", "gate_score", "pause", "scoring", "verify"}
+	stageKeys = []string{"audit_floor", "engines", "gate", "gate_score", "pause", "proved", "scoring", "verdict", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}
 )
 
@@ -290,6 +291,8 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.setMethod(key, values)
 	case "projects":
 		return c.setProjects(values)
+	case "checks":
+		return c.setChecks(values)
 	}
 	v, err := one()
 	if err != nil {
@@ -305,7 +308,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		return c.LogLevel.UnmarshalText([]byte(v))
 	case "lock_timeout", "form_timeout", "verify_timeout", "verify_output_bytes", "max_submission_bytes", "max_rework", "max_iterations":
 		return c.setLimit(key, v)
-	case "gate", "scoring", "pause", "host_confirm":
+	case "gate", "scoring", "pause", "audit_floor", "host_confirm", "verdict", "proved":
 		return c.setPolicy(key, v)
 	case "memory", "memory_dir", "memory_embeddings", "memory_embedding_model", "memory_qdrant":
 		return c.setMemory(key, v)
@@ -408,8 +411,16 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	if (name == "gate_score" || name == "scoring") && !slices.Contains(scored, id) {
 		return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, joined(scored))
 	}
+	judged := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Gate == workflow.GateVerdict })
+	if (name == "verdict" || name == "proved") && !slices.Contains(judged, id) {
+		return lang.Errorf("stage %q hands in no verdict; %s is for %s", stage, name, joined(judged))
+	}
 	if name == "gate" && !slices.Contains(gated, id) {
 		return lang.Errorf("stage %q has no gate", stage)
+	}
+	floored := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Floored() })
+	if name == "audit_floor" && !slices.Contains(floored, id) {
+		return lang.Errorf("stage %q has no audit floor; %s is for %s", stage, name, joined(floored))
 	}
 	if verified := c.Verified(); name == "verify" && !slices.Contains(verified, id) {
 		return lang.Errorf("stage %q is not verified; verify is for %s", stage, joined(verified))
@@ -419,20 +430,11 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 		return err
 	}
 	said := c.layers[c.from].stage(id)
-	switch name {
-	case "gate_score":
-		n, err := strconv.ParseFloat(v, 64)
-		// Written so that NaN is rejected too.
-		if err != nil || !(n >= 0 && n <= 100) {
-			return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
-		}
-		said.GateScore = &n
-	case "verify":
+	if name == "verify" {
 		c.setVerify(id, v)
-	default:
-		return setPolicy(said, name, key, v)
+		return nil
 	}
-	return nil
+	return setPolicy(said, name, key, v)
 }
 
 // those lists the stages of all workflows for which a condition holds, each once.

@@ -111,6 +111,51 @@ func TestProjectOnlyTightens(t *testing.T) {
 	}
 }
 
+// TestAuditFloor: the person may set any, a project only a higher one, for those stages that have
+// one.
+func TestAuditFloor(t *testing.T) {
+	for _, tt := range []struct {
+		name, project, user, env string
+		want                     string // of po, sm and dev
+		ignored                  int
+	}{
+		{"nothing said", "", "", "", "60 60 none", 0},
+		{"the person lowers it", "", "audit_floor: 0", "", "0 0 none", 0},
+		{"the person raises it for one stage", "", "stages: {sm: {audit_floor: 85.5}}", "", "60 85.5 none", 0},
+		{"the project raises it", "audit_floor: 80", "", "", "80 80 none", 0},
+		{"the project lowers it", "audit_floor: 10\nstages: {po: {audit_floor: 5}}", "", "", "60 60 none", 3},
+		{"the project within what the person lowered", "audit_floor: 30", "audit_floor: 20", "", "30 30 none", 0},
+		{"a variable", "", "", "BMAD_AUDIT_FLOOR=40", "40 40 none", 0},
+		{"a variable below the person's file", "", "audit_floor: 70", "BMAD_AUDIT_FLOOR=40", "70 70 none", 0},
+		{"a variable of a stage", "", "", "BMAD_PO_AUDIT_FLOOR=99", "99 60 none", 0},
+	} {
+		c, err := load(t, tt.project, tt.user, tt.env)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		var got []string
+		for _, id := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev} {
+			st, _ := c.Under(workflow.Default()).Stage(id)
+			if p := st.Policy(); p.AuditFloor != nil {
+				got = append(got, fmt.Sprint(*p.AuditFloor))
+			} else {
+				got = append(got, "none")
+			}
+		}
+		if strings.Join(got, " ") != tt.want || len(c.Ignored) != tt.ignored {
+			t.Errorf("%s: got %q, ignored %q", tt.name, got, c.Ignored)
+		}
+	}
+	for settings, want := range map[string]string{
+		"audit_floor: 101": "audit_floor \"101\" is not a number from 0 to 100", "audit_floor: NaN": "is not a number", "audit_floor: ''": "is not a number",
+		"stages: {dev: {audit_floor: 70}}": "stage \"dev\" has no audit floor; audit_floor is for po, architect and sm",
+	} {
+		if _, err := load(t, "", settings, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", settings, err, want)
+		}
+	}
+}
+
 // TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
 // TestScoringOfAProgram: what a program asks for holds where the person says nothing, and a project
 // cannot loosen it.
@@ -206,8 +251,8 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: base_url, cost_limit, document_language, form_timeout, gate, host_confirm, language, lock_timeout,"},
-		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: engines, gate, gate_score, pause, scoring, verify"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: audit_floor, base_url, checks, cost_limit, document_language, form_timeout, gate, host_confirm, language, lock_timeout,"},
+		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: audit_floor, engines, gate, gate_score, pause, proved, scoring, verdict, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
 		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},

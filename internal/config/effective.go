@@ -23,8 +23,9 @@ const (
 )
 
 var guards = map[string]Guard{
-	"gate": Tighten, "gate_score": Tighten, "scoring": Tighten, "pause": Tighten, "max_rework": Tighten, "max_iterations": Tighten, "form_timeout": Tighten, "host_confirm": Tighten, "memory": Tighten,
-	"provider": PersonOnly, "model": PersonOnly, "base_url": PersonOnly, "cost_limit": PersonOnly, "projects": PersonOnly, "toolsets": PersonOnly,
+	"gate": Tighten, "gate_score": Tighten, "audit_floor": Tighten, "scoring": Tighten, "pause": Tighten, "verdict": Tighten, "proved": Tighten,
+	"max_rework": Tighten, "max_iterations": Tighten, "form_timeout": Tighten, "host_confirm": Tighten, "memory": Tighten,
+	"checks": PersonOnly, "provider": PersonOnly, "model": PersonOnly, "base_url": PersonOnly, "cost_limit": PersonOnly, "projects": PersonOnly, "toolsets": PersonOnly,
 	"memory_dir": PersonOnly, "memory_embeddings": PersonOnly, "memory_embedding_model": PersonOnly, "memory_qdrant": PersonOnly,
 	"verify": PersonFirst, "rubrics": PersonFirst, "workflow": PersonFirst, "language": PersonFirst,
 }
@@ -70,6 +71,8 @@ func (c *Config) value(key string) string {
 	switch key {
 	case "toolsets":
 		return strings.Trim(fmt.Sprint(c.Toolsets), "[]")
+	case "checks":
+		return strings.Join(c.Checks, "; ")
 	case "cost_limit":
 		if c.Model.CostLimit > 0 {
 			return c.Model.CostLimit.String()
@@ -130,18 +133,24 @@ func (c *Config) ofStage(st workflow.Stage) (out []Setting) {
 			out = append(out, s)
 		}
 	}
+	text := func(score *float64) string {
+		if score == nil {
+			return ""
+		}
+		return fmt.Sprint(*score)
+	}
 	if st.Gate != workflow.GateNone {
 		add("gate", string(st.Mode), func(p workflow.Policy) string { return string(p.Gate) })
 	}
 	if st.Gate == workflow.GateScore {
-		add("gate_score", fmt.Sprint(st.GateScore), func(p workflow.Policy) string {
-			if p.GateScore == nil {
-				return ""
-			}
-			return fmt.Sprint(*p.GateScore)
-		})
+		add("gate_score", fmt.Sprint(st.GateScore), func(p workflow.Policy) string { return text(p.GateScore) })
 		add("scoring", string(st.Scoring), func(p workflow.Policy) string { return string(p.Scoring) })
 	}
+	if st.Gate == workflow.GateVerdict {
+		add("verdict", string(st.Verdict), func(p workflow.Policy) string { return string(p.Verdict) })
+		add("proved", string(st.Proved), func(p workflow.Policy) string { return string(p.Proved) })
+	}
+	add("audit_floor", text(st.AuditFloor), func(p workflow.Policy) string { return text(p.AuditFloor) })
 	add("pause", string(st.Pause), func(p workflow.Policy) string { return string(p.Pause) })
 	if command := c.Verify[st.ID]; command != "" {
 		out = append(out, Setting{"stages." + string(st.ID) + ".verify", command, c.VerifyBy[st.ID], PersonFirst})

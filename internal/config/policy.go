@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -47,6 +48,11 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	if p.Pause == "" {
 		p.Pause = l.all.Pause
 	}
+	p.Verdict = cmp.Or(p.Verdict, l.all.Verdict)
+	p.Proved = cmp.Or(p.Proved, l.all.Proved)
+	if p.AuditFloor == nil {
+		p.AuditFloor = l.all.AuditFloor
+	}
 	return p
 }
 
@@ -70,7 +76,15 @@ func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	if person.Pause == "" {
 		person.Pause = workflow.PauseGates
 	}
+	person.Verdict = cmp.Or(person.Verdict, workflow.VerdictRows)
+	person.Proved = cmp.Or(person.Proved, workflow.ProvedNone)
+	if person.AuditFloor == nil {
+		person.AuditFloor = defaults.AuditFloor
+	}
 	project = c.layers[own].policy(st.ID)
+	if !st.Floored() { // a floor for all stages is for those that have one
+		person.AuditFloor, project.AuditFloor = nil, nil
+	}
 	return person.Stricter(project), project
 }
 
@@ -100,8 +114,17 @@ func ignored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
 	if project.Pause != "" && project.Pause != force.Pause {
 		skip("pause", project.Pause, force.Pause)
 	}
+	if st.Gate == workflow.GateVerdict && project.Verdict != "" && project.Verdict != force.Verdict {
+		skip("verdict", project.Verdict, force.Verdict)
+	}
+	if st.Gate == workflow.GateVerdict && project.Proved != "" && project.Proved != force.Proved {
+		skip("proved", project.Proved, force.Proved)
+	}
 	if st.Gate == workflow.GateScore && project.GateScore != nil && *project.GateScore != *force.GateScore {
 		skip("gate_score", *project.GateScore, *force.GateScore)
+	}
+	if project.AuditFloor != nil && *project.AuditFloor != *force.AuditFloor {
+		skip("audit_floor", *project.AuditFloor, *force.AuditFloor)
 	}
 	return out
 }
@@ -135,9 +158,28 @@ func setPolicy(p *workflow.Policy, name, key, v string) error {
 		return pick(&p.Gate, key, v, workflow.GateModes())
 	case "scoring":
 		return pick(&p.Scoring, key, v, workflow.ScoringModes())
+	case "verdict":
+		return pick(&p.Verdict, key, v, workflow.VerdictModes())
+	case "proved":
+		return pick(&p.Proved, key, v, workflow.Proofs())
+	case "gate_score":
+		return points(&p.GateScore, key, v)
+	case "audit_floor":
+		return points(&p.AuditFloor, key, v)
 	default:
 		return pick(&p.Pause, key, v, workflow.PauseModes())
 	}
+}
+
+// points sets a score.
+func points(to **float64, key, v string) error {
+	n, err := strconv.ParseFloat(v, 64)
+	// Written so that NaN is rejected too.
+	if err != nil || !(n >= 0 && n <= 100) {
+		return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
+	}
+	*to = &n
+	return nil
 }
 
 // setHostConfirm accepts a project's value only if it tightens: a tool whose calls count as a

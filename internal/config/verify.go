@@ -35,6 +35,22 @@ func (c *Config) setVerify(stage workflow.StageID, command string) {
 	}
 }
 
+// setChecks sets the commands that the server runs if a report names them. Only the person's own
+// file counts: a variable can be set by a project's settings of a host.
+func (c *Config) setChecks(values []string) error {
+	if c.from != user || c.userInside() {
+		c.note(lang.T("checks %s does not count: only your own file can name commands to run", strings.Join(values, ", ")))
+		return nil
+	}
+	c.Checks = nil
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v != "" {
+			c.Checks = append(c.Checks, v)
+		}
+	}
+	return nil
+}
+
 // setVerifies sets the command for every stage that can be verified.
 func (c *Config) setVerifies(command string) {
 	for _, stage := range c.Verified() {

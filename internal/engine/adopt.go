@@ -27,7 +27,7 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant})
+	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, nil, func(*workflow.Session) []workflow.Alteration { return nil })
 	if err != nil {
 		return nil, err
 	}

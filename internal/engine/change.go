@@ -54,7 +54,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 		return r.lost(ctx, s)
 	}
 	r.check.Again(ctx, s, before)
-	now.Session, now.Integrity, now.Stopped = s, r.check.Found, r.check.Stops
+	now.Session, now.Integrity, now.Stopped = s, r.check.Found, r.check.Strict && r.check.Found.Changed()
 	if err := goesOn(&now); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 			return err
 		}
 	}
-	seal := r.check.Seal(s)
+	seal := r.check.Seal(ctx, s)
 	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By}
 	notePolicy(&now, note)
 	r.person.In(r.project).NoteVerify(&now, note)

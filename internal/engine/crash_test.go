@@ -152,7 +152,9 @@ func (p person) Checkpoints(signer workflow.Signer, project string, ids ...strin
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Read(signer, project, ids...)
 }
 
-func (p person) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
+func (person) Elsewhere(workflow.Signer, string, string, string) []workflow.Elsewhere { return nil }
+
+func (p person) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, _ ...string) error {
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)
 }
 

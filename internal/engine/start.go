@@ -31,7 +31,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
-	s.SealNew(e.keeper.Signer(ctx))
+	e.keeper.SealNew(ctx, p, s)
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)

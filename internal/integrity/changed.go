@@ -68,5 +68,7 @@ func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, si
 	if err != nil {
 		return none // deleted since, or the list names its problem
 	}
-	return verified(p, s, signer, c)
+	check := k.Of(p, id)
+	check.check(s, signer, c)
+	return check.Found
 }

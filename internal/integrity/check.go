@@ -14,15 +14,17 @@ import (
 type Check struct {
 	// Found is the result.
 	Found workflow.Verification
-	// Stops is true where the person has to accept the session before anything else.
-	Stops bool
+	// Strict is true where a gate of the session takes only the person's own act.
+	Strict bool
 
 	keeper  *Keeper
 	project *project.Project
 	id      string
-	// signer and recorded are what the session was checked with.
-	signer   workflow.Signer
-	recorded *workflow.Checkpoint
+	// signer and known are what the session was checked with, and left are the folders that it was
+	// in before.
+	signer workflow.Signer
+	known  workflow.Known
+	left   []string
 }
 
 // Of returns the check of one session.
@@ -46,51 +48,58 @@ func (c *Check) Get(ctx context.Context) (*workflow.Session, error) {
 func (c *Check) Again(ctx context.Context, s, before *workflow.Session) {
 	signer := c.keeper.Signer(ctx)
 	recorded := c.checkpoint(signer)
-	if keyOf(signer) != keyOf(c.signer) || !reflect.DeepEqual(recorded, c.recorded) || !reflect.DeepEqual(s, before) {
+	if keyOf(signer) != keyOf(c.signer) || recorded == nil || !reflect.DeepEqual(recorded, c.known.Checkpoint) || !reflect.DeepEqual(s, before) {
 		c.check(s, signer, recorded)
 	}
 }
 
 // Seal is called before the locked session is changed; the function it returns seals it
 // afterwards.
-func (c *Check) Seal(s *workflow.Session) func() {
+func (c *Check) Seal(ctx context.Context, s *workflow.Session) func() {
 	seal := s.Seal(c.signer, c.Found)
 	return func() {
+		named := ""
 		if c.Found.Changed() {
 			c.raise(s)
+		} else {
+			named = s.Project()
 		}
-		seal()
+		seal(c.keeper.projectID(ctx, c.project, c.signer, named))
 	}
 }
 
 // raise has a session go on from the revision on record: a revision is never given twice, not
 // even after an older file was put back.
 func (c *Check) raise(s *workflow.Session) {
-	if c.recorded != nil {
-		s.Revision = max(s.Revision, c.recorded.Revision)
+	if c.known.Checkpoint != nil {
+		s.Revision = max(s.Revision, c.known.Checkpoint.Revision)
 	}
 }
 
-// Adopt accepts the session as it was found, if it is still the one of before. note begins the
-// entry in the history.
-func (c *Check) Adopt(ctx context.Context, before *workflow.Session, note workflow.Transition) (*workflow.Session, error) {
+// Adopt accepts the session as it was found, if it is still the one of before, and with it
+// approved texts as they are: texts returns those that differ, which have to be the given ones.
+// note begins the entry in the history.
+func (c *Check) Adopt(
+	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, texts func(*workflow.Session) []workflow.Alteration,
+) (*workflow.Session, error) {
 	signer, err := c.keeper.records.Signer(ctx) // without a seal the acceptance would not count
 	if err != nil {
 		return nil, err
 	}
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
-		c.recorded = c.checkpoint(signer)
-		now := verified(c.project, s, signer, c.recorded)
-		if s.Revision != before.Revision || now.Problem != c.Found.Problem || now.Broken != c.Found.Broken {
+		now := c.look(s, signer, c.checkpoint(signer))
+		same := s.Revision == before.Revision && now.Problem == c.Found.Problem && now.Broken == c.Found.Broken
+		if !same || !reflect.DeepEqual(texts(s), altered) {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
 		c.raise(s)
-		s.Adopt(signer, now, note)
+		now.Altered = altered
+		s.Adopt(signer, c.keeper.projectID(ctx, c.project, signer, ""), now, note)
 		s.UpdatedAt = note.At
 		return nil
 	})
 	if err == nil {
-		c.Found, c.Stops = workflow.Verification{}, false
+		c.Found = workflow.Verification{}
 		c.Record(ctx, after)
 	}
 	return after, err
@@ -115,7 +124,7 @@ func (c *Check) Record(ctx context.Context, s *workflow.Session) {
 		record.File = workflow.Hash(data)
 	}
 	record.Strict = c.strict(s)
-	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Dir.Path(), s.SessionID, record); err != nil {
+	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Dir.Path(), s.SessionID, record, c.left...); err != nil {
 		c.keeper.unrecorded.Do(func() { c.keeper.log.Warn("sessions are not recorded", "error", err) })
 	}
 }
@@ -142,19 +151,43 @@ func (c *Check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 	return nil
 }
 
-// check checks a session against its chain and its record.
+// check checks a session against its chain, its record and its folder.
 func (c *Check) check(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
-	c.Found, c.signer, c.recorded = verified(c.project, s, signer, recorded), signer, recorded
-	c.Stops = c.Found.Changed() && (c.strict(s) || recorded != nil && recorded.Strict)
+	c.Found, c.signer = c.look(s, signer, recorded), signer
+	c.Strict = c.strict(s) || c.known.Strict()
 }
 
-// verified checks a session and says the problem, if there is one, in the language of its person.
-func verified(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
-	v := s.VerifyAgainst(signer, recorded)
+// look gathers the facts about a session, and says the problem, if there is one, in the
+// language of its person.
+func (c *Check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
+	c.known, c.left = c.keeper.known(c.project, s, signer, recorded)
+	v := s.VerifyAgainst(signer, &c.known)
 	if v.Problem == "" {
 		return v
 	}
-	return v.In(p.Language(s.Objective))
+	return v.In(c.project.Language(s.Objective))
+}
+
+// known gathers what this machine knows about a session besides its file, and the folders that
+// the session has left.
+func (k *Keeper) known(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
+	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
+	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
+		return out, nil
+	}
+	for _, e := range k.records.Elsewhere(signer, p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
+		switch {
+		case e.Same: // by another path, such as that of a bind mount, or in other letters
+			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
+				out.Checkpoint = &e.Checkpoint
+			}
+			continue
+		case !e.Holds:
+			left = append(left, e.Folder)
+		}
+		out.Elsewhere = append(out.Elsewhere, e)
+	}
+	return out, left
 }
 
 // strict reports whether a gate of the session requires the person's own act.

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -21,9 +22,11 @@ type Records interface {
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
 	// Checkpoints returns what this machine has recorded of sessions of a project, by their
-	// ids, and Record keeps it.
+	// ids, and Record keeps it, in place of those under folders that the session has left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
-	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error
+	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
+	// Elsewhere returns the records of a session, kept in a file, under other folders.
+	Elsewhere(signer workflow.Signer, project, id, file string) []workflow.Elsewhere
 }
 
 // Keeper keeps the key and the records of one program. It is safe for concurrent use.
@@ -47,6 +50,26 @@ func (k *Keeper) Trusting() bool { return k.records != nil }
 // from their work: the check of the log reports that there is no seal.
 func (k *Keeper) Signer(ctx context.Context) workflow.Signer {
 	return k.signer(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
+}
+
+// SealNew seals a session that is about to be stored in a project.
+func (k *Keeper) SealNew(ctx context.Context, p *project.Project, s *workflow.Session) {
+	signer := k.Signer(ctx)
+	s.SealNew(signer, k.projectID(ctx, p, signer, ""))
+}
+
+// projectID returns the id of a project for a seal, and gives it one if it has none; known is the
+// one by which its session is known. "" where nothing is sealed, or the project cannot have one:
+// the machine's record then says where the session is.
+func (k *Keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
+	if signer == nil {
+		return ""
+	}
+	id, err := p.EnsureID(context.WithoutCancel(ctx), known)
+	if err != nil {
+		k.log.Warn("the project has no id, so its seals do not name it", "project", p.Dir.Path(), "error", err)
+	}
+	return id
 }
 
 // readSigner returns the signer that histories were sealed with, without creating a key; nil

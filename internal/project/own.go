@@ -55,7 +55,7 @@ func (p *Project) Generic(w *workflow.Definition) (byPrompt, byRubric []workflow
 		if !prompts.Builtin(st) && !has(p.Config.Prompts, st.PromptName()+".md") {
 			byPrompt = append(byPrompt, st)
 		}
-		if !audit.Builtin(st) && !has(p.Config.Rubrics, audit.FileName(st)) {
+		if st.Audited() && !audit.Builtin(st) && !has(p.Config.Rubrics, audit.FileName(st)) {
 			byRubric = append(byRubric, st)
 		}
 	}
@@ -73,8 +73,12 @@ type Rubric struct {
 	Brought bool
 }
 
-// Rubric reads the stage's rubric from the configured folder; nil if there is none.
+// Rubric reads the stage's rubric from the configured folder; nil if there is none, or the stage is
+// not audited.
 func (p *Project) Rubric(st workflow.Stage) (*Rubric, error) {
+	if !st.Audited() {
+		return nil, nil
+	}
 	folder, done, inside, err := p.ownFolder(p.Config.Rubrics)
 	if err != nil || folder == nil {
 		return nil, err

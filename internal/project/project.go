@@ -12,6 +12,7 @@ package project
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -34,6 +35,7 @@ type Project struct {
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
 	openOwn  func(name string) (*durable.Dir, error)
 	language lang.Language
+	id       atomic.Pointer[string] // once it was read
 }
 
 // Language returns the one for a person who has written a text, such as the objective of a run.

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +23,8 @@ import (
 //	checkpoints/<hash of the project's path>/<session id>.json
 //
 // The path without links is part of the name: a copy of a project has sessions with the same
-// ids, which continue on their own. Each file is signed, so that one written without the key
-// does not count.
+// ids. A record under another folder shows that a session was copied or moved. Each file is
+// signed, so that one written without the key does not count.
 type Checkpoints struct{ dir *durable.Dir }
 
 // CheckpointsIn returns the checkpoints of an open state folder.
@@ -60,10 +63,49 @@ func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...st
 	return found
 }
 
-// Record keeps a checkpoint of a session of a project, unless a later one exists.
-func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint) error {
+// Elsewhere returns the records of a session in other folders than a project's. file is the
+// session's file, relative to a project.
+func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (found []workflow.Elsewhere) {
+	if signer == nil {
+		return nil
+	}
+	_ = u.existing(func(d dir) error { // without the folder there are none
+		found = Checkpoints{d.Dir}.elsewhere(signer, resolve(project), id, file)
+		return nil
+	})
+	return found
+}
+
+func (c Checkpoints) elsewhere(signer workflow.Signer, project, id, file string) (out []workflow.Elsewhere) {
+	own, ok := checkpointName(project, id)
+	folders, err := c.dir.ReadDir(checkpointFolder)
+	if !ok || err != nil {
+		return nil
+	}
+	here, _ := os.Stat(project) // without it no folder is the same
+	for _, folder := range folders {
+		name := path.Join(checkpointFolder, folder.Name(), id+".json")
+		if name == own {
+			continue
+		}
+		found, ok := c.parse(signer, name)
+		if at, _ := checkpointName(found.Project, id); !ok || at != name || found.SessionID != id {
+			continue
+		}
+		there, err := os.Stat(found.Project)
+		_, gone := os.Lstat(filepath.Join(found.Project, filepath.FromSlash(file)))
+		out = append(out, workflow.Elsewhere{
+			Folder: found.Project, Checkpoint: found.Checkpoint, Holds: gone == nil, Same: err == nil && here != nil && os.SameFile(here, there),
+		})
+	}
+	return out
+}
+
+// Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces
+// those of other folders that the session has left.
+func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
 	return u.created(func(d dir) error {
-		return Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c)
+		return Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c, left...)
 	})
 }
 
@@ -90,23 +132,31 @@ func (c Checkpoints) read(signer workflow.Signer, project, id string) (found wor
 	if !ok {
 		return found, false
 	}
+	file, ok := c.parse(signer, name)
+	if ok && (file.Project != project || file.SessionID != id) {
+		file.Checkpoint = workflow.Checkpoint{Foreign: true}
+	}
+	return file.Checkpoint, ok
+}
+
+// parse reads a record by the name of its file; it is foreign if this key did not sign it.
+func (c Checkpoints) parse(signer workflow.Signer, name string) (file checkpoint, ok bool) {
+	foreign := checkpoint{Checkpoint: workflow.Checkpoint{Foreign: true}}
 	info, err := c.dir.Lstat(name)
 	if err != nil {
-		return found, false
+		return file, false
 	}
-	var file checkpoint
 	if !info.Mode().IsRegular() || info.Size() > maxCheckpoint {
-		return workflow.Checkpoint{Foreign: true}, true
+		return foreign, true
 	}
 	data, err := c.dir.ReadFile(name, maxCheckpoint)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return found, false
+		return file, false
 	}
-	if err != nil || json.Unmarshal(data, &file) != nil || file.Project != project || file.SessionID != id ||
-		file.Signature == "" || file.Signature != signature(signer, data) {
-		return workflow.Checkpoint{Foreign: true}, true
+	if err != nil || json.Unmarshal(data, &file) != nil || file.Signature == "" || file.Signature != signature(signer, data) {
+		return foreign, true
 	}
-	return file.Checkpoint, true
+	return file, true
 }
 
 // signature signs a file's content: all keys but the signature, sorted, so that a program
@@ -127,7 +177,7 @@ func signature(signer workflow.Signer, data []byte) string {
 }
 
 // Write is UserState.Record for the real path of a project.
-func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint) error {
+func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint, left ...string) error {
 	name, ok := checkpointName(project, id)
 	if !ok {
 		return &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
@@ -152,11 +202,30 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	if _, err := c.dir.MkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
-	// Another window may have continued the session, and recorded that first.
-	if now, there := c.read(signer, project, id); there && !now.Foreign && now.Revision >= cp.Revision {
+	// Another window may have continued the session, and recorded that first; or, of two copies of
+	// a folder that is gone, the other one.
+	now, there := c.read(signer, project, id)
+	if there && !now.Foreign && now.Revision >= cp.Revision || !there && len(left) > 0 && !c.anyOf(left, id) {
 		return nil
 	}
-	return c.dir.Replace(name, append(data, '\n'))
+	if err := c.dir.Replace(name, append(data, '\n')); err != nil {
+		return err
+	}
+	for _, folder := range left {
+		if old, ok := checkpointName(folder, id); ok && old != name {
+			_ = c.dir.Remove(old)           // left over, it would vouch for the folder that the session was in
+			_ = c.dir.Remove(path.Dir(old)) // fails unless it is empty
+		}
+	}
+	return nil
+}
+
+// anyOf reports whether a session is recorded under one of some folders.
+func (c Checkpoints) anyOf(folders []string, id string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		name, ok := checkpointName(folder, id)
+		return ok && c.dir.Exists(name)
+	})
 }
 
 // Forgotten is a checkpoint that Forget removes, or would.

@@ -3,6 +3,8 @@ package workflow
 import (
 	"strings"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // Adoption is the part of an entry that records that a person has accepted a session which
@@ -15,8 +17,10 @@ type Adoption struct {
 	Revision int `json:"revision"`
 	// Past is a hash of all earlier entries: they are accepted as they are, and must not change
 	// again.
-	Past  string `json:"past"`
-	Extra Extra  `json:",unknown"`
+	Past string `json:"past"`
+	// Texts are the approved texts that are accepted as they are.
+	Texts []Alteration `json:"texts,omitempty"`
+	Extra Extra        `json:",unknown"`
 }
 
 // Adopted is an adoption as a check of the history reports it.
@@ -29,14 +33,23 @@ type Adopted struct {
 	revision int
 }
 
-// Adopt adds and seals the entry by which a person accepts the session as it is. The entry
-// keeps the problem; entries that were unvouched stay so.
-func (s *Session) Adopt(signer Signer, found Verification, t Transition) {
+// Adopt adds and seals the entry by which a person accepts the session, and its approved texts, as
+// they are. The entry
+// keeps the problem; entries that were unvouched stay so. From it on the session belongs to
+// the project with the id.
+func (s *Session) Adopt(signer Signer, project string, found Verification, t Transition) {
 	t.Event = EventAdopted
-	t.Adoption = &Adoption{Problem: found.Problem, From: found.Broken, Revision: s.Revision + 1, Past: past(s.History)}
+	t.Adoption = &Adoption{Problem: found.Problem, From: found.Broken, Revision: s.Revision + 1, Past: past(s.History), Texts: found.Altered}
 	before := len(s.History)
+	if !found.Changed() { // the texts alone: nothing earlier needs to be accepted
+		seal := s.Seal(signer, found)
+		t.Adoption.Problem = AlterationsText(found.Altered).In(lang.English)
+		s.Note(t)
+		seal(project)
+		return
+	}
 	s.Note(t)
-	s.seal(signer, Seal{Key: signer.Key(), Unvouched: found.Unvouched, Adopted: len(s.History)}, before, s.Revision+1)
+	s.seal(signer, project, Seal{Key: signer.Key(), Unvouched: found.Unvouched, Adopted: len(s.History)}, before, s.Revision+1)
 }
 
 // past returns a hash of entries.

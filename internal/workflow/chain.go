@@ -88,20 +88,22 @@ func (s *Session) message(seal Seal) string {
 	return b.String() + s.History[seal.Entries-1].hash()
 }
 
-// SealNew seals a session that was just created.
-func (s *Session) SealNew(signer Signer) {
+// SealNew seals a session that was just created in a project; project is its id, "" if it has
+// none.
+func (s *Session) SealNew(signer Signer, project string) {
 	next := Seal{}
 	if signer != nil {
 		next.Key = signer.Key()
 	}
-	s.seal(signer, next, 0, s.Revision)
+	s.seal(signer, project, next, 0, s.Revision)
 }
 
 // Seal is called with a session before it is changed, and the result of checking it; the
-// function it returns seals the session after the change, for the next revision. Earlier
+// function it returns seals the session after the change, for the next revision and in a project
+// with an id. Earlier
 // changes by anyone else are sealed as broken, and entries added without the key as unvouched:
 // our next entry must not make them look sound.
-func (s *Session) Seal(signer Signer, before Verification) func() {
+func (s *Session) Seal(signer Signer, before Verification) func(project string) {
 	entries := len(s.History)
 	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
 	if signer != nil {
@@ -110,12 +112,12 @@ func (s *Session) Seal(signer Signer, before Verification) func() {
 	if before.Adopted != nil {
 		next.Adopted = before.Adopted.Entry
 	}
-	return func() { s.seal(signer, next, entries, s.Revision+1) }
+	return func(project string) { s.seal(signer, project, next, entries, s.Revision+1) }
 }
 
-// seal records the session's standing at a revision in the newest entry, if that was added
-// after the given number of entries, and countersigns it.
-func (s *Session) seal(signer Signer, next Seal, entries, revision int) {
+// seal records the session's project and its standing at a revision in the newest entry, if that
+// was added after the given number of entries, and countersigns it.
+func (s *Session) seal(signer Signer, project string, next Seal, entries, revision int) {
 	next.Entries = len(s.History)
 	if next.Entries == 0 {
 		return
@@ -123,6 +125,9 @@ func (s *Session) seal(signer Signer, next Seal, entries, revision int) {
 	if next.Entries > entries {
 		last := &s.History[next.Entries-1]
 		last.Standing = s.standing(revision)
+		if signer != nil && project != s.Project() {
+			last.Project = project
+		}
 	}
 	if signer == nil {
 		return
@@ -153,6 +158,15 @@ type Verification struct {
 	Adopted *Adopted `json:"adopted,omitempty"`
 	// OtherKeys names further keys that sealed it, which this machine does not have.
 	OtherKeys []string `json:"other_keys,omitempty"`
+	// Displaced is true if the history shows no change, but is that of another project, or a copy.
+	Displaced bool `json:"displaced,omitempty"`
+	// MovedFrom is the folder in which this machine recorded the session, if the project was moved
+	// since, and the session was not changed here yet.
+	MovedFrom string `json:"moved_from,omitempty"`
+
+	// Altered are the approved texts that are not as they were approved. The history may hold all
+	// the same.
+	Altered []Alteration `json:"altered,omitempty"`
 
 	problem, cause lang.Text
 }
@@ -200,13 +214,15 @@ func (v Verification) Vouches(entry int) bool {
 // Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
 func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
 
-// VerifyAgainst is Verify, and compares the session with the record of the signer's machine;
-// c is nil if it has none.
-func (s *Session) VerifyAgainst(signer Signer, c *Checkpoint) Verification {
-	return s.verification(signer, c).In(lang.English)
+// VerifyAgainst is Verify, and compares the session with what the signer's machine knows about
+// it and its folder; nil compares it with nothing.
+func (s *Session) VerifyAgainst(signer Signer, k *Known) Verification {
+	return s.verification(signer, k).In(lang.English)
 }
 
-func (s *Session) verification(signer Signer, c *Checkpoint) Verification {
+func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:gocyclo // the checks in their order
+	where := s.whereabouts(signer, k)
+	c := where.record
 	v := Verification{Status: ChainChanged, Entries: len(s.History)}
 	var own []Seal
 	for _, seal := range s.Seals {
@@ -229,6 +245,9 @@ func (s *Session) verification(signer Signer, c *Checkpoint) Verification {
 	}
 	unlinked, gap := s.firstUnlinked(accepted)
 	v.Unvouched = s.unvouched(seal, unlinked, gap)
+	if k != nil && seal != nil && c == nil && s.Project() == "" { // an older program sealed it, in any folder
+		v.Unvouched = joined(append(v.Unvouched, Span{From: 1, To: seal.Entries}))
+	}
 	broken := func(entry int, problem lang.Text) Verification {
 		v.Broken, v.problem, v.cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
@@ -259,7 +278,12 @@ func (s *Session) verification(signer Signer, c *Checkpoint) Verification {
 	if problem := s.misfit(); !problem.Empty() {
 		return broken(len(s.History), problem)
 	}
+	if problem := s.displaced(k, where); !problem.Empty() {
+		v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
+		return broken(1, problem)
+	}
 	v.Status, v.problem = s.vouched(v, accepted)
+	v.MovedFrom = where.movedFrom
 	return v
 }
 

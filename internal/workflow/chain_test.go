@@ -27,12 +27,15 @@ func (s signer) Sign(message string) string {
 
 const mine = signer("mine")
 
+// here is the id of the project that sessions are sealed in.
+const here = "local:here"
+
 // sealed is a session of some sealed steps, as it comes from disk.
 func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
 	t.Helper()
 	w := workflow.Default()
 	s := w.NewSession("id", "objective", "/p", "test", time.Unix(1, 0).UTC())
-	s.SealNew(by)
+	s.SealNew(by, here)
 	for i, event := range []workflow.Event{workflow.EventQuestioned, workflow.EventAnswered, workflow.EventScoredReady, workflow.EventConfirmed} {
 		step(t, w, s, by, event, i)
 	}
@@ -49,7 +52,7 @@ func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow
 	if err != nil {
 		t.Fatal(err)
 	}
-	seal()
+	seal(here)
 	s.Revision++ // as a store does
 }
 
@@ -147,7 +150,7 @@ func TestTamperingShows(t *testing.T) {
 		again := reread(t, s)
 		seal := again.Seal(mine, again.Verify(mine))
 		again.Append(workflow.Transition{From: "a", To: again.Place()})
-		seal()
+		seal(here)
 		again.Revision++
 		if v := again.Verify(mine); v.Status != want {
 			t.Errorf("%s: after the next entry: %+v", tt.name, v)

@@ -83,8 +83,21 @@ func (r *reader) checkStage(i int) {
 		}
 	}
 	r.checkFiles(i)
+	r.checkOwes(i)
 	if st.Verify && st.Kind != KindBuild && st.Kind != KindVerdict {
 		r.mistake(at("verify"), "stage %q: only a build or a verdict can be verified by a command", st.ID)
+	}
+}
+
+// checkOwes checks the rows that a stage owes.
+func (r *reader) checkOwes(i int) {
+	st, at := r.d.Stages[i], r.at(i)
+	switch owed := []Owes{OwesCriteria, OwesFindings}; {
+	case st.Owes == "":
+	case st.Kind != KindVerdict:
+		r.mistake(at("owes"), "stage %q: only a verdict owes rows", st.ID)
+	case !slices.Contains(owed, st.Owes):
+		r.mistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, list(owed))
 	}
 }
 

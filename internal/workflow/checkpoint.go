@@ -75,7 +75,7 @@ func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, p
 	switch {
 	case n < c.Entries:
 		return n + 1, lang.T("this machine recorded %d entries (%s) and the file has %d: it is an older copy, or the newest were removed", c.Entries, on, n)
-	case c.Entries < 1 || s.History[c.Entries-1].signed(signer) != c.Entry:
+	case !s.contains(signer, *c):
 		return c.Entries, lang.T("entry %d, or one before it, is not what this machine recorded (%s)", c.Entries, on)
 	case own == nil:
 		return c.Entries, lang.T("this machine sealed %d entries (%s) and its seal was removed", c.Entries, on)

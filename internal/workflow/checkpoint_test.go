@@ -8,6 +8,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// known is what a machine knows that has recorded c, in the project where sessions are sealed.
+func known(c *workflow.Checkpoint) *workflow.Known {
+	return &workflow.Known{Checkpoint: c, Project: here}
+}
+
 // recorded is a sealed session, and what its machine has recorded of it.
 func recorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	t.Helper()
@@ -61,7 +66,7 @@ func TestCheckpoint(t *testing.T) {
 	} {
 		s, c := recorded(t)
 		tt.change(s, c)
-		if v := s.VerifyAgainst(mine, c); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
+		if v := s.VerifyAgainst(mine, known(c)); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}
@@ -76,14 +81,14 @@ func TestCheckpoint(t *testing.T) {
 // adopt accepts a session, as a store does it.
 func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.Session {
 	t.Helper()
-	v := s.VerifyAgainst(mine, c)
+	v := s.VerifyAgainst(mine, known(c))
 	if !v.Changed() {
 		t.Fatalf("%+v", v)
 	}
 	if c != nil {
 		s.Revision = max(s.Revision, c.Revision)
 	}
-	s.Adopt(mine, v, workflow.Transition{By: "terminal", At: time.Unix(99, 0).UTC()})
+	s.Adopt(mine, here, v, workflow.Transition{By: "terminal", At: time.Unix(99, 0).UTC()})
 	s.Revision++
 	return reread(t, s)
 }
@@ -116,7 +121,7 @@ func TestAdoption(t *testing.T) {
 		at := len(s.History)
 		want := func(when string, by workflow.Signer, c *workflow.Checkpoint, status workflow.ChainStatus) {
 			t.Helper()
-			v := s.VerifyAgainst(by, c)
+			v := s.VerifyAgainst(by, known(c))
 			if v.Status != status || status == workflow.ChainAdopted && (v.Adopted == nil || v.Adopted.Entry != at || v.Problem != "") {
 				t.Errorf("%s, %s: %+v", name, when, v)
 			}
@@ -146,21 +151,21 @@ func TestAdoption(t *testing.T) {
 func TestForgedGrantsStayUnvouched(t *testing.T) {
 	s, c := recorded(t)
 	s.History[3].Grant.Channel = workflow.ChannelElicited
-	if v := s.VerifyAgainst(mine, c); v.Vouches(4) || !v.Vouches(5) {
+	if v := s.VerifyAgainst(mine, known(c)); v.Vouches(4) || !v.Vouches(5) {
 		t.Errorf("%+v", v)
 	}
 	s = adopt(t, s, c)
-	if v := s.VerifyAgainst(mine, nil); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
+	if v := s.VerifyAgainst(mine, known(nil)); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
 		t.Errorf("adopted: %+v", v)
 	}
 	// Nor does a step that goes on without one.
 	s, c = recorded(t)
 	s.Seals = nil
-	seal := s.Seal(mine, s.VerifyAgainst(mine, c))
+	seal := s.Seal(mine, s.VerifyAgainst(mine, known(c)))
 	s.Append(workflow.Transition{From: s.Place(), To: s.Place()})
-	seal()
+	seal(here)
 	s.Revision++
-	if v := s.VerifyAgainst(mine, nil); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
+	if v := s.VerifyAgainst(mine, known(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
 		t.Errorf("gone on: %+v", v)
 	}
 }

@@ -111,7 +111,9 @@ type Finding struct {
 	Fix     string `json:"fix,omitempty"`
 	// Status is empty or "open" while the finding applies, then fixed or withdrawn.
 	Status string `json:"status,omitempty"`
-	Extra  Extra  `json:",unknown"`
+	// Check is the id of the check that shows it.
+	Check string `json:"check,omitempty"`
+	Extra Extra  `json:",unknown"`
 }
 
 // Open reports whether the finding still applies.
@@ -128,21 +130,72 @@ func OpenFindings(all []Finding) []Finding {
 	return out
 }
 
-// Criterion is QA's result for one acceptance criterion.
+// Criterion is the row of a report for one criterion.
 type Criterion struct {
-	ID        string `json:"id"`
+	ID string `json:"id"`
+	// Criterion is its text in the requirements, or in the report if they do not have it.
 	Criterion string `json:"criterion,omitempty"`
-	// Result is pass, fail or not_tested.
+	// Result is one of [Results].
 	Result   string `json:"result"`
 	Evidence string `json:"evidence,omitempty"`
-	Extra    Extra  `json:",unknown"`
+	// Check names the checks that show the result, by their ids.
+	Check string `json:"check,omitempty"`
+	// Why is the reason of a row that was not tested.
+	Why string `json:"why,omitempty"`
+	// From is the round from which the row is carried over; 0 if it was tested in this one.
+	From int `json:"from,omitempty"`
+	// Sprint is that of a criterion which is out of scope.
+	Sprint int `json:"sprint,omitempty"`
+	// Proved is true if the server itself ran the checks of a passed row.
+	Proved bool  `json:"proved,omitempty"`
+	Extra  Extra `json:",unknown"`
 }
 
-// Results of a criterion.
+// The results of a criterion.
 const (
-	ResultPass      = "pass"
-	ResultFail      = "fail"
-	ResultNotTested = "not_tested"
+	ResultPass       = "pass"
+	ResultFail       = "fail"
+	ResultNotTested  = "not_tested"
+	ResultOutOfScope = "out_of_scope"
+)
+
+// Results lists every result of a criterion.
+func Results() []string {
+	return []string{ResultPass, ResultFail, ResultNotTested, ResultOutOfScope}
+}
+
+// Check is a command that a report names, with its result.
+type Check struct {
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Exit    int    `json:"exit"`
+	// Output is the part of its output that the report quotes, or the end of it if the server ran
+	// the command.
+	Output string `json:"output,omitempty"`
+	// Server is true if the server ran the command itself: exit and output are its own.
+	Server bool  `json:"server,omitempty"`
+	Extra  Extra `json:",unknown"`
+}
+
+// Owes names the rows that the report of a verdict stage owes.
+type Owes string
+
+// The kinds of rows that reports owe.
+const (
+	// OwesCriteria: a row for each criterion in scope.
+	OwesCriteria Owes = "criteria"
+	// OwesFindings: the list of findings, and the commands that were run.
+	OwesFindings Owes = "findings"
+)
+
+// Proof is how many of a report's passed rows have to be proved by commands that the server ran.
+type Proof string
+
+// The demands for proof, from the loosest on.
+const (
+	ProvedNone Proof = "none"
+	ProvedSome Proof = "some"
+	ProvedAll  Proof = "all"
 )
 
 // FailedCriteria returns the criteria whose result is fail.

@@ -88,6 +88,8 @@ type Stage struct {
 	// Engines are asked by default; CodexOnRequest adds codex when the objective asks for it.
 	Engines        []Engine `json:"engines"`
 	CodexOnRequest bool     `json:"codex_on_request,omitempty"`
+	// Owes names the rows that the report of a verdict owes; see [Stage.Owed].
+	Owes Owes `json:"owes,omitempty"`
 	// SendsBackTo is the stage that failed work returns to; only a verdict has one.
 	SendsBackTo StageID `json:"sends_back_to,omitempty"`
 	// Verify is true where a verify command checks the submission.
@@ -105,11 +107,16 @@ type Stage struct {
 	Personas []string `json:"personas,omitempty"`
 
 	// Mode says which channels may decide at the gate, Scoring which score has to reach it, and
-	// Pause where the stage stops for the person. They are settings of the person and the
-	// project, not part of the definition.
-	Mode    GateMode    `json:"-"`
-	Scoring ScoringMode `json:"-"`
-	Pause   PauseMode   `json:"-"`
+	// Pause where the stage stops for the person, and AuditFloor is that of the policy; nil for the
+	// default. They are settings of the person and the project, not part of the definition.
+	Mode       GateMode    `json:"-"`
+	Scoring    ScoringMode `json:"-"`
+	Pause      PauseMode   `json:"-"`
+	AuditFloor *float64    `json:"-"`
+	// Verdict says from what the verdict of a report is taken, Proved how many of its rows the
+	// server's own commands have to prove: settings as well.
+	Verdict VerdictMode `json:"-"`
+	Proved  Proof       `json:"-"`
 	Extra   Extra       `json:",unknown"`
 }
 
@@ -119,11 +126,36 @@ func (s Stage) PromptName() string { return named(s.Prompt, s.ID) }
 // RubricName returns the name of the stage's rubric.
 func (s Stage) RubricName() string { return named(s.Rubric, s.ID) }
 
+// Audited reports whether the stage's document is audited by a rubric. The report of a verdict is
+// judged by its rows.
+func (s Stage) Audited() bool { return s.Kind != KindVerdict }
+
 func named(name string, id StageID) string {
 	if name == "" {
 		return string(id)
 	}
 	return name
+}
+
+// Owed returns the rows that the report of a verdict stage owes. A stage that names none owes
+// criteria if it acts by the prompt of QA, else findings.
+func (s Stage) Owed() Owes {
+	switch {
+	case s.Owes != "":
+		return s.Owes
+	case s.PromptName() == string(QA):
+		return OwesCriteria
+	}
+	return OwesFindings
+}
+
+// VerifiedBy returns the stage whose verify command checks the work that a stage hands in or
+// judges: its own, or that of the stage whose work it judges.
+func (s Stage) VerifiedBy() StageID {
+	if s.Kind == KindVerdict && !s.Verify {
+		return s.SendsBackTo
+	}
+	return s.ID
 }
 
 // Definition is a workflow as data: an ordered list of stages under a name.

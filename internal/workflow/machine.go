@@ -15,12 +15,14 @@ import (
 // Event is the outcome of an action, fired on the state machine.
 type Event string
 
-// The events. EventStarted creates a session, EventPolicyChanged and EventAdopted leave it
-// where it is: they are not in the table.
+// The events. EventStarted creates a session, EventPolicyChanged, EventAdopted and EventEdited
+// leave it where it is: they are not in the table. EventEdited makes a round of a document that was
+// edited at its gate, ahead of the person's decision on it.
 const (
 	EventStarted          Event = "started"
 	EventPolicyChanged    Event = "policy_changed"
 	EventAdopted          Event = "adopted"
+	EventEdited           Event = "edited"
 	EventQuestioned       Event = "questioned"
 	EventScoredBelow      Event = "scored_below"
 	EventScoredReady      Event = "scored_ready"
@@ -29,6 +31,7 @@ const (
 	EventDelivered        Event = "delivered"
 	EventFailed           Event = "failed"
 	EventDoubted          Event = "doubted"
+	EventReturned         Event = "returned"
 	EventBlocked          Event = "blocked"
 	EventExhausted        Event = "exhausted"
 	EventAnswered         Event = "answered"
@@ -74,6 +77,7 @@ var table = []rule{
 	{EventDelivered, working, Generating, next},
 	{EventFailed, working, AwaitingApproval, stay},
 	{EventDoubted, working, AwaitingApproval, stay},
+	{EventReturned, working, Refining, stay},
 	{EventBlocked, working, AwaitingApproval, stay},
 	{EventExhausted, working, AwaitingApproval, stay},
 	{EventAnswered, []State{Clarifying}, Refining, stay},
@@ -207,7 +211,7 @@ func (w *Definition) rewind(s *Session, target StageID) {
 		if i < w.Index(target) {
 			continue
 		}
-		r.Approved = false
+		r.Approved, r.Returned = false, nil
 		if i > w.Index(target) {
 			r.Status = Pending
 			r.Feedback = ""

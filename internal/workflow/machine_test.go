@@ -158,8 +158,37 @@ func TestDecision(t *testing.T) {
 		{workflow.QA, workflow.AwaitingApproval, false, workflow.EventSentBack},
 	}
 	for _, tt := range tests {
-		if got := w.Decision(sessionAt(w, tt.stage, tt.state), tt.yes); got != tt.want {
+		s := sessionAt(w, tt.stage, tt.state)
+		if s.Current().Verdict = workflow.Fail; tt.stage == workflow.PO || tt.stage == workflow.SM {
+			s.Current().Verdict = ""
+		}
+		if got := w.Decision(s, tt.yes); got != tt.want {
 			t.Errorf("%s %s %v: got %s, want %s", tt.stage, tt.state, tt.yes, got, tt.want)
+		}
+	}
+}
+
+// TestNoAsksForTheReportAgain: only work that something speaks against goes back to the builder.
+func TestNoAsksForTheReportAgain(t *testing.T) {
+	w := workflow.Default()
+	for name, tt := range map[string]struct {
+		record workflow.Record
+		dev    *workflow.Evidence
+		want   workflow.Event
+	}{
+		"a doubted pass":   {workflow.Record{Verdict: workflow.Pass, Objections: []string{"x"}}, nil, workflow.EventChangesRequested},
+		"no verdict":       {workflow.Record{Returned: []string{"x"}}, nil, workflow.EventChangesRequested},
+		"a fail":           {workflow.Record{Verdict: workflow.Fail}, nil, workflow.EventSentBack},
+		"a failed check":   {workflow.Record{Verdict: workflow.Pass, Checks: []workflow.Check{{ID: "C1", Exit: 2}}}, nil, workflow.EventSentBack},
+		"an open finding":  {workflow.Record{Verdict: workflow.PassWithRisk, Findings: []workflow.Finding{{ID: "R1", Severity: "minor"}}}, nil, workflow.EventSentBack},
+		"a fixed finding":  {workflow.Record{Verdict: workflow.Pass, Findings: []workflow.Finding{{ID: "R1", Status: "fixed"}}}, nil, workflow.EventChangesRequested},
+		"the server's run": {workflow.Record{Verdict: workflow.Pass}, &workflow.Evidence{ExitCode: 1}, workflow.EventSentBack},
+	} {
+		s := sessionAt(w, workflow.Review, workflow.AwaitingApproval)
+		*s.Current() = tt.record
+		s.Record(workflow.Dev).Evidence = tt.dev
+		if got := w.Decision(s, false); got != tt.want {
+			t.Errorf("%s: got %s, want %s", name, got, tt.want)
 		}
 	}
 }

@@ -6,12 +6,15 @@ type Reading struct {
 	Claimed *float64
 	// Audited is the score of the audit; nil if there is none.
 	Audited *float64
-	// Exhausted is true if another round below the gate needs the person's consent.
+	// Returned is true if a report does not have the form that it owes.
+	Returned bool
+	// Exhausted is true if another round below the gate, or another return, needs the person's
+	// consent.
 	Exhausted bool
 	// Questions is true if the submission has questions for the person.
 	Questions bool
 	Verdict   Verdict
-	// Doubted is true if something speaks against the stated pass.
+	// Doubted is true if something speaks against a pass.
 	Doubted bool
 	// Scoping is true for a scope, which a workflow that starts with a build requires first.
 	Scoping bool
@@ -43,14 +46,16 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	case GateApproval:
 		return EventPlanned
 	case GateVerdict:
-		if r.Verdict == Blocked {
+		switch {
+		case r.Returned && r.Exhausted:
+			return EventExhausted
+		case r.Returned:
+			return EventReturned
+		case r.Verdict == Blocked:
 			return EventBlocked
-		}
-		// Only a stated pass that nothing speaks against continues without a person.
-		if !r.Verdict.Passes() {
+		case !r.Verdict.Passes():
 			return EventFailed
-		}
-		if r.Doubted {
+		case r.Doubted:
 			return EventDoubted
 		}
 	}
@@ -58,8 +63,9 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 }
 
 // Decision returns the event of a person's decision at the gate where s waits: yes continues; no
-// sends a document back to its stage, and failed work to the stage that was judged. A blocked
-// stage runs again with the person's words, after either.
+// sends a document back to its stage, failed work to the stage that was judged, and asks for a
+// report anew that speaks against no work. A blocked stage runs again with the person's words,
+// after either.
 func (w *Definition) Decision(s *Session, yes bool) Event {
 	st, _ := w.Stage(s.CurrentStage)
 	blocked := st.Gate == GateVerdict && s.Current().Verdict == Blocked
@@ -72,7 +78,7 @@ func (w *Definition) Decision(s *Session, yes bool) Event {
 		return EventScopeApproved
 	case yes:
 		return w.onward(st, EventApproved)
-	case st.Gate == GateVerdict:
+	case st.Gate == GateVerdict && s.FailedWork(st):
 		return EventSentBack
 	default:
 		return EventChangesRequested

@@ -51,6 +51,23 @@ const (
 // PauseModes lists the pause modes, the loosest first.
 func PauseModes() []PauseMode { return []PauseMode{PauseGates, PauseStages} }
 
+// VerdictMode selects from what the verdict of a report is taken.
+type VerdictMode string
+
+// The verdict modes, the loosest first.
+const (
+	// VerdictStated: a stated verdict counts without rows.
+	VerdictStated VerdictMode = "stated"
+	// VerdictRows: the rows of the report.
+	VerdictRows VerdictMode = "rows"
+)
+
+// VerdictModes lists the verdict modes, the loosest first.
+func VerdictModes() []VerdictMode { return []VerdictMode{VerdictStated, VerdictRows} }
+
+// Proofs lists the demands for proof, the loosest first.
+func Proofs() []Proof { return []Proof{ProvedNone, ProvedSome, ProvedAll} }
+
 // Policy is the set of rules of a stage: of its gate, and where it pauses.
 type Policy struct {
 	Gate    GateMode    `json:"gate"`
@@ -59,7 +76,13 @@ type Policy struct {
 	Pause PauseMode `json:"pause,omitempty"`
 	// GateScore is nil for a stage without a score gate.
 	GateScore *float64 `json:"gate_score,omitempty"`
-	Extra     Extra    `json:",unknown"`
+	// AuditFloor is the audit of 100 below which no yes that was given beforehand counts; nil for a
+	// stage whose gate does not go by its document.
+	AuditFloor *float64 `json:"audit_floor,omitempty"`
+	// Verdict is empty for VerdictRows, Proved for ProvedNone.
+	Verdict VerdictMode `json:"verdict,omitempty"`
+	Proved  Proof       `json:"proved,omitempty"`
+	Extra   Extra       `json:",unknown"`
 }
 
 // Met reports whether the scores of a document reach the gate.
@@ -73,16 +96,26 @@ func (p Policy) Stricter(other Policy) Policy {
 	p.Gate = stricter(GateModes(), p.Gate, other.Gate)
 	p.Scoring = stricter(ScoringModes(), p.Scoring, other.Scoring)
 	p.Pause = stricter(PauseModes(), p.Pause, other.Pause)
-	if p.GateScore == nil || other.GateScore != nil && *other.GateScore > *p.GateScore {
-		p.GateScore = other.GateScore
-	}
+	p.Verdict = stricter(VerdictModes(), p.Verdict, other.Verdict)
+	p.Proved = stricter(Proofs(), p.Proved, other.Proved)
+	p.GateScore, p.AuditFloor = higher(p.GateScore, other.GateScore), higher(p.AuditFloor, other.AuditFloor)
 	return p
 }
 
+// higher returns the higher of two scores; nil counts as none.
+func higher(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+
 // Same reports whether two policies are equal.
 func (p Policy) Same(other Policy) bool {
-	score := p.GateScore == other.GateScore || p.GateScore != nil && other.GateScore != nil && *p.GateScore == *other.GateScore
-	return p.Gate == other.Gate && p.Scoring == other.Scoring && p.Pause == other.Pause && score
+	modes := p.Gate == other.Gate && p.Scoring == other.Scoring && p.Pause == other.Pause && p.Verdict == other.Verdict && p.Proved == other.Proved
+	return modes && same(p.GateScore, other.GateScore) && same(p.AuditFloor, other.AuditFloor)
 }
 
 // stricter returns the later of two values in an order; an unknown value counts as the first.
@@ -100,7 +133,7 @@ func stricter[T comparable](order []T, a, b T) T {
 
 // Under returns the stage with the rules of a policy.
 func (s Stage) Under(p Policy) Stage {
-	s.Mode = p.Gate
+	s.Mode, s.AuditFloor, s.Verdict, s.Proved = p.Gate, p.AuditFloor, p.Verdict, p.Proved
 	if p.GateScore != nil {
 		s.GateScore, s.Scoring = *p.GateScore, p.Scoring
 	}
@@ -113,11 +146,36 @@ func (s Stage) Policy() Policy {
 	if s.Pause != PauseGates {
 		p.Pause = s.Pause
 	}
+	if s.Gate == GateVerdict {
+		if s.Verdict == VerdictStated {
+			p.Verdict = s.Verdict
+		}
+		if s.Proved != ProvedNone {
+			p.Proved = s.Proved
+		}
+	}
 	if s.Gate == GateScore {
 		score := s.GateScore
 		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
 	}
+	if s.Floored() {
+		floor := float64(DefaultAuditFloor)
+		if s.AuditFloor != nil {
+			floor = *s.AuditFloor
+		}
+		p.AuditFloor = &floor
+	}
 	return p
+}
+
+// DefaultAuditFloor is the audit floor for which the person has set none. A document that its
+// rubric finds one critical fault in is below it.
+const DefaultAuditFloor = 60
+
+// Floored reports whether the gate of the stage has an audit floor: that of a document or a plan.
+// The work of a build is judged by its review, and a verdict by its rows.
+func (s Stage) Floored() bool {
+	return s.Gate != GateNone && (s.Kind == KindDocument || s.Kind == KindPlan)
 }
 
 // Strict reports whether the gate of any stage requires the person's own act, by the given

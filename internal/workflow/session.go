@@ -75,19 +75,25 @@ type Record struct {
 	// ScoreNote explains which of several stated scores was used, or why a stated value is not
 	// a score.
 	ScoreNote string `json:"score_note,omitempty"`
-	// Verdict is the stated one. Objections speak against a stated pass, so that the person is
-	// asked; sessions of older servers have the verdict fail with them.
+	// Verdict is derived from the rows of the report. Objections speak against a pass, so that the
+	// person is asked, or say what the report of a failure lacks.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
 	Findings   []Finding    `json:"findings,omitempty"`
 	Criteria   []Criterion  `json:"criteria,omitempty"`
+	Checks     []Check      `json:"checks,omitempty"`
 	Resolved   []Resolution `json:"resolved,omitempty"`
+	// Returned are the reasons why the latest report was returned to the assistant; empty if it
+	// was judged. Everything else is about the last report that was.
+	Returned []string `json:"returned,omitempty"`
 	// Questions are all that were put to the person, each with its status; Answers has the
 	// answers, by question id. Older sessions keep settled questions apart, in Asked.
 	Questions []Question        `json:"questions,omitempty"`
 	Asked     []Question        `json:"asked,omitempty"`
 	Answers   map[string]string `json:"answers,omitempty"`
 	Gaps      []string          `json:"gaps,omitempty"`
+	// FoundGaps are those of the gaps that the server has found; the submission states the others.
+	FoundGaps []string `json:"found_gaps,omitempty"`
 	// Feedback is the person's latest feedback, for the next round.
 	Feedback string `json:"feedback,omitempty"`
 	// ChangeRequests are the comments of all rounds that the stage had to take up.
@@ -123,8 +129,11 @@ type Transition struct {
 	At time.Time `json:"at"`
 	// Standing is a hash of the session after this entry; see standing.go.
 	Standing string `json:"standing,omitempty"`
-	Action   Action `json:"action"`
-	Event    Event  `json:"event"`
+	// Project is the id of the project that the session belongs to from this entry on, if that
+	// differs from the entries before.
+	Project string `json:"project,omitempty"`
+	Action  Action `json:"action"`
+	Event   Event  `json:"event"`
 	// From and To are "stage/state"; From is empty for the start.
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -148,6 +157,8 @@ type Transition struct {
 	Sources []string `json:"sources,omitempty"`
 	// Kept is the path of an edited working copy that a submission replaced.
 	Kept string `json:"kept,omitempty"`
+	// Edit describes in words what the person's edit changed, or what a submission takes back of it.
+	Edit string `json:"edit,omitempty"`
 	// Grant is the human's decision that the transition carried out.
 	Grant *Grant `json:"grant,omitempty"`
 	// Policy describes a change of policy in words.
@@ -156,8 +167,12 @@ type Transition struct {
 	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
 	// Evidence describes the result of a submission's verify command in words.
 	Evidence string `json:"evidence,omitempty"`
+	// Rows counts the rows of a report in words.
+	Rows string `json:"rows,omitempty"`
 	// Candidates compares the drafts of several engines in words.
 	Candidates string `json:"candidates,omitempty"`
+	// Returned are the reasons why a report was returned.
+	Returned []string `json:"returned,omitempty"`
 	// Judged is the hash of the findings about a submission; see Record.Judged.
 	Judged string `json:"judged,omitempty"`
 	// Adoption describes the changes that a person accepts by this entry.
@@ -316,12 +331,13 @@ func (r *Record) Judged() string {
 		Objections []string    `json:"objections,omitempty"`
 		Findings   []Finding   `json:"findings,omitempty"`
 		Criteria   []Criterion `json:"criteria,omitempty"`
+		Checks     []Check     `json:"checks,omitempty"`
 		Audit      *Audit      `json:"audit,omitempty"`
 		Evidence   *Evidence   `json:"evidence,omitempty"`
 		Policy     *Policy     `json:"policy,omitempty"`
 		ScoreNote  string      `json:"score_note,omitempty"`
 		Candidates []Candidate `json:"candidates,omitempty"`
-	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Audit, r.Evidence, r.Policy, r.ScoreNote, r.Candidates})
+	}{r.Score, r.ClaimedScore, r.Verdict, r.Objections, r.Findings, r.Criteria, r.Checks, r.Audit, r.Evidence, r.Policy, r.ScoreNote, r.Candidates})
 	if err != nil {
 		return ""
 	}
@@ -349,6 +365,45 @@ func (r *Record) Doubted() bool { return r.Verdict.Passes() && len(r.Objections)
 
 // Held reports whether the latest submission failed, or states a pass that is in doubt.
 func (r *Record) Held() bool { return r.Verdict == Fail || r.Doubted() }
+
+// Spent reports whether the stage's report was returned as often as it may be, so that the
+// person decides without a verdict.
+func (r *Record) Spent() bool { return len(r.Returned) > 0 && r.Verdict == "" }
+
+// Evidence returns that for the work which a stage judges: its own, or that of the stage whose
+// work it judges.
+func (s *Session) Evidence(st Stage) *Evidence {
+	if e := s.Record(st.ID).Evidence; e != nil {
+		return e
+	}
+	return s.Record(st.VerifiedBy()).Evidence
+}
+
+// FailedWork reports whether the latest report of a verdict stage speaks against the work itself,
+// and not only against the report: the builder then has something to do.
+func (s *Session) FailedWork(st Stage) bool {
+	r := s.Record(st.ID)
+	failed := slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Exit != 0 })
+	return r.Verdict == Fail || failed || s.Evidence(st).Failed() || len(OpenFindings(r.Findings)) > 0
+}
+
+// MaxReturns is how often in a row a report is returned before the person decides.
+const MaxReturns = 3
+
+// Returns counts how often in a row the report of the current stage was returned.
+func (s *Session) Returns() int {
+	n := 0
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == EventReturned && e.FromStage() == s.CurrentStage:
+			n++
+		case e.Event == EventPolicyChanged || e.Event == EventAdopted:
+		default:
+			return n
+		}
+	}
+	return n
+}
 
 // OpenQuestions returns the questions that wait for the person.
 func (r *Record) OpenQuestions() []Question {

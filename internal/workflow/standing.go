@@ -41,9 +41,10 @@ func (s *Session) standing(revision int) string {
 	return standingShape() + ":" + Hash(data)
 }
 
-// The shapes of programs that covered the same keys otherwise: without the change requests of a
-// record, and before those without a session's workflow and approved scope, too.
-const withoutRequests, withoutWorkflows = "2928bc11", "fa933583"
+// The shapes of programs that covered the same keys otherwise: without the rows of reports,
+// before those without the change requests of a record, and before those without a session's
+// workflow and approved scope, too.
+const withoutRows, withoutRequests, withoutWorkflows = "6dbcfef2", "2928bc11", "fa933583"
 
 // stands reports whether a session is unchanged since its newest entry. That cannot be checked,
 // and is taken to be so, if the entry has no standing, or one of a program with other keys.
@@ -54,7 +55,7 @@ func (s *Session) stands() bool {
 		return true
 	case shape == standingShape():
 		return s.Last().Standing == s.standing(s.Revision)
-	case shape != withoutRequests && shape != withoutWorkflows:
+	case shape != withoutRows && shape != withoutRequests && shape != withoutWorkflows:
 		return true
 	}
 	then := *s
@@ -63,7 +64,7 @@ func (s *Session) stands() bool {
 		then.Workflow = nil
 	}
 	for id, r := range then.Stages {
-		if r == nil {
+		if r == nil || shape == withoutRows {
 			continue
 		}
 		plain := *r

@@ -1,0 +1,77 @@
+package project
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// A project has an id, which histories name. It lies in the run state, which is never committed:
+// clones and worktrees of a repository are projects of their own, and a moved folder keeps its id.
+
+const (
+	identityLock = store.Folder + "/locks/identity.lock"
+	ignoreFile   = store.Folder + "/.gitignore"
+	// localKind begins an id that was made for one folder.
+	localKind = "local:"
+	// maxIdentity is the length of the longest id, in bytes.
+	maxIdentity = 200
+)
+
+// ID returns the id of the project; "" if it has none that can be read. A link does not count: it
+// could lead to a file of the repository.
+func (p *Project) ID() string {
+	if known := p.id.Load(); known != nil {
+		return *known
+	}
+	id := p.readID()
+	if id != "" {
+		p.id.Store(&id)
+	}
+	return id
+}
+
+func (p *Project) readID() string {
+	if info, err := p.Dir.Lstat(workflow.ProjectFile); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	data, err := p.Dir.ReadFile(workflow.ProjectFile, maxIdentity+1)
+	id, ended := strings.CutSuffix(string(data), "\n")
+	if err != nil || !ended || id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return id
+}
+
+// EnsureID returns the id of the project, and gives it one if it has none that can be read: the
+// known one, by which the caller knows the project already, or where that is empty a new one. Of
+// several processes that do this at once, all return the same. An existing id is never replaced.
+func (p *Project) EnsureID(ctx context.Context, known string) (string, error) {
+	if id := p.ID(); id != "" {
+		return id, nil
+	}
+	if _, err := p.Dir.MkdirAll(store.Folder + "/locks"); err != nil {
+		return "", err
+	}
+	lock, err := p.Dir.Lock(ctx, identityLock)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if id := p.ID(); id != "" { // of another process
+		return id, nil
+	}
+	if known == "" {
+		known = localKind + uuid.NewString()
+	}
+	if !p.Dir.Exists(ignoreFile) { // a committed id would be that of every clone
+		if err := p.Dir.Replace(ignoreFile, []byte("*\n")); err != nil {
+			return "", err
+		}
+	}
+	return known, p.Dir.Replace(workflow.ProjectFile, []byte(known+"\n"))
+}

@@ -1,0 +1,105 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// Every sealed history names its project: the first entry that is sealed there has the
+// project's id, and the seal covers it. So neither a session file that was put into another
+// project, nor one that was put back after the machine has forgotten it, counts there.
+
+// Known is what a machine knows about a session besides its file.
+type Known struct {
+	// Checkpoint is its record of the session in this folder; nil if there is none.
+	Checkpoint *Checkpoint
+	// Project is the id of the project in this folder; "" if it has none.
+	Project string
+	// Elsewhere are its records of the session in other folders, as far as they matter: where
+	// there is none of this folder, or the session is ahead of it.
+	Elsewhere []Elsewhere
+}
+
+// Elsewhere is a machine's record of a session in another folder.
+type Elsewhere struct {
+	// Folder is the real path of the other project.
+	Folder string
+	Checkpoint
+	// Holds is true if the session is still there; Same is true if the folder is this one, by
+	// another path.
+	Holds, Same bool
+}
+
+// Strict reports whether the session was under a strict policy by any of the records.
+func (k *Known) Strict() bool {
+	return k.Checkpoint != nil && k.Checkpoint.Strict || slices.ContainsFunc(k.Elsewhere, func(e Elsewhere) bool { return e.Strict })
+}
+
+// Project returns the id of the project that the history names; "" if it names none.
+func (s *Session) Project() string { return s.projectAt(len(s.History)) }
+
+// projectAt returns the project that the first n entries name.
+func (s *Session) projectAt(n int) string {
+	for i := min(n, len(s.History)) - 1; i >= 0; i-- {
+		if id := s.History[i].Project; id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// whereabouts is the relation of a session to the folder that it is in.
+type whereabouts struct {
+	// record is the checkpoint that the session is compared with; nil if there is none.
+	record *Checkpoint
+	// copyOf is the folder that still holds the session, of which this one is a copy; movedFrom is
+	// the one that it was recorded in, and that no longer holds it. At most one is not empty.
+	copyOf, movedFrom string
+}
+
+// whereabouts compares the machine's records of a session with its folder. k may be nil.
+func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
+	if k == nil {
+		return w
+	}
+	w.record = k.Checkpoint
+	for _, e := range k.Elsewhere {
+		switch {
+		case e.Holds && (k.Checkpoint == nil || s.contains(signer, e.Checkpoint)):
+			return whereabouts{record: k.Checkpoint, copyOf: e.Folder}
+		case !e.Holds && k.Checkpoint == nil && (w.record == nil || e.Revision > w.record.Revision):
+			w.record, w.movedFrom = &e.Checkpoint, e.Folder
+		}
+	}
+	return w
+}
+
+// contains reports whether a history has the entries that a checkpoint records.
+func (s *Session) contains(signer Signer, c Checkpoint) bool {
+	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].signed(signer) == c.Entry
+}
+
+// displaced describes why a session does not belong to its folder; it is empty if it does.
+//
+// A record of this folder is stronger than the id in it, which anybody can edit or remove: it
+// vouches for the project that the recorded entries name.
+func (s *Session) displaced(k *Known, w whereabouts) lang.Text {
+	if k == nil {
+		return lang.Text{}
+	}
+	named := s.Project()
+	known := named == "" || named == k.Project || k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
+	switch {
+	case w.copyOf != "":
+		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)
+	case known:
+		return lang.Text{}
+	case k.Project == "":
+		return lang.T("it belongs to another project (%s), and this folder has no readable id in %s", named, ProjectFile)
+	}
+	return lang.T("it belongs to another project (%s), and this folder is %s by its %s", named, k.Project, ProjectFile)
+}
+
+// ProjectFile holds the id of a project, relative to its folder.
+const ProjectFile = ".bmad-task/project"
