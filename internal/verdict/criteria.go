@@ -1,0 +1,422 @@
+package verdict
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Sources are the documents of a session from which its criteria are read.
+type Sources struct {
+	// Requirements are those that may define criteria, in the order of the workflow; the first
+	// that does counts.
+	Requirements []string
+	// Plan assigns criteria to sprints. Approved is true if a person has approved it.
+	Plan     string
+	Approved bool
+	// Others are the other documents: the ids that they name are known.
+	Others []string
+	// Sprints are those of the session, InScope the numbers of those that are judged.
+	Sprints []workflow.Sprint
+	InScope []int
+	// Changed is true if a text is not the one that was handed in.
+	Changed bool
+}
+
+// Criteria are the criteria of a session.
+type Criteria struct {
+	All []Criterion
+	// Assigned is true if the plan assigns any to a sprint.
+	Assigned bool
+
+	sources Sources
+	known   map[string]bool
+}
+
+// Criterion is one criterion of the requirements.
+type Criterion struct {
+	ID   string
+	Text string
+	// Sprints are the numbers of those to which the plan assigns it.
+	Sprints []int
+	// Owed is true if the report has to have a row for it, Waived if the person has approved a
+	// plan that leaves it out.
+	Owed, Waived bool
+
+	leftOut            bool
+	key, story, family string
+	number             []int
+}
+
+// Section names, as [markdown.NameOf] gives them.
+var (
+	// LeftOut are those of sections that list what is not built.
+	LeftOut = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "范围外", "不在范围", "超出范围", "不做", "不包含", "不包括", "不实现", "非目标", "暂不", "后续", "以后", "未来"}
+	// acceptance are those of sections that list acceptance criteria.
+	acceptance = []string{"acceptance criteria", "acceptance criterion", "acceptance tests", "acceptance", "criteria", "验收标准", "验收条件", "验收准则", "验收要点", "验收"}
+)
+
+// ReadCriteria reads the criteria of a session, and which of them are owed: those of the sprints
+// in scope, or all once no sprint is pending or if the plan assigns none.
+func ReadCriteria(src Sources) *Criteria {
+	out := &Criteria{sources: src}
+	for _, text := range src.Requirements {
+		if out.All = define(text); len(out.All) > 0 {
+			break
+		}
+	}
+	if len(out.All) == 0 {
+		return out
+	}
+	out.assign(src)
+	pending := slices.ContainsFunc(src.Sprints, func(s workflow.Sprint) bool { return s.Status == workflow.SprintPending })
+	for i := range out.All {
+		c := &out.All[i]
+		inScope := slices.ContainsFunc(c.Sprints, func(n int) bool { return slices.Contains(src.InScope, n) })
+		c.Owed = !c.Waived && (inScope || !pending || !out.Assigned)
+	}
+	return out
+}
+
+// Changed reports whether the documents are not those that were handed in.
+func (c *Criteria) Changed() bool { return c != nil && c.sources.Changed }
+
+// ids returns the ids of the criteria for which keep returns true.
+func (c *Criteria) ids(keep func(Criterion) bool) (out []string) {
+	if c == nil {
+		return nil
+	}
+	for _, one := range c.All {
+		if keep(one) {
+			out = append(out, one.ID)
+		}
+	}
+	return out
+}
+
+// Owed returns the ids for which a report has to have a row.
+func (c *Criteria) Owed() []string { return c.ids(func(c Criterion) bool { return c.Owed }) }
+
+// LeftOut returns the ids that the plan leaves out, whether it is approved or not.
+func (c *Criteria) LeftOut() []string { return c.ids(func(c Criterion) bool { return c.leftOut }) }
+
+// Unassigned returns the ids that no sprint of the plan names and that it does not leave out;
+// none if the plan assigns none at all.
+func (c *Criteria) Unassigned() []string {
+	if c == nil || !c.Assigned {
+		return nil
+	}
+	return c.ids(func(c Criterion) bool { return len(c.Sprints) == 0 && !c.leftOut })
+}
+
+// find returns the criterion with an id; nil if there is none.
+func (c *Criteria) find(id string) *Criterion {
+	if c == nil {
+		return nil
+	}
+	key := canonicalID(id)
+	at := slices.IndexFunc(c.All, func(one Criterion) bool { return one.key == key })
+	if at < 0 {
+		return nil
+	}
+	return &c.All[at]
+}
+
+// knows reports whether any document of the session has an id.
+func (c *Criteria) knows(id string) bool {
+	if c == nil {
+		return false
+	}
+	if c.known == nil {
+		c.known = map[string]bool{}
+		for _, text := range slices.Concat(c.sources.Requirements, []string{c.sources.Plan}, c.sources.Others) {
+			for _, found := range token.FindAllString(narrow(text), -1) {
+				c.known[canonicalID(found)] = true
+			}
+		}
+	}
+	return c.known[canonicalID(id)]
+}
+
+// define returns the criteria that a document defines: of the families AC, FR and US the first
+// that it has, else the ids that begin the items of a section on acceptance criteria.
+func define(text string) []Criterion {
+	d := definitions{doc: markdown.Read(text, nil)}
+	found := d.read()
+	for _, family := range []string{"AC", "FR", "US"} {
+		of := slices.DeleteFunc(slices.Clone(found), func(c Criterion) bool { return !strings.HasPrefix(c.family, family) })
+		if len(of) > 0 {
+			return qualify(of)
+		}
+	}
+	return qualify(d.generic())
+}
+
+// qualify gives each criterion its id, once. A number that several stories have is qualified by
+// its story.
+func qualify(found []Criterion) (out []Criterion) {
+	stories := map[string]map[string]bool{}
+	for _, c := range found {
+		key := canonicalID(c.ID)
+		if stories[key] == nil {
+			stories[key] = map[string]bool{}
+		}
+		whole := len(c.number) == 1 || len(c.number) == 2 && c.number[1] >= letter
+		if c.story != "" && whole && c.family == "AC" {
+			stories[key][c.story] = true
+		}
+	}
+	seen := map[string]bool{}
+	for _, c := range found {
+		c.key = canonicalID(c.ID)
+		switch several := len(stories[c.key]) > 1; {
+		case several && c.story == "":
+			continue // an entry of a list of all of them
+		case several:
+			c.ID = "US-" + c.story + "/" + c.ID
+			c.key = canonicalID(c.ID)
+		default:
+			c.story = ""
+		}
+		if !seen[c.key] {
+			seen[c.key] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// definitions finds where a document defines ids.
+type definitions struct {
+	doc *markdown.Document
+	// story is the number of the story whose lines are read, level that of its heading.
+	story string
+	level int
+}
+
+// levelOfItem is that of a story which is an item or a row.
+const levelOfItem = 99
+
+func (d *definitions) read() (out []Criterion) {
+	for i, said := range d.doc.Said {
+		if d.doc.Code[i] || strings.TrimSpace(said) == "" {
+			continue
+		}
+		level, body, begins := d.begin(i)
+		if level < levelOfItem && level <= d.level || level < levelOfItem && d.level == levelOfItem {
+			d.story, d.level = "", 0
+		}
+		if !begins || d.doc.Within(i, LeftOut) {
+			continue
+		}
+		if row, ok := d.doc.Rows[i]; ok {
+			out = append(out, d.readRow(row)...)
+			continue
+		}
+		if c, ok := readDefinition(body); ok {
+			if c.family == "US" {
+				d.story, d.level = joined(c.number), level
+			}
+			c.story = cmp.Or(c.story, d.story)
+			c.Text = clipText(c.Text + " " + d.below(i))
+			out = append(out, c)
+		} else if m := leadingStory.FindStringSubmatch(body); m != nil {
+			d.story, d.level = joined(numbers(m[1])), level
+		}
+	}
+	return out
+}
+
+// begin returns the text of a line that may define an id, and its level.
+func (d *definitions) begin(i int) (level int, body string, ok bool) {
+	line := narrow(d.doc.Written(i))
+	if level, text, ok := markdown.HashHeading(line); ok {
+		return level, markdown.Unnumbered(text), true
+	}
+	if _, isRow := d.doc.Rows[i]; isRow {
+		return levelOfItem, "", true
+	}
+	if _, text, ok := markdown.Item(line); ok {
+		return levelOfItem, text, true
+	}
+	trimmed := strings.TrimSpace(line)
+	if strings.HasPrefix(trimmed, "**") || strings.HasPrefix(trimmed, "__") {
+		return levelOfItem, trimmed, true
+	}
+	m := leadingID.FindStringSubmatchIndex(trimmed)
+	paragraph := m != nil && (strings.ContainsAny(trimmed[m[5]:min(len(trimmed), m[5]+3)], ":)") || strings.HasPrefix(trimmed[m[5]:], " - "))
+	return levelOfItem, trimmed, paragraph
+}
+
+// readRow reads the first cells of a row: an id, a story and the id of one of its criteria, or an
+// id alone between a number, a name or a priority and its text.
+func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
+	story := ""
+	for n, cell := range row.Cells[:min(2, len(row.Cells))] {
+		c, ok := readDefinition(narrow(cell))
+		second := n == 1 && story == ""
+		if !ok && n == 0 {
+			continue
+		} else if !ok || second && (!blank(c.Text) || len(row.Cells) < 3) {
+			break
+		}
+		c.story = cmp.Or(c.story, story, d.story)
+		c.Text = clipText(strings.Join(append([]string{c.Text}, row.Cells[n+1:]...), " "))
+		if n == 0 || second || story != "" && c.family != "US" {
+			out = append(out, c)
+		}
+		if c.family != "US" {
+			break
+		}
+		story = joined(c.number)
+	}
+	return out
+}
+
+// below returns the lines that belong to the definition at line i: up to the next heading,
+// definition or item of its own level.
+func (d *definitions) below(i int) string {
+	indent, _, item := markdown.Item(d.doc.Lines[i])
+	var out []string
+	for j := i + 1; j < len(d.doc.Lines) && len(out) < 20; j++ {
+		line := d.doc.Lines[j]
+		if _, _, heading := markdown.HashHeading(line); heading || leadingID.MatchString(narrow(bodyOf(line))) {
+			break
+		}
+		if deeper, _, other := markdown.Item(line); item && (other && deeper <= indent || strings.TrimSpace(line) == "") {
+			break
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, " ")
+}
+
+func bodyOf(line string) string {
+	if _, body, ok := markdown.Item(line); ok {
+		return body
+	}
+	return strings.TrimSpace(line)
+}
+
+// readDefinition reads the id that begins a text and is explained there. One that begins a list or
+// a range is only named.
+func readDefinition(text string) (Criterion, bool) {
+	if m := qualifiedID.FindStringSubmatchIndex(text); m != nil {
+		return Criterion{
+			ID: "AC-" + text[m[4]:m[5]], family: "AC", story: joined(numbers(text[m[2]:m[3]])), number: numbers(text[m[4]:m[5]]), Text: text[m[5]:],
+		}, true
+	}
+	m := leadingID.FindStringSubmatchIndex(text)
+	if m == nil {
+		return Criterion{}, false
+	}
+	rest := text[m[5]:]
+	if strings.EqualFold(text[m[2]:m[3]], "US") && text[m[3]] == ' ' { // "US 50 companies"
+		return Criterion{}, false
+	}
+	if to.MatchString(rest) || also.MatchString(rest) || listed.MatchString(rest) {
+		return Criterion{}, false
+	}
+	return Criterion{
+		ID: strings.ToUpper(strings.TrimSpace(text[m[2]:m[3]])) + text[m[3]:m[5]], family: strings.ToUpper(text[m[2]:m[3]]), number: numbers(text[m[4]:m[5]]), Text: rest,
+	}, true
+}
+
+// generic returns the ids that begin the items and rows of a section on acceptance criteria.
+func (d *definitions) generic() (out []Criterion) {
+	for i := range d.doc.Lines {
+		if d.doc.Code[i] || d.doc.Said[i] == "" || !d.doc.Within(i, acceptance) || d.doc.Within(i, LeftOut) {
+			continue
+		}
+		_, body, item := markdown.Item(narrow(d.doc.Lines[i]))
+		if row, ok := d.doc.Rows[i]; ok && len(row.Cells) > 0 {
+			body, item = narrow(strings.Join(row.Cells, " ")), true
+		}
+		if m := genericID.FindStringSubmatch(body); item && m != nil {
+			out = append(out, Criterion{ID: m[1], Text: clipText(body[len(m[0]):] + " " + d.below(i))})
+		}
+	}
+	return out
+}
+
+// assign notes which sprints of the plan name each criterion, and which criteria its section on
+// omissions names.
+func (c *Criteria) assign(src Sources) {
+	if strings.TrimSpace(src.Plan) == "" {
+		return
+	}
+	doc := markdown.Read(src.Plan, nil)
+	sprints, _ := doc.Sprints()
+	for _, s := range sprints {
+		lines := s.Rows
+		if len(lines) == 0 {
+			for i := s.Line; i < s.End; i++ {
+				lines = append(lines, i)
+			}
+		}
+		c.mark(doc, lines, func(one *Criterion) {
+			if !slices.Contains(one.Sprints, s.Number) {
+				one.Sprints, c.Assigned = append(one.Sprints, s.Number), true
+			}
+		})
+	}
+	var left []int
+	for i := range doc.Lines {
+		if doc.Within(i, LeftOut) {
+			left = append(left, i)
+		}
+	}
+	c.markIn(doc, left, func(one *Criterion) {
+		one.leftOut = len(one.Sprints) == 0
+		one.Waived = one.leftOut && src.Approved
+	})
+}
+
+// mark calls found for each criterion that lines of a document name, outside its sections on
+// omissions.
+func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criterion)) {
+	c.markIn(doc, slices.DeleteFunc(slices.Clone(lines), func(i int) bool { return doc.Within(i, LeftOut) }), found)
+}
+
+func (c *Criteria) markIn(doc *markdown.Document, lines []int, found func(*Criterion)) {
+	story := ""
+	for _, i := range lines {
+		if doc.Code[i] {
+			continue
+		}
+		if m := leadingStory.FindStringSubmatch(bodyOf(narrow(doc.Written(i)))); m != nil {
+			story = joined(numbers(m[1]))
+		}
+		for _, m := range mentionsIn(doc.Written(i)) { // nobody who approves a plan sees its comments
+			if m.family == "US" {
+				story = joined(m.from)
+			}
+			m.story = joined(numbers(m.story))
+			for k := range c.All {
+				if one := &c.All[k]; m.names(one, cmp.Or(m.story, story)) && (len(m.from) == len(one.number) || c.find(m.family+"-"+joined(m.from)) == nil) {
+					found(one)
+				}
+			}
+		}
+	}
+}
+
+// names reports whether a mention, in the lines of a story, names a criterion: itself, its whole
+// ("AC-1" for AC-1.2), or in a range.
+func (m mention) names(c *Criterion, story string) bool {
+	if m.family != c.family && c.family != "" || c.story != "" && c.story != story {
+		return false
+	}
+	if m.to == nil {
+		return len(m.from) <= len(c.number) && slices.Equal(m.from, c.number[:len(m.from)])
+	}
+	upTo := c.number[:min(len(c.number), len(m.to))]
+	return slices.Compare(m.from, c.number) <= 0 && slices.Compare(upTo, m.to) <= 0
+}
+
+func clipText(s string) string {
+	return strings.Trim(clipTo(strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " "), 300), " *_`:：.|-")
+}

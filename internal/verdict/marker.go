@@ -1,0 +1,115 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// phrases are the verdicts that programs and prompts write into a line of their own, by their
+// form as [fold] gives it; a longer phrase is tried before a shorter one.
+var phrases = map[string]workflow.Verdict{
+	"pass": workflow.Pass, "passed": workflow.Pass, "approved": workflow.Pass, "approve": workflow.Pass, "通过": workflow.Pass, "合格": workflow.Pass, "批准": workflow.Pass, "已通过": workflow.Pass,
+	"pass_with_risk": workflow.PassWithRisk, "pass_with_risks": workflow.PassWithRisk, "passed_with_risk": workflow.PassWithRisk, "passed_with_risks": workflow.PassWithRisk, "conditional_pass": workflow.PassWithRisk,
+	"有风险通过": workflow.PassWithRisk, "带风险通过": workflow.PassWithRisk, "有条件通过": workflow.PassWithRisk,
+	"blocked": workflow.Blocked, "受阻": workflow.Blocked, "阻塞": workflow.Blocked,
+	"fail": workflow.Fail, "failed": workflow.Fail, "not_approved": workflow.Fail, "not_passed": workflow.Fail, "not_pass": workflow.Fail, "rejected": workflow.Fail, "reject": workflow.Fail,
+	"needs_fix": workflow.Fail, "needs_fixes": workflow.Fail, "needs_rework": workflow.Fail, "needs_work": workflow.Fail, "needs_changes": workflow.Fail, "changes_requested": workflow.Fail, "request_changes": workflow.Fail,
+	"不通过": workflow.Fail, "未通过": workflow.Fail, "失败": workflow.Fail, "不合格": workflow.Fail, "驳回": workflow.Fail, "需要修复": workflow.Fail, "需修复": workflow.Fail, "需要返工": workflow.Fail, "需返工": workflow.Fail,
+}
+
+// longest are the phrases by their first character, the longest first.
+var longest = sync.OnceValue(func() map[rune][]string {
+	out := map[rune][]string{}
+	for p := range phrases {
+		first, _ := utf8.DecodeRuneInString(p)
+		out[first] = append(out[first], p)
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
+	}
+	return out
+})
+
+var (
+	// labelled matches a line that states a verdict under a label; alone one that is nothing but
+	// the verdict, as older programs end a report.
+	labelled = pattern.New(`(?i)^[^\p{L}\d]*(?:\d+[.)]\s*)?(?:(?:overall|final|qa|review|test|总体|最终|整体)[ _-]*)?(?:status|verdict|result|conclusion|decision|状态|结论|判定|结果|评审结论|测试结论)[*_\s]*(?:[:：=]|\s[–—-]\s)(.+)$`)
+	alone    = pattern.New(`^[^\p{L}\d]*(APPROVED|NEEDS[ _-]FIX(?:ES)?|NEEDS[ _-]REWORK|REJECTED|CHANGES[ _-]REQUESTED|通过|不通过|未通过|需要修复|驳回)[^\p{L}\d]*$`)
+	// stating matches the verdict in a block that cannot be read.
+	stating = pattern.New(`(?i)["'“]verdict["'”]\s*[:：]\s*["'“]([^"'”]{1,40})["'”]`)
+)
+
+// readVerdict reads a verdict as a value or behind a label: "" if it is none. Behind its words
+// an explanation may stand in parentheses or after a mark, and no other word.
+func readVerdict(value string) workflow.Verdict {
+	value = strings.TrimLeftFunc(narrow(value), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	lower := strings.ToLower(value)
+	first, _ := utf8.DecodeRuneInString(lower)
+	for _, p := range longest()[first] {
+		rest, ok := cutPhrase(lower, p)
+		if !ok {
+			continue
+		}
+		rest = strings.TrimLeft(rest, "*_`~ \t")
+		if rest == "" || strings.ContainsAny(rest[:1], "(.,;:!-\"'") || strings.ContainsRune("（。，；：！—–…✅✓✔❌✗⚠", []rune(rest)[0]) {
+			return phrases[p]
+		}
+		return ""
+	}
+	return ""
+}
+
+// cutPhrase cuts the words of a phrase off a text; between them any space, underline or dash may
+// stand.
+func cutPhrase(text, phrase string) (rest string, ok bool) {
+	for i, word := range strings.Split(phrase, "_") {
+		if i > 0 {
+			trimmed := strings.TrimLeft(text, " _-\t")
+			if trimmed == text {
+				return "", false
+			}
+			text = trimmed
+		}
+		if text, ok = strings.CutPrefix(text, word); !ok {
+			return "", false
+		}
+	}
+	if next := []rune(text); len(next) > 0 && (unicode.IsLetter(next[0]) && !unicode.Is(unicode.Han, []rune(phrase)[0]) || unicode.IsDigit(next[0])) {
+		return "", false
+	}
+	return text, true
+}
+
+// readText reads what the text beside the block states: lines with a verdict, outside of fences,
+// tables, quotations and comments, and in fences the totals of test runners.
+func (r *Report) readText(lines []string) {
+	doc := markdown.Read(strings.Join(lines, "\n"), nil)
+	for i, line := range doc.Said {
+		text := strings.TrimSpace(doc.Lines[i])
+		_, row := doc.Rows[i]
+		if doc.Code[i] || row || line == "" || strings.HasPrefix(text, ">") || strings.HasPrefix(text, "|") || len(text) > 400 {
+			continue
+		}
+		if m := labelled.FindStringSubmatch(line); m != nil {
+			r.state(readVerdict(m[1]))
+		} else if m := alone.FindStringSubmatch(line); m != nil {
+			r.state(readVerdict(m[1]))
+		}
+	}
+	r.Totals = append(r.Totals, totalsInFences(doc)...)
+}
+
+// verdictIn returns the worst verdict that a block states which cannot be read.
+func verdictIn(raw string) (out workflow.Verdict) {
+	for _, m := range stating.FindAllStringSubmatch(raw, 10) {
+		out = worse(out, readVerdict(m[1]))
+	}
+	return out
+}
