@@ -61,7 +61,7 @@ var may = map[string][]string{
 	"internal/textdiff":              {},
 	"internal/verdict":               {"internal/lang", "internal/markdown", "internal/pattern", "internal/visible", "internal/workflow"},
 	"internal/score":                 {"internal/lang", "internal/markdown", "internal/pattern", "internal/workflow"},
-	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/recent", "internal/workflow"},
+	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/recall", "internal/recent", "internal/verdict", "internal/workflow"},
 	"internal/trust":                 {"internal/durable", "internal/fault", "internal/lang", "internal/verify", "internal/workflow"},
 	"internal/verify":                {"internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/process", "internal/workflow"},
 	"internal/workflow":              {"internal/fault", "internal/lang", "internal/pattern"},

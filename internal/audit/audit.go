@@ -24,10 +24,11 @@ import (
 
 // Rubric is the rules for one stage, as data.
 type Rubric struct {
-	Stage  workflow.StageID
+	Stage workflow.StageID
+	// Retired are the kinds of its checks that find nothing any more.
+	Retired []string
+
 	checks []check
-	// words returns the passages of its own texts, which no document is made of.
-	words func() map[uint64]bool
 }
 
 // Limits of what an audit holds.
@@ -79,7 +80,7 @@ type Background struct {
 
 // Audit judges a document by the rubric, in its context.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
-	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: wantedOf(b), rules: r.words, plan: b.Plan}
+	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
 			s.earlier[stage] = kept.read(readable(doc))
@@ -131,9 +132,8 @@ type document struct {
 	*text
 	earlier map[workflow.StageID]*text
 	plan    workflow.StageID
-	wanted  *wanted                // nil where no objective is known
-	rules   func() map[uint64]bool // the passages of the rubric's own texts
-	stories []story                // read by the first check that asks
+	wanted  Background
+	stories []story // read by the first check that asks
 	read    bool
 }
 

@@ -83,7 +83,7 @@ func BenchmarkLookAgain(b *testing.B) {
 		earlier := map[workflow.StageID]string{workflow.PO: specimen.English(i, 20<<10)}
 		for _, total := range []*time.Duration{&first, &second} {
 			began := specimen.Processor()
-			rubric(b, workflow.Review).Audit("# R\n\nStatus: pass\n", audit.Background{Plan: workflow.SM, Earlier: earlier})
+			rubric(b, workflow.Dev).Audit("# R\n\nDone.\n", audit.Background{Plan: workflow.SM, Earlier: earlier})
 			*total += specimen.Processor() - began
 		}
 	}

@@ -19,7 +19,7 @@ func contentFindings(t *testing.T, document, objective string, answers ...string
 	}
 	var out []string
 	for _, f := range r.Audit(document, Background{Objective: objective, Answers: answers}).Findings {
-		if slices.Contains([]string{"FILLER", "JARGON", "ANNOUNCED", "GIBBERISH", "ECHOED", "TEMPLATED", "RUBRIC-COPIED", "DISOWNED", "OFF-OBJECTIVE"}, f.ID) {
+		if slices.Contains([]string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}, f.ID) {
 			out = append(out, f.ID)
 		}
 	}
@@ -58,24 +58,6 @@ func TestObjectiveAndLanguage(t *testing.T) {
 	} {
 		if got := slices.Contains(contentFindings(t, tt.document, tt.objective, tt.answers...), "OFF-OBJECTIVE"); got != tt.off {
 			t.Errorf("%s: off the objective: %v, want %v", tt.name, got, tt.off)
-		}
-	}
-}
-
-// TestOtherLanguagesAreNoGibberish: what nothing is known of is left alone.
-func TestOtherLanguagesAreNoGibberish(t *testing.T) {
-	for name, text := range map[string]string{
-		"Russian":  "Реле принимает вебхуки, сохраняет их на диск и доставляет внутренним службам. Если служба недоступна, событие ждёт и доставляется позже. Оператор видит зависшие события и может их пропустить.",
-		"Japanese": "リレーは決済会社からのウェブフックを受け取り、ディスクに保存してから社内のサービスに届けます。サービスが止まっているときは、後でもう一度届けます。運用担当者は止まった取引先を確認できます。",
-		"French":   "Le relais reçoit les webhooks des prestataires de paiement, les enregistre et les livre aux services internes. Quand un service est arrêté, l'événement attend et part plus tard. L'exploitant voit ce qui est bloqué.",
-		"Polish":   "Przekaźnik odbiera powiadomienia od dostawców płatności, zapisuje je na dysku i dostarcza do usług wewnętrznych. Gdy usługa nie działa, zdarzenie czeka. Operator widzi, co jest zablokowane, i może to pominąć.",
-		"Finnish":  "Välittäjä ottaa vastaan maksunvälittäjien ilmoitukset, tallentaa ne ja toimittaa ne sisäisille palveluille. Jos palvelu ei ole käytössä, tapahtuma odottaa. Ylläpitäjä näkee, mikä on jumissa, ja voi ohittaa sen.",
-		"Turkish":  "Röle ödeme sağlayıcılarından gelen bildirimleri alır, diske yazar ve iç hizmetlere iletir. Bir hizmet çalışmıyorsa olay bekler ve daha sonra iletilir. Operatör takılan olayları görür ve atlayabilir.",
-		"code":     "Run `relayctl release 42`, then `relayctl show`. Set `lane_timeout: 10m` in `relay.yaml`; the rest of `internal/deliver` stays as it is. See `docs/operations.md` and `docs/keys.md` for what an operator does at night.",
-		"terse":    "Volume: 200 webhooks/s, 4 kB each, 90 days, 6 TB. Hosts: two VMs, 4 vCPU, 8 GB, Debian 13. Database: PostgreSQL 16, standby, nightly backup. Limits: body 1 MB, 32 workers, 10 min pause. Owners: payments team.",
-	} {
-		if got := contentFindings(t, "# Relay\n\n"+text+"\n", ""); len(got) > 0 {
-			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

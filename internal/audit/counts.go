@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 )
 
 // claim is "the 5 user stories below", "all 14 criteria", "共 6 个用户故事".
@@ -107,45 +108,40 @@ func (s *document) distinctStories() []string {
 }
 
 var (
-	allPass     = pattern.New(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
-	failedTests = pattern.New(`(?i)\b([1-9]\d*) (?:tests? |specs? |cases? )?(?:fail(?:ed|ing|ures?)?|errors?)\b|\bfail(?:ed|ures)?\s*[:：|]\s*\**([1-9]\d*)\b|([1-9]\d*)\s*(?:项|个|条)(?:测试|用例)?(?:未通过|失败)|失败\s*[:：]?\s*([1-9]\d*)`)
+	allPass = pattern.New(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
 	// otherTime is what makes a figure one of another time or of a wanted failure.
 	otherTime = pattern.New(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
 )
 
-// findContradictedTests finds "all tests pass" beside a figure of failures.
+// findContradictedTests finds "all tests pass" beside the output of a test runner that says
+// otherwise. Of several outputs the last one counts: those before it may show what was repaired.
 func findContradictedTests(_ check, s *document) []miss {
-	said, failed := -1, -1
-	var words, figure string
-	for i, l := range s.Lines {
-		if len(l) > 4000 {
-			continue
-		}
-		if m, ok := sentenceWith(allPass, s.Said[i]); ok && said < 0 {
-			said, words = i, m
-		}
-		if !strings.ContainsAny(l, "123456789") {
-			continue
-		}
-		if s.Code[i] {
-			// Of what a test program printed, the last run counts.
-			if summaryOfRun.MatchString(l) {
-				if m := failedTests.FindString(l); m != "" {
-					failed, figure = i, m
-				} else if failed >= 0 && s.Code[failed] {
-					failed = -1
-				}
+	said, failed, from := -1, -1, -1
+	words := ""
+	for i := range len(s.Lines) + 1 {
+		inside := i < len(s.Lines) && s.Code[i]
+		switch {
+		case inside && from < 0:
+			from = i
+		case !inside && from >= 0:
+			fence := strings.Join(s.Lines[from:i], "\n")
+			if totals := verdict.FailedTotals(fence); len(totals) > 0 {
+				failed = from + max(0, slices.IndexFunc(s.Lines[from:i], func(l string) bool { return strings.Contains(l, totals[0].Line) }))
+			} else if passed.MatchString(fence) {
+				failed = -1
 			}
-			continue
+			from = -1
 		}
-		if m, ok := sentenceWith(failedTests, l); ok && (failed < 0 || s.Code[failed]) && (strings.Contains(strings.ToLower(l), "pass") || strings.Contains(l, "通过")) {
-			failed, figure = i, m
+		if !inside && i < len(s.Lines) && said < 0 && len(s.Said[i]) <= 4000 {
+			if m, ok := sentenceWith(allPass, s.Said[i]); ok {
+				said, words = i, m
+			}
 		}
 	}
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(figure))}}}
+	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(s.Lines[failed]))}}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.
@@ -161,5 +157,5 @@ func sentenceWith(re *pattern.Pattern, l string) (string, bool) {
 	return "", false
 }
 
-// summaryOfRun is a line that sums up a run of tests.
-var summaryOfRun = pattern.New(`(?i)\d+ (?:tests? )?passed|\d+ passing|tests?:\s+\d+|\bpass(?:ed)?\s*[:：]\s*\d+`)
+// passed is what a test runner prints if nothing failed.
+var passed = pattern.New(`(?im)^ok\s|\bpass(?:ed|ing)?\b|\b0 fail`)

@@ -41,7 +41,7 @@ func readFillerCorpus(t *testing.T) fillerCorpus {
 }
 
 // contentChecks are the checks of the rubrics that look at what a text is made of.
-var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "GIBBERISH", "ECHOED", "TEMPLATED", "RUBRIC-COPIED", "DISOWNED", "OFF-OBJECTIVE"}
+var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}
 
 // TestFiller audits both sides of the corpus: filler stays below 60 with its objective, and
 // without it below every gate; honest documents lose nothing to the checks for filler, with

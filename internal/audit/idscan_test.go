@@ -64,6 +64,9 @@ func TestIDsOfTheCorpus(t *testing.T) { eachDocument(t, func(text string) { same
 func TestPhrasesOfTheCorpus(t *testing.T) {
 	lists := [][]string{nil, {"", "=whole", "a b", "c++", "中文", "x"}}
 	for _, st := range workflow.Default().Stages {
+		if !st.Audited() {
+			continue
+		}
 		r, err := embedded(st)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func TestShelf(t *testing.T) {
 // TestAuditsAtOnce audits with the same earlier documents in several goroutines: each gets what one
 // alone gets.
 func TestAuditsAtOnce(t *testing.T) {
-	st := workflow.Default().Stages[5]
+	st := workflow.Default().Stages[3]
 	r, err := embedded(st)
 	if err != nil {
 		t.Fatal(err)

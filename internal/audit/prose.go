@@ -18,11 +18,6 @@ type sentence struct {
 	words []*word
 	// han are the Chinese characters in one piece, without such words.
 	han []rune
-	// pairs are the small English words that stand side by side, unusual those of them that
-	// hardly ever do.
-	pairs, unusual int
-	// bare is the longest row of words with only space between them and no small word.
-	bare int
 }
 
 // wordsOf returns how many English words a number of Chinese characters is worth: three say
@@ -37,7 +32,6 @@ type prose struct {
 	sentences []sentence
 	size      float64 // of all of them, in words
 	words     int     // of them, words of alphabets
-	foreign   int     // of these, those of another alphabet than the Latin one
 	han       int     // Chinese characters
 	known     vocabulary
 }
@@ -122,9 +116,6 @@ func (r *proseReader) flush() {
 			r.out.words += len(s.words)
 			for _, w := range s.words {
 				w.times++
-				if w.foreign {
-					r.out.foreign++
-				}
 			}
 			r.out.han += len(s.han)
 		}
@@ -152,39 +143,14 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	if strings.ContainsAny(text, "0123456789") {
 		text = anyID.blank(text)
 	}
-	var last *word
-	bare := 0
-	eachRun(text, func(run string, han, joined bool) {
-		if han {
-			for _, c := range run {
-				s.han = append(s.han, c)
-			}
-			last, bare = nil, 0
+	eachRun(text, func(run string, han bool) {
+		if !han {
+			s.words = append(s.words, v.run(run)...)
 			return
 		}
-		words := v.run(run)
-		s.words = append(s.words, words...)
-		if len(words) != 1 {
-			last, bare = nil, 0
-			return
+		for _, c := range run {
+			s.han = append(s.han, c)
 		}
-		w := words[0]
-		if joined && last != nil && last.follow != nil && w.follow != nil {
-			s.pairs++
-			if !last.follow[w.text] {
-				s.unusual++
-			}
-		}
-		last = w
-		switch {
-		case len(w.spoken) > 0:
-			bare = 0
-		case joined:
-			bare++
-		default:
-			bare = 1
-		}
-		s.bare = max(s.bare, bare)
 	})
 	s.words = withoutSteps(s.words)
 	if len(s.han) > 0 {
@@ -202,10 +168,10 @@ var runBytes = func() (is [utf8.RuneSelf]bool) {
 }()
 
 // eachRun calls f for each run of Chinese characters and for each run of what words of
-// alphabets, numbers and paths are made of; joined where only space stands before it.
-func eachRun(text string, f func(run string, han, joined bool)) {
+// alphabets, numbers and paths are made of.
+func eachRun(text string, f func(run string, han bool)) {
 	const none, inHan, inWord = 0, 1, 2
-	kind, from, joined := none, 0, true
+	kind, from := none, 0
 	for i, c := range text {
 		k := none
 		switch {
@@ -220,17 +186,13 @@ func eachRun(text string, f func(run string, han, joined bool)) {
 		}
 		if k != kind {
 			if kind != none {
-				f(text[from:i], kind == inHan, joined)
-				joined = strings.IndexByte(".:", text[i-1]) < 0
+				f(text[from:i], kind == inHan)
 			}
 			kind, from = k, i
 		}
-		if k == none && c != ' ' {
-			joined = false
-		}
 	}
 	if kind != none {
-		f(text[from:], kind == inHan, joined)
+		f(text[from:], kind == inHan)
 	}
 }
 
@@ -289,4 +251,26 @@ func withoutSteps(words []*word) []*word {
 		i += n
 	}
 	return out
+}
+
+// small returns how often the text has small words of each language.
+func (p *prose) small() map[string]int {
+	counts := map[string]int{}
+	for _, w := range p.known.words {
+		for _, language := range w.spoken {
+			counts[language] += w.times
+		}
+	}
+	return counts
+}
+
+// language returns the language whose small words are most; "" if there are none.
+func (p *prose) language() (name string) {
+	counts := p.small()
+	for _, language := range lists().languages {
+		if counts[language] > counts[name] {
+			name = language
+		}
+	}
+	return name
 }

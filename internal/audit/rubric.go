@@ -77,6 +77,10 @@ func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 // Load returns the rubric of a stage of a workflow: from own, if that is not nil and has one,
 // else the built-in one, else the built-in one of the stage's kind.
 func Load(own fs.FS, d *workflow.Definition, st workflow.Stage) (Rubric, error) {
+	if !st.Audited() {
+		return Rubric{}, fault.New(fault.InvalidArgument, "the report of stage %q is judged by its rows, and not audited", st.ID).
+			WithHint("audit the documents and plans before it")
+	}
 	if own != nil {
 		data, err := Read(own, st)
 		switch {
@@ -101,7 +105,7 @@ func Builtin(st workflow.Stage) bool {
 func embedded(st workflow.Stage) (Rubric, error) {
 	if !Builtin(st) {
 		st.Rubric = map[workflow.Kind]string{
-			workflow.KindDocument: "document", workflow.KindPlan: string(workflow.SM), workflow.KindBuild: string(workflow.Dev), workflow.KindVerdict: string(workflow.Review),
+			workflow.KindDocument: "document", workflow.KindPlan: string(workflow.SM), workflow.KindBuild: string(workflow.Dev),
 		}[st.Kind]
 	}
 	if r, ok := parsed.Load(st.RubricName()); ok {
@@ -120,6 +124,18 @@ func embedded(st workflow.Stage) (Rubric, error) {
 
 // parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
+
+// rubricTexts are the built-in rubrics, and the words that are generic anyway.
+func rubricTexts() string {
+	var b strings.Builder
+	b.WriteString(lists().generic)
+	files, _ := fs.Glob(builtin, "rubrics/*.yaml")
+	for _, name := range files {
+		text, _ := fs.ReadFile(builtin, name)
+		b.WriteString("\n" + string(text))
+	}
+	return b.String()
+}
 
 // names are the section names of the rubric.
 func (r Rubric) names() []string {
@@ -166,6 +182,10 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		case key.Value == "stage":
 		case key.Value == "checks" && value.Kind == yaml.SequenceNode:
 			for _, n := range value.Content {
+				if kind, _ := kindOf(n); retired[kind] {
+					r.Retired = append(r.Retired, kind)
+					continue
+				}
 				c, err := parseCheck(name, n, d)
 				if err != nil {
 					return r, err
@@ -181,10 +201,9 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 			return r, mistake(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
 		}
 	}
-	if len(r.checks) == 0 {
+	if len(r.checks)+len(r.Retired) == 0 {
 		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
-	r.words = sync.OnceValue(r.passages)
 	return r, nil
 }
 
@@ -212,13 +231,10 @@ func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error
 	if n.Kind != yaml.MappingNode {
 		return c, mistake(name, n.Line, "a check is a block of key: value lines")
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == "kind" {
-			c.Kind = n.Content[i+1].Value
-			if _, ok := kinds[c.Kind]; !ok {
-				return c, mistake(name, n.Content[i].Line, "unknown kind %q; valid are %s", c.Kind, strings.Join(kindNames(), ", "))
-			}
-		}
+	var line int
+	c.Kind, line = kindOf(n)
+	if _, ok := kinds[c.Kind]; !ok && c.Kind != "" {
+		return c, mistake(name, line, "unknown kind %q; valid are %s", c.Kind, strings.Join(kindNames(), ", "))
 	}
 	if c.Kind == "" {
 		return c, mistake(name, n.Line, "the check has no kind; valid are %s", strings.Join(kindNames(), ", "))
@@ -240,6 +256,16 @@ func parseCheck(name string, n *yaml.Node, d *workflow.Definition) (check, error
 		}
 	}
 	return c, c.complete(name, n.Line)
+}
+
+// kindOf returns the kind that a check names, and the line.
+func kindOf(n *yaml.Node) (kind string, line int) {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "kind" {
+			kind, line = n.Content[i+1].Value, n.Content[i].Line
+		}
+	}
+	return kind, line
 }
 
 // complete refuses a check that lacks what its kind needs.

@@ -40,7 +40,7 @@ func TestOwnRubric(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	// A folder without the stage's file leaves the built-in rubric.
-	if r, err := audit.Load(own(good), workflow.Default(), named(workflow.QA)); err != nil || r.Stage != workflow.QA || r.Audit("x", audit.Background{}).Score > 50 {
+	if r, err := audit.Load(own(good), workflow.Default(), named(workflow.Dev)); err != nil || r.Stage != workflow.Dev || r.Audit("x", audit.Background{}).Score > 50 {
 		t.Errorf("%v %v", r.Stage, err)
 	}
 }
@@ -78,13 +78,19 @@ func TestRubricMistakes(t *testing.T) {
 		}
 	}
 	// A stage without a rubric of its own is audited by that of its kind.
-	for kind, id := range map[workflow.Kind]string{workflow.KindDocument: "NOTHING-TO-CHECK", workflow.KindPlan: "NO-SPRINTS", workflow.KindBuild: "NO-RESULTS", workflow.KindVerdict: "NO-FINDINGS"} {
+	for kind, id := range map[workflow.Kind]string{workflow.KindDocument: "NOTHING-TO-CHECK", workflow.KindPlan: "NO-SPRINTS", workflow.KindBuild: "NO-RESULTS"} {
 		r, err := audit.Load(nil, workflow.Default(), workflow.Stage{ID: "design", Kind: kind})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if found := r.Audit("words", audit.Background{}); r.Stage != "design" || !slices.ContainsFunc(found.Findings, func(f workflow.AuditFinding) bool { return f.ID == id }) {
 			t.Errorf("%s: no finding %s of %+v", kind, id, found)
+		}
+	}
+	// The report of a verdict is not audited, whatever rubric a project brings.
+	for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
+		if _, err := audit.Load(fstest.MapFS{string(id) + ".yaml": &fstest.MapFile{Data: []byte(good)}}, workflow.Default(), named(id)); err == nil || !strings.Contains(err.Error(), "is judged by its rows, and not audited") {
+			t.Errorf("%s: %v", id, err)
 		}
 	}
 	if _, err := audit.Load(fstest.MapFS{"po.yaml/x": &fstest.MapFile{}}, workflow.Default(), named(workflow.PO)); !fault.Is(err, fault.Storage) {
@@ -94,7 +100,7 @@ func TestRubricMistakes(t *testing.T) {
 
 // TestChecksCanBeAbsent audits with one check at a time: each stands alone.
 func TestChecksCanBeAbsent(t *testing.T) {
-	for _, st := range workflow.Default().Stages {
+	for _, st := range auditedStages() {
 		stage := st.RubricName()
 		data, err := os.ReadFile("rubrics/" + stage + ".yaml")
 		if err != nil {
@@ -118,6 +124,11 @@ func TestChecksCanBeAbsent(t *testing.T) {
 	}
 }
 
+// untested asks for each criterion of the requirements that is in scope.
+const untested = `checks:
+  - {id: UNTESTED, kind: trace, severity: critical, each: 4, cap: 40, alone: 15, ids: [AC], from: po, problem: '{n} of {want} criteria {has|have} no result here: {items}', fix: test it}
+`
+
 func TestTracing(t *testing.T) {
 	prd := "## Functional Requirements\n\n- FR-1 (Must, US-1) It rings\n- FR-2 (Must, US-2) It stops\n- FR-3 (Could, US-2) It sings\n\n## Out of Scope\n\n- FR-9: It flies\n"
 	plan := "## Sprint 1: Ring\n\n### S1-1 Ring (1 day)\n- Acceptance: AC-1.1\n\n## Sprint 2: Stop\n\n### S2-1 Stop (1 day)\n- Acceptance: AC-2.1\n"
@@ -139,13 +150,19 @@ func TestTracing(t *testing.T) {
 		{"a must missing", workflow.SM, "bell: FR-1", map[workflow.StageID]string{"po": prd}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: FR-2"},
 		{"no priorities", workflow.SM, "bell: FR-1", map[workflow.StageID]string{"po": "- FR-1: a\n- FR-2: b"}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: FR-2"},
 		{"stories for requirements", workflow.SM, "bell: US-1", map[workflow.StageID]string{"po": "- US-1: a\n- US-2: b"}, "UNPLANNED", "1 of 2 requirements to be met is in no sprint: US-2"},
-		{"criteria", workflow.QA, "AC-1.1 seen", map[workflow.StageID]string{"po": criteria}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
-		{"sprint in scope", workflow.QA, "Sprint 1: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", ""},
-		{"all sprints in scope", workflow.QA, "Sprints 1 and 2: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
-		{"no criterion at all", workflow.QA, "seen", nil, "UNTESTED", "no AC of the earlier document is named"},
+		{"criteria", workflow.Dev, "AC-1.1 seen", map[workflow.StageID]string{"po": criteria}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
+		{"sprint in scope", workflow.Dev, "Sprint 1: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", ""},
+		{"all sprints in scope", workflow.Dev, "Sprints 1 and 2: AC-1.1 seen", map[workflow.StageID]string{"po": criteria, "sm": plan}, "UNTESTED", "1 of 2 criteria has no result here: AC-2.1"},
+		{"no criterion at all", workflow.Dev, "seen", nil, "UNTESTED", "no AC of the earlier document is named"},
 	} {
-		got := ""
-		for _, f := range rubric(t, tt.stage).Audit(tt.text, audit.Background{Plan: workflow.SM, Earlier: tt.earlier}).Findings {
+		got, rules := "", rubric(t, tt.stage)
+		if tt.id == "UNTESTED" { // of a rubric of one's own
+			var err error
+			if rules, err = audit.Parse("dev.yaml", nil, named(tt.stage), []byte(untested)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range rules.Audit(tt.text, audit.Background{Plan: workflow.SM, Earlier: tt.earlier}).Findings {
 			if f.ID == tt.id {
 				got = f.Problem
 			}
@@ -153,5 +170,21 @@ func TestTracing(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestRetiredKinds: rubrics that projects have copied stay good, though some of their checks find
+// nothing any more.
+func TestRetiredKinds(t *testing.T) {
+	r, err := audit.Parse("po.yaml", nil, named(workflow.PO), []byte(`checks:
+  - {id: ECHOED, kind: echoed, severity: critical, points: 55, at: 20, full: 40, problem: again, fix: once}
+  - {id: REPEATED, kind: repeated, severity: major, each: 2, cap: 14, at: 4, problem: again, fix: once}
+  - {id: OFF, kind: objective, severity: critical, points: 55, at: 5, full: 10, problem: off, fix: on}
+`))
+	if err != nil || strings.Join(r.Retired, " ") != "echoed repeated" {
+		t.Fatalf("got %q, %v", r.Retired, err)
+	}
+	if got := r.Audit(strings.Repeat("The same sentence stands here again and again. ", 40), audit.Background{}); got.Score != 100 {
+		t.Errorf("a retired check costs points: %+v", got)
 	}
 }

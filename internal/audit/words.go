@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-//go:embed words/*.yaml words/english.txt
+//go:embed words/*.yaml
 var wordFiles embed.FS
 
 // wordLists are the lists of the folder words, made ready for looking up.
@@ -21,14 +21,7 @@ type wordLists struct {
 	// spoken are the languages that a small word belongs to, languages all of them.
 	spoken    map[string][]string
 	languages []string
-	latin     map[string]bool
-	// follow are the small English words that stand behind one, common the stems of common
-	// English words.
-	follow     map[string]map[string]bool
-	common     map[string]bool
-	particles  map[rune]bool
-	generic    map[string]bool // stems
-	genericHan *strings.Replacer
+	generic   string // words, with space between them
 	// filler are the classes of filler by name, fillerOf what a word is in them.
 	filler   map[string]fillerClass
 	fillerOf map[string][]fillerWord
@@ -73,52 +66,25 @@ func readList(name string, into any) error {
 
 func readLists() (*wordLists, error) {
 	var raw struct {
-		Living         map[string][]string `yaml:"living"`
-		Latin          []string            `yaml:"latin"`
-		Particles      []string            `yaml:"particles"`
-		Story          [][]string          `yaml:"story"`
-		Criterion      [][]string          `yaml:"criterion"`
-		ChineseSteps   []string            `yaml:"chinese_steps"`
-		Generic        []string            `yaml:"generic"`
-		GenericChinese []string            `yaml:"generic_chinese"`
+		Living       map[string][]string `yaml:"living"`
+		Story        [][]string          `yaml:"story"`
+		Criterion    [][]string          `yaml:"criterion"`
+		ChineseSteps []string            `yaml:"chinese_steps"`
+		Generic      []string            `yaml:"generic"`
 	}
 	if err := readList("languages.yaml", &raw); err != nil {
 		return nil, err
 	}
 	l := &wordLists{
 		Story: raw.Story, Criterion: raw.Criterion, chineseSteps: blanker(raw.ChineseSteps, ""),
-		spoken: map[string][]string{}, latin: setOf(raw.Latin), follow: map[string]map[string]bool{}, common: map[string]bool{}, particles: map[rune]bool{},
-		generic: map[string]bool{}, genericHan: blanker(raw.GenericChinese, "　"), filler: map[string]fillerClass{}, fillerOf: map[string][]fillerWord{},
+		spoken: map[string][]string{}, generic: strings.Join(raw.Generic, " "),
+		filler: map[string]fillerClass{}, fillerOf: map[string][]fillerWord{},
 	}
 	l.languages = slices.Sorted(maps.Keys(raw.Living))
 	for _, language := range l.languages {
 		for w := range setOf(raw.Living[language]) {
 			l.spoken[w] = append(l.spoken[w], language)
 		}
-	}
-	for _, w := range raw.Particles {
-		for _, c := range w {
-			l.particles[c] = true
-		}
-	}
-	for _, w := range raw.Generic {
-		l.generic[stem(w)] = true
-	}
-	var english struct {
-		Follow map[string][]string `yaml:"follow"`
-	}
-	if err := readList("english.yaml", &english); err != nil {
-		return nil, err
-	}
-	for w, others := range english.Follow {
-		l.follow[w] = setOf(others)
-	}
-	common, err := wordFiles.ReadFile("words/english.txt")
-	if err != nil {
-		return nil, err
-	}
-	for w := range strings.FieldsSeq(string(common)) {
-		l.common[w] = true
 	}
 	var classes map[string]struct {
 		Words   [][]string `yaml:"words"`
@@ -173,29 +139,4 @@ func setOf(words []string) map[string]bool {
 		set[w] = true
 	}
 	return set
-}
-
-// suffixes are the ends that words of one stem differ by, longest first.
-var suffixes = []string{"ations", "ation", "ments", "ment", "ness", "ings", "ions", "ing", "ion", "eries", "ery", "ers", "ors", "ely", "est", "ed", "er", "or", "es", "ly", "al", "s", "e"}
-
-// stem cuts a word to what its forms share; it is coarse, and the same for both sides of
-// a comparison.
-func stem(w string) string {
-	w = strings.TrimSuffix(w, "'s")
-	if strings.HasSuffix(w, "ies") && len(w) > 5 && !strings.HasSuffix(w, "eries") {
-		return w[:len(w)-3] + "y"
-	}
-	for range 2 { // deliver|ed, deliv|er
-		for _, s := range suffixes {
-			if len(w) >= len(s)+3 && strings.HasSuffix(w, s) {
-				w = w[:len(w)-len(s)]
-				break
-			}
-		}
-	}
-	// A doubled consonant before the end: planning, plan.
-	if n := len(w); n > 3 && w[n-1] == w[n-2] {
-		w = w[:n-1]
-	}
-	return w
 }
