@@ -59,7 +59,7 @@ func TestWhatPromptsTeach(t *testing.T) {
 		workflow.KindDocument: {"ask before you write", "Length follows the stakes", "one block, which the server takes out"},
 		workflow.KindPlan:     {"a small change is one sprint on one page"},
 		workflow.KindBuild:    {"Commit only if the human wants commits", "which the server takes out"},
-		workflow.KindVerdict:  {"If your host has sub-agents, give this prompt and the paths of the context to a fresh one", "one block, which the server takes out"},
+		workflow.KindVerdict:  {"If your host has sub-agents, give this prompt and the paths of the context to a fresh one", "one block, from which the server makes"},
 	}
 	stages := workflow.Default().Stages
 	fix, _ := workflow.Parse("fix", []byte(workflow.BuiltinText("fix")))

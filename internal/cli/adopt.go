@@ -7,16 +7,20 @@ import (
 )
 
 func adoptCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var restore bool
+	cmd := &cobra.Command{
 		Use:   "adopt [TASK]",
-		Short: "Accept a session that was changed by other hands, as it is",
+		Short: "Accept a session or an approved text that was changed by other hands, as it is",
 		Long: `Shows how a session differs from this machine's record of it, and from which
-entry on, and asks whether to continue from it as it is. Your answer becomes an entry of
-the history, with the problem; log keeps showing it. Unvouched entries stay unvouched.
-Under the policy strict, every other action is refused before that.
+entry on, or which approved texts were edited or deleted since, and asks whether to
+continue from it as it is. Your answer becomes an entry of the history, with the problem;
+log keeps showing it. Unvouched entries stay unvouched. Under the policy strict, every
+other action is refused before that.
 
 Only a person at a terminal can do it, not a script. To undo the change instead, put
-.bmad-task/session-<id>.json back from a backup. Exit code 5: there is nothing to adopt.
+.bmad-task/session-<id>.json back from a backup, and approved texts with --restore, which
+keeps the edited one beside it and needs no person. A session that was copied from
+another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 ` + exitHelp,
 		Args: cobra.MaximumNArgs(1),
@@ -27,17 +31,23 @@ Only a person at a terminal can do it, not a script. To undo the change instead,
 			if err != nil {
 				return err
 			}
+			req.Restore = restore
 			return runAdopt(a, cmd, req)
 		},
 	}
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
+	return cmd
 }
 
 func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
-	ask, err := a.terminal(false, "")
-	if err != nil {
-		return err
+	req.By = "terminal"
+	if !req.Restore {
+		ask, err := a.terminal(false, "")
+		if err != nil {
+			return err
+		}
+		req.Ask = ask
 	}
-	req.By, req.Ask = "terminal", ask
 	reply, err := a.engine.Adopt(cmd.Context(), req)
 	a.speakAs(cmd.Context(), req, reply, err)
 	if err != nil {

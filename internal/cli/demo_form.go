@@ -37,6 +37,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	frame(f.Message)
 	answer := mcpserver.FormAnswer{Action: "accept", Content: map[string]any{}}
 	fields, _ := f.Schema["properties"].(map[string]any)
+	required, _ := f.Schema["required"].([]any)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, _ := fields[name].(map[string]any)
 		frame("")
@@ -45,7 +46,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		for i, label := range labels {
 			frame(fmt.Sprintf("  %d  %s", i+1, label))
 		}
-		text, err := p.field(ctx, name, values)
+		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
 		if err != nil {
 			_, err = ended(ctx, err)
 			fmt.Fprintln(p.app.out)
@@ -59,11 +60,11 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	return answer, nil
 }
 
-// field returns what goes into one field.
-func (p *demoPerson) field(ctx context.Context, name string, values []string) (string, error) {
+// field returns what goes into one field; "" leaves it empty, if it may be.
+func (p *demoPerson) field(ctx context.Context, name string, values []string, required bool) (string, error) {
 	for p.terminal != nil {
 		text, err := p.terminal.line(ctx, "   │ > ")
-		if err != nil || len(values) == 0 {
+		if err != nil || text == "" && !required || text != "" && len(values) == 0 {
 			return text, err
 		}
 		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {

@@ -21,6 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func doctorCommand(a *app) *cobra.Command {
@@ -181,7 +182,29 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 	if len(c.Items) > 0 {
 		c.Detail = a.lang.Say("%d of %d were changed by other hands", len(c.Items), len(sessions))
 	}
-	return c, nil
+	addAltered(ctx, a, cwd, sessions, &c)
+	return c, ctx.Err()
+}
+
+// addAltered names the approved texts of active runs that are not as they were approved; those of
+// a run that has ended are free to change.
+func addAltered(ctx context.Context, a *app, cwd string, sessions []workflow.Summary, c *doctor.Check) {
+	for _, s := range sessions {
+		if !s.CurrentState.Active() {
+			continue
+		}
+		_, v, _, err := a.engine.Inspect(ctx, project.Address{Cwd: cwd, Session: s.SessionID})
+		if err != nil {
+			continue // it is gone since, or the other checks name the cause
+		}
+		for _, t := range v.Altered {
+			c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.lang.Say("%s: not as approved: %s", s.TaskName, t.Text())})
+			if c.Status == doctor.OK {
+				c.Status = doctor.Warning
+				c.Remedy = a.lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", shellWord(s.TaskName), shellWord(s.TaskName))
+			}
+		}
+	}
 }
 
 // maxLeftOut bounds how many problems of an installation doctor names.

@@ -12,7 +12,9 @@ import (
 
 // gateFlags are those of a decision.
 type gateFlags struct {
-	yes      bool
+	yes bool
+	// edited takes the draft as it was edited, without asking.
+	edited   bool
 	feedback string
 	revision int
 }
@@ -40,6 +42,10 @@ script's decision and not as yours: a gate under the policy strict does not take
 		},
 	}
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "decide without asking, for scripts")
+	if name != "reject" {
+		cmd.Flags().BoolVar(&f.edited, "edited", false, "approve the draft as it was edited since it was scored, without asking; at a terminal only")
+		cmd.MarkFlagsMutuallyExclusive("yes", "edited")
+	}
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
 	cmd.Flags().IntVar(&f.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
 	return cmd
@@ -67,9 +73,11 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 			req.Revision = &f.revision
 		}
 	} else {
-		if req.Ask, err = a.terminal(reject, f.feedback); err != nil {
+		person, err := a.terminal(reject, f.feedback)
+		if err != nil {
 			return err
 		}
+		person.edited, req.Ask = f.edited, person
 		if reject {
 			req.Confirmed = &yes
 		}

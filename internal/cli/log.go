@@ -28,8 +28,9 @@ long the person took. WAITED is how long the session stood before it.
 --verify checks that the history is as it was written: each entry holds the hash of the
 one before, and the newest is sealed with a key of this machine that is kept outside of
 the project; beside the key stands what this machine recorded of the session, so that an
-older file that was put back shows too. It ends with exit code 1 where the history does
-not hold, until you accept it with bmad-mcp adopt. Anyone who can run programs under your
+older file that was put back shows too, and one that was copied from another folder. It
+ends with exit code 1 where the history does not hold, or an approved text of an active
+run was edited or deleted, until you accept that with bmad-mcp adopt. Anyone who can run programs under your
 account can read that key: it shows what others, or a careless assistant, have changed,
 and not what a determined one has. Decisions that a passkey signed are checked against
 their signatures as well, and end it with 1 where they were changed. Exit code 3: nothing
@@ -84,6 +85,7 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed sign
 		err = a.printJSON(out)
 	} else {
 		printVerification(a, s, v)
+		sayAltered(a, s, v)
 		signed.say(a, true)
 	}
 	adopted := 0
@@ -94,7 +96,7 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed sign
 	switch {
 	case err != nil:
 		return err
-	case v.Status == workflow.ChainChanged:
+	case v.Status == workflow.ChainChanged, s.CurrentState.Active() && len(v.Altered) > 0:
 		return errReported
 	case v.Status == workflow.ChainPartly && unsigned == nil:
 		return errUnvouched
@@ -108,19 +110,24 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
 	}
 	switch v.Status {
+	case workflow.ChainChanged:
+		if v.Displaced {
+			a.say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
+			break
+		}
+		since := ""
+		if v.BrokenAt != nil {
+			since = a.lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
+		}
+		a.say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	case workflow.ChainAdopted:
 		a.say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
 	case workflow.ChainHolds:
 		a.say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
 		a.say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.", s.TaskName, v.Problem)
-	default:
-		since := ""
-		if v.BrokenAt != nil {
-			since = a.lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
-		}
-		a.say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	}
+	sayMoved(a, v)
 	if len(v.OtherKeys) > 0 {
 		a.say("It was sealed with other keys too, which are not here: %s.", joinWords(v.OtherKeys))
 	}
@@ -158,7 +165,7 @@ func printLog(a *app, s *workflow.Session, steps []views.Step) error {
 		case e.Policy != "":
 			words = e.Policy
 		case words == "":
-			words = cmp.Or(e.Evidence, e.Candidates)
+			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
 			words = a.adoptionText(e.Adoption)
@@ -174,6 +181,8 @@ func printLog(a *app, s *workflow.Session, steps []views.Step) error {
 // resultText is the score or verdict of a transition.
 func resultText(e workflow.Transition) string {
 	switch {
+	case e.Rows != "":
+		return string(e.Verdict) + ", " + e.Rows
 	case e.Verdict != "":
 		return string(e.Verdict)
 	case e.Score != nil:
@@ -190,6 +199,9 @@ func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []
 	}
 	if v.Changed() {
 		out["integrity"], out["problem"] = v.Status, v.Problem
+	}
+	if len(v.Altered) > 0 {
+		out["altered"] = v.Altered
 	}
 	signed.add(out)
 	return a.printJSON(out)

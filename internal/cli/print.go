@@ -106,9 +106,6 @@ func nextCommands(r *engine.Reply) string {
 		workflow.Refining:   {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
 	}[r.State]
 	gate := map[workflow.State]string{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve", workflow.Clarifying: "answer"}[r.State]
-	if r.Draft != nil && r.Draft.Modified && r.NextCall["action"] == workflow.ActionSubmit {
-		lines = []string{"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path " + shellWord(r.Draft.Path)}
-	}
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString("  bmad-mcp task " + l + "\n")
@@ -224,11 +221,38 @@ func (a *app) grantText(g *workflow.Grant, unvouched bool) string {
 
 // adoptionText describes the state that a person has accepted.
 func (a *app) adoptionText(by *workflow.Adoption) string {
+	texts := workflow.AlterationsText(by.Texts).In(a.lang)
+	if by.From == 0 {
+		return texts
+	}
+	if texts != "" {
+		return a.lang.Say("changed from entry %d on: %s; %s", by.From, by.Problem, texts)
+	}
 	return a.lang.Say("changed from entry %d on: %s", by.From, by.Problem)
+}
+
+// sayMoved says that the project of a session was moved.
+func sayMoved(a *app, v workflow.Verification) {
+	if v.MovedFrom != "" {
+		a.say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
+	}
+}
+
+// sayAltered says which approved texts are not as they were approved, and what can be done.
+func sayAltered(a *app, s *workflow.Session, v workflow.Verification) {
+	if len(v.Altered) == 0 {
+		return
+	}
+	for _, t := range v.Altered {
+		a.say("Not as approved: %s.", t.Text())
+	}
+	a.say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", shellWord(s.TaskName), shellWord(s.TaskName))
 }
 
 // warnOfChanges warns of a session that was changed by other hands.
 func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
+	sayMoved(a, v)
+	sayAltered(a, s, v)
 	if v.Changed() {
 		a.say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, shellWord(s.TaskName))
 	}

@@ -214,7 +214,7 @@ func TestRealRunByTwo(t *testing.T) {
 	if len(got) < len(want) || !slices.Equal(got[:len(want)], want) || slices.ContainsFunc(got, func(d string) bool { return !strings.HasSuffix(d, " script") }) {
 		t.Errorf("decisions %q", got)
 	}
-	for stage, want := range map[string]int{"po": 2, "architect": 1, "sm": 1, "dev": 2, "review": 2, "qa": 1} {
+	for stage, want := range map[workflow.StageID]int{"po": 2, "architect": 1, "sm": 1, "dev": 2, "review": 2, "qa": 1} {
 		if got := r.submissions()[stage]; got != want {
 			t.Errorf("%d submissions of %s; want %d", got, stage, want)
 		}
@@ -224,18 +224,7 @@ func TestRealRunByTwo(t *testing.T) {
 // checks lists what the verify command has said, for each stage that it belongs to.
 func (r *realRun) checks() (all []workflow.Evidence) {
 	r.t.Helper()
-	files, err := filepath.Glob(filepath.Join(r.dir, ".bmad-task", "session-*.json"))
-	if err != nil || len(files) != 1 {
-		r.t.Fatalf("sessions: %v, %v", files, err)
-	}
-	data, err := os.ReadFile(files[0])
-	s := &workflow.Session{}
-	if err == nil {
-		err = workflow.Unmarshal(data, s)
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	s := r.session()
 	for _, id := range []workflow.StageID{"dev", "qa"} {
 		if e := s.Record(id).Evidence; e != nil {
 			all = append(all, *e)
@@ -287,7 +276,8 @@ func (r *realRun) gone(when string) {
 }
 
 // TestRealKills kills a run while the model writes a document, while a command of dev runs, and while
-// a verdict is made. No engine goes on, and each time the run asks once more and submits once.
+// a report that was returned is completed. No engine goes on, and each time the run asks once more,
+// of the report in its conversation, and submits once.
 func TestRealKills(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cwd"); err != nil {
 		t.Skip("SKIPPED: processes are found in /proc, which this system lacks")
@@ -320,14 +310,17 @@ func TestRealKills(t *testing.T) {
 	kill("dev", func() bool {
 		return slices.ContainsFunc(r.inProject(), func(line string) bool { return strings.TrimSpace(line) == "sleep 3599" })
 	}, "run", "--resume", task)
-	r.server.Add(r.says("dev-1.md"), silent)
-	kill("review", asked, "run", "--resume", task)
+	r.server.Add(r.says("dev-1.md"), sdktest.Text("Status: Pass"), silent)
+	kill("review that was returned", asked, "run", "--resume", task)
 	r.server.Add(r.says("review-2.md"), r.says("qa-1.md"))
 	r.does(0, append([]string{"run", "--resume", task}, flags...)...)
 	if left := r.server.Left(); left != 0 {
 		t.Errorf("%d answers of the model were not asked for", left)
 	}
-	for stage, want := range map[string]int{"po": 2, "architect": 1, "sm": 1, "dev": 1, "review": 1, "qa": 1} {
+	if ids := r.conversations("review"); len(ids) != 3 || ids[1] != ids[0] || ids[2] != ids[0] {
+		t.Errorf("the review was worked on in %q", ids)
+	}
+	for stage, want := range map[workflow.StageID]int{"po": 2, "architect": 1, "sm": 1, "dev": 1, "review": 2, "qa": 1} {
 		if got := r.submissions()[stage]; got != want {
 			t.Errorf("%d submissions of %s; want %d", got, stage, want)
 		}

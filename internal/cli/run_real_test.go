@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
 
@@ -117,33 +117,38 @@ func (r *realRun) runs(command string) sdktest.Step {
 	return sdktest.Call("Bash", map[string]string{"command": command})
 }
 
-// submissions counts the submissions of a stage in the history of the task.
-func (r *realRun) submissions() map[string]int {
+// session reads the only session of the project.
+func (r *realRun) session() *workflow.Session {
 	r.t.Helper()
-	var log struct {
-		History []struct {
-			Action string `json:"action"`
-			From   string `json:"from"`
-			Path   string `json:"path"`
-		} `json:"history"`
-	}
 	files, err := filepath.Glob(filepath.Join(r.dir, ".bmad-task", "session-*.json"))
 	if err != nil || len(files) != 1 {
 		r.t.Fatalf("sessions: %v, %v", files, err)
 	}
 	data, err := os.ReadFile(files[0])
+	s := &workflow.Session{}
 	if err == nil {
-		err = json.Unmarshal(data, &log)
+		err = workflow.Unmarshal(data, s)
 	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	counts := map[string]int{}
-	for _, e := range log.History {
-		if e.Action == "submit" && e.Path != "" { // one submission can be several steps
-			stage, _, _ := strings.Cut(e.From, "/")
-			counts[stage]++
+	return s
+}
+
+// submissions counts the submissions of each stage in the history of the task, of which none has the
+// text of another.
+func (r *realRun) submissions() map[workflow.StageID]int {
+	r.t.Helper()
+	counts, texts := map[workflow.StageID]int{}, map[string]bool{}
+	for _, e := range r.session().History {
+		if e.Action != workflow.ActionSubmit || e.Path == "" { // one submission can be several steps
+			continue
 		}
+		counts[e.FromStage()]++
+		if texts[e.SHA256] {
+			r.t.Errorf("%s was submitted before", e.Path)
+		}
+		texts[e.SHA256] = true
 	}
 	return counts
 }
@@ -219,7 +224,7 @@ func TestRealRun(t *testing.T) {
 	if commits := strings.Count(r.exec(r.dir, "git", "log", "--oneline"), "\n"); commits != 1 {
 		t.Errorf("%d commits; the run made some", commits)
 	}
-	for stage, want := range map[string]int{"po": 2, "architect": 2, "sm": 1, "dev": 2, "review": 2, "qa": 1} {
+	for stage, want := range map[workflow.StageID]int{"po": 2, "architect": 2, "sm": 1, "dev": 2, "review": 2, "qa": 1} {
 		if got := r.submissions()[stage]; got != want {
 			t.Errorf("%d submissions of %s; want %d", got, stage, want)
 		}

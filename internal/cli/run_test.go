@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // roles are the words by which the prompt of a stage shows whose it is.
@@ -19,7 +20,7 @@ var roles = map[string]string{
 // the file STAGE-n.md of the folder STANDIN, and with the last one from then on, and prints
 // it as Claude Code does. Work of dev is a change of todo.txt. A file STAGE-n.fail makes it fail
 // with its text, as Claude Code does where its server cannot be reached; STAGE-n.kill has it kill
-// the run in the middle of its work.
+// the run in the middle of its work, and STAGE-n.interrupt interrupt it.
 func standIn() {
 	prompt, err := io.ReadAll(os.Stdin)
 	check(err)
@@ -46,6 +47,13 @@ func standIn() {
 		parent, err := os.FindProcess(os.Getppid())
 		check(err)
 		check(parent.Kill())
+		return
+	}
+	if _, err := os.Stat(filepath.Join(folder, fmt.Sprintf("%s-%d.interrupt", stage, n))); err == nil {
+		parent, err := os.FindProcess(os.Getppid())
+		check(err)
+		check(parent.Signal(os.Interrupt))
+		time.Sleep(time.Minute) // until the run ends it
 		return
 	}
 	print := func(line map[string]any) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -54,6 +55,11 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 		signed, err = json.Marshal(i.signed)
 		data = fmt.Appendf(data[:len(data)-1], `,"passkeys":%s}`, signed)
 	}
+	if err == nil && len(i.found.Altered) > 0 {
+		var altered []byte
+		altered, err = workflow.Marshal(i.found.Altered)
+		data = fmt.Appendf(data[:len(data)-1], `,"altered":%s}`, altered)
+	}
 	if err != nil || !i.found.Changed() {
 		return data, err
 	}
@@ -82,7 +88,7 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, signed s
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		stages = append(stages, []string{"  " + st.Label, string(r.Status), a.scoreText(r), a.auditText(r), a.artifactText(r)})
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), a.scoreText(r), a.auditText(r), a.artifactText(r, v)})
 	}
 	if err := columns(a.out, stages); err != nil {
 		return err
@@ -125,11 +131,10 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 	if text := commentsText(a.lang, e.Grant); text != "" {
 		note += " " + text
 	}
-	if e.Policy != "" {
-		note += " " + e.Policy
-	}
-	if e.Candidates != "" {
-		note += " " + e.Candidates
+	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
+		if words != "" {
+			note += " " + words
+		}
 	}
 	if e.Adoption != nil {
 		note += " " + a.adoptionText(e.Adoption)
@@ -194,13 +199,26 @@ func (a *app) auditText(r *workflow.Record) string {
 	if r.Audit == nil {
 		return ""
 	}
+	if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
+		return a.lang.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
+	}
 	return a.lang.Say("audit %g", r.Audit.Score)
 }
 
-func (a *app) artifactText(r *workflow.Record) string {
-	switch {
-	case r.Artifact == nil:
+func (a *app) artifactText(r *workflow.Record, v workflow.Verification) string {
+	if r.Artifact == nil {
 		return ""
+	}
+	for _, t := range v.Altered {
+		switch {
+		case t.Path != r.Artifact.Path:
+		case t.Missing:
+			return r.Artifact.Path + a.lang.Say(" (gone since it was approved)")
+		default:
+			return r.Artifact.Path + a.lang.Say(" (edited since it was approved)")
+		}
+	}
+	switch {
 	case r.Artifact.Stale:
 		return r.Artifact.Path + a.lang.Say(" (out of date)")
 	}
@@ -256,16 +274,12 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 			fmt.Fprintf(a.out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
-	var failed []workflow.Criterion
-	for _, c := range r.Criteria {
-		if c.Result != workflow.ResultPass {
-			failed = append(failed, c)
-		}
-	}
 	if len(r.Criteria) > 0 {
-		heading(lang.T("%d of %d criteria pass", len(r.Criteria)-len(failed), len(r.Criteria)))
-		for _, c := range failed {
-			fmt.Fprintf(a.out, "  %s  %s  %s\n", c.ID, c.Result, c.Criterion)
+		heading(lang.T("%s", words.Rows(a.lang, r.Criteria)))
+		for _, c := range verdict.WorstFirst(r.Criteria) {
+			if c.Result != workflow.ResultPass {
+				fmt.Fprintf(a.out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, oneLine(verdict.Evidence(c)))
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ func (d *desk) files() map[string]string {
 // back puts everything back to a step.
 func (d *desk) back(step int) {
 	d.t.Helper()
-	for _, root := range []string{d.project, d.state, d.state + "-2", d.state + "-kept", d.project + "-copy", d.project + "-away"} {
+	for _, root := range []string{d.project, d.state, d.state + "-2", d.state + "-kept", d.project + "-copy", d.project + "-away", d.project + "-moved"} {
 		if err := os.RemoveAll(root); err != nil {
 			d.t.Fatal(err)
 		}

@@ -63,8 +63,14 @@ func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
 		role := a.lang.Word(st.Role)
 		refusal := fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", role)
-		if s.Current().Doubted() {
-			refusal = fault.New(fault.InvalidArgument, "the %s states a pass that something in the report speaks against; approve needs --approved or --approved=false", role)
+		switch rec := s.Current(); {
+		case rec.Spent():
+			refusal = fault.New(fault.InvalidArgument, "the report of the %s has no verdict; approve needs --approved or --approved=false", role)
+		case rec.Doubted():
+			refusal = fault.New(fault.InvalidArgument, "the %s reports a pass that something in the report speaks against; approve needs --approved or --approved=false", role)
+		}
+		if !s.FailedWork(st) {
+			return refusal.WithHint("--approved accepts the risk and goes on; --approved=false asks for another report")
 		}
 		return refusal.WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to %s", st.SendsBackTo)
 	}

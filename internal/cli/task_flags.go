@@ -23,7 +23,8 @@ type taskFlags struct {
 
 // act runs one action and prints its reply.
 func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error {
-	if req.Action == workflow.ActionConfirm || req.Action == workflow.ActionApprove || req.Action == workflow.ActionAnswer {
+	switch req.Action {
+	case workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionAnswer, workflow.ActionReopen, workflow.ActionCancel:
 		req.Via = workflow.ChannelScript
 	}
 	reply, err := a.do(cmd.Context(), req)

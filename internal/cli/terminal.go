@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type terminal struct {
 	app    *app
 	reject bool   // the decision is a no already
 	words  string // and these are its words, if any
+	edited bool   // the decision is to take the draft as it was edited
 	out    io.Writer
 	lines  *lines
 }
@@ -62,7 +64,13 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 			choice = offered
 		}
 	}
-	if !t.reject {
+	if t.edited {
+		yes := slices.IndexFunc(q.Choices, func(c engine.Choice) bool { return c.Decision != workflow.DecisionChanges })
+		if !q.Edited || yes < 0 {
+			return silent(lang.T("the draft was not changed since it was scored")), nil
+		}
+		choice = q.Choices[yes]
+	} else if !t.reject {
 		var err error
 		if choice, err = t.choose(ctx, q); err != nil {
 			return ended(ctx, err)
@@ -72,15 +80,10 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 		}
 	}
 	answer := engine.Response{Decision: choice.Decision, Feedback: t.words}
-	changes := choice.Decision == workflow.DecisionChanges || choice.Decision == workflow.DecisionReopen
-	if t.words != "" || !changes && !choice.Reason {
+	if t.words != "" || choice.Words == "" {
 		return answer, nil
 	}
-	prompt := q.Language.Say("Your words (they are recorded): ")
-	if changes && !choice.Reason {
-		prompt = q.Language.Say("The changes you want: ")
-	}
-	words, err := t.line(ctx, prompt)
+	words, err := t.line(ctx, choice.Words+" ")
 	if err != nil {
 		return ended(ctx, err)
 	}

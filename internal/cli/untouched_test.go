@@ -88,19 +88,6 @@ func honestRows() []honest {
 			d.remove(d.state)
 			d.put(d.steps[refused], func(name string) bool { return strings.HasPrefix(name, d.state) })
 		}, ""},
-		{"a copy of the project that goes on by itself", func(d *desk) {
-			here, copied := d.project, d.project+"-copy"
-			for name, text := range d.steps[approved] {
-				if rel, err := filepath.Rel(here, name); err == nil && filepath.IsLocal(rel) {
-					d.project = copied
-					d.write(rel, text)
-				}
-			}
-			d.round()
-			d.round()
-			d.untouched("")
-			d.project = here
-		}, ""},
 		{"the project moved", func(d *desk) { d.rename(d.project, d.project+"-moved"); d.project += "-moved" }, ""},
 		{"the project moved away, worked on, and moved back", func(d *desk) {
 			here := d.project
@@ -169,7 +156,12 @@ func honestRows() []honest {
 			}
 		}, ""},
 		{"a worktree that git has restored", func(d *desk) {
-			d.remove(filepath.Join(d.project, ".claude"))
+			name := ".claude/specs/build-a-relay/01-product-requirements.md"
+			data, err := os.ReadFile(filepath.Join(d.project, filepath.FromSlash(name)))
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			d.write(name, strings.ReplaceAll(string(data), "\n", "\r\n")) // core.autocrlf
 			d.write("README.md", "# as it was last year\n")
 		}, ""},
 		{"two windows at once", func(d *desk) {

@@ -67,10 +67,16 @@ func rowOf(a *app, w views.Workflow) workflowRow {
 		return row
 	}
 	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.lang.Word(w.Definition.Description), a.lang.Word(w.Definition.When), w.Definition.Hash
-	if !w.Allowed {
-		row.Problem = a.lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
-	}
+	row.Problem = waitsFor(a, w)
 	return row
+}
+
+// waitsFor names the act of the person that a workflow waits for before it can be used; "" for none.
+func waitsFor(a *app, w views.Workflow) string {
+	if w.Definition == nil || w.Allowed {
+		return ""
+	}
+	return a.lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
 }
 
 func workflowList(a *app) *cobra.Command {
@@ -170,6 +176,8 @@ type workflowReport struct {
 	File     string             `json:"file"`
 	OK       bool               `json:"ok"`
 	Problems []workflow.Problem `json:"problems"`
+	// Waits names the act of the person that a file without mistakes waits for.
+	Waits string `json:"waits,omitempty"`
 	// Notes are not mistakes: what serves in place of a prompt or rubric that is not there.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -183,7 +191,7 @@ gate before it, a verdict that sends back to nothing, and the like. Without FILE
 those of the project and your own. Notes name prompts and rubrics that are not
 there; the ones for the stage's kind serve in their place.
 
-The exit code is 2 where a file cannot be used, else 0.`,
+The exit code is 2 where a file has mistakes, else 0.`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			reports, err := checkWorkflows(cmd, a, files)
 			if err != nil {
@@ -213,14 +221,16 @@ The exit code is 2 where a file cannot be used, else 0.`,
 
 func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowReport, error) {
 	reports := []workflowReport{}
+	known, err := workflowViews(a)
 	if len(files) == 0 {
-		views, err := workflowViews(a)
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range views {
+		for _, w := range known {
 			if w.By != "" {
-				reports = append(reports, checkedWorkflow(a, w.Path, w.Definition, w.Problems))
+				r := checkedWorkflow(a, w.Path, w.Definition, w.Problems)
+				r.Waits = waitsFor(a, w)
+				reports = append(reports, r)
 			}
 		}
 		return reports, nil
@@ -231,7 +241,13 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 			return nil, noSuchFile(lang.T("file"), file, err)
 		}
 		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
-		reports = append(reports, checkedWorkflow(a, file, d, problems))
+		r := checkedWorkflow(a, file, d, problems)
+		for _, w := range known { // none where there is no project
+			if w.By == workflow.SetByProject && d != nil && w.Definition != nil && w.Definition.Hash == d.Hash {
+				r.Waits = waitsFor(a, w)
+			}
+		}
+		reports = append(reports, r)
 	}
 	return reports, nil
 }
@@ -254,9 +270,23 @@ func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []wor
 		return r // the settings, which doctor checks
 	}
 	defer p.Close()
+	for _, st := range d.Stages {
+		switch {
+		case st.Gate != workflow.GateVerdict:
+		case st.Owed() == workflow.OwesCriteria:
+			r.Notes = append(r.Notes, a.lang.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
+		default:
+			r.Notes = append(r.Notes, a.lang.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
+		}
+	}
 	byPrompt, byRubric := p.Generic(d)
 	for _, st := range byPrompt {
 		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+	}
+	for _, st := range d.Stages {
+		if st.Rubric != "" && !st.Audited() {
+			r.Notes = append(r.Notes, a.lang.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
+		}
 	}
 	for _, st := range byRubric {
 		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
@@ -269,7 +299,10 @@ func printChecks(a *app, reports []workflowReport) {
 		a.say("There is no workflow of your own here, and none of the project.")
 	}
 	for _, r := range reports {
-		if r.OK {
+		switch {
+		case r.Waits != "":
+			a.say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
+		case r.OK:
 			a.say("%s: can be used", r.File)
 		}
 		for _, p := range r.Problems {

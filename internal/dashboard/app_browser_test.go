@@ -61,11 +61,16 @@ func TestAppInABrowser(t *testing.T) {
 	b.await(inside("if (!doc.querySelector('#paper [data-l]')) return false"))
 	look[bool](b, inside("doc.querySelector('#paper [data-l]').dispatchEvent(new doc.defaultView.KeyboardEvent('keydown', { key: 'Enter' }))"))
 	look[bool](b, inside("doc.querySelector('.editor textarea').value = 'name the owner'; doc.querySelector('.editor').requestSubmit()"))
+	look[bool](b, inside("doc.querySelectorAll('#paper [data-l]')[1].dispatchEvent(new doc.defaultView.MouseEvent('dblclick')); doc.querySelector('.editor textarea').value = 'left open'"))
+	look[bool](b, inside("doc.querySelectorAll('#paper [data-l]')[2].dispatchEvent(new doc.defaultView.MouseEvent('dblclick')); doc.querySelector('.editor textarea').value = 'open, too'"))
 	look[bool](b, inside("doc.getElementById('send').click()"))
 	b.await(`sent.some(m => m.method === 'ui/message')`)
 	said := look[string](b, `sent.find(m => m.method === 'ui/message').params.content[0].text`)
 	if !strings.Contains(said, "c1 lines 1–1 “Clock”: name the owner") {
 		t.Errorf("the conversation gets %q", said)
+	}
+	if !strings.Contains(said, "left open") || !strings.Contains(said, "open, too") {
+		t.Errorf("open editors are lost: %q", said)
 	}
 	if role := look[string](b, `sent.find(m => m.method === 'ui/message').params.role`); role != "user" {
 		t.Errorf("the words are those of the %s", role)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,6 +54,7 @@ type Dashboard struct {
 	screens screens
 	feed    *feed.Feed
 	drafts  drafts
+	keeping sync.Mutex // while a draft is compared and replaced
 	door    *door
 	nonces  nonces
 	// streams counts the pages that follow something.

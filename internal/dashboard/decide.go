@@ -134,7 +134,7 @@ func unpaired() error {
 func faster(it *decision) error {
 	s := it.session
 	last := s.Last()
-	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.By, last.At.UTC().Format("2006-01-02 15:04:05 MST"),
+	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.By, last.At.UTC().Format(time.RFC3339),
 		place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }
@@ -216,7 +216,7 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 		}
 		return out, fault.New(fault.GatePending, "nothing was decided: %s", why).WithHint("say what is missing, and press the button again")
 	}
-	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), draft{}); err != nil && d.drafts != "" {
+	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.drafts != "" {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
 	s, _, err := d.o.Engine.Session(ctx, it.req.Address())

@@ -38,10 +38,15 @@ type documentPage struct {
 
 	Rendered, Source template.HTML
 	Hunks            []textdiff.Hunk
-	Stat             string
+	// Whole is the address at which the lines without a change stand, too.
+	Whole string
+	Stat  string
 	// Large says that a text is too large to be shown.
-	Large        string
+	Large string
+	// Hidden are the parts that a reader does not see: first those that hide something, which Hides
+	// counts, then the addresses of links.
 	Hidden       []hidden
+	Hides        int
 	Notes        []note
 	DocumentLang string
 	// Draws is true where the document has diagrams that can be drawn.
@@ -70,28 +75,42 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
-	if err := d.texts(a, out, req); err != nil {
+	var q engine.Question
+	var unasked error
+	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
+	if waits {
+		req.Language = a.lang
+		q, unasked = d.o.Engine.Gate(a, req)
+	}
+	if err := d.texts(a, out, req, q.Edited); err != nil {
 		return nil, err
 	}
-	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
-	if waits && !out.Old && !out.Round.Edited {
-		if err := d.review(a, out, req); err != nil {
-			return nil, err
-		}
+	if !d.door.readOnly {
+		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.drafts.read(draftName(p, s.SessionID, st.ID))
 	}
-	return out, nil
+	switch {
+	case !waits, out.Old, out.Round.Edited:
+		return out, nil
+	case unasked != nil:
+		return nil, unasked
+	}
+	return out, d.review(a, out, q)
 }
 
-// texts reads the rounds that a request names, and lays out the view that it asks for.
-func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error {
-	out.Rounds = documents.Rounds(out.Session, out.Stage.ID)
+// texts reads the rounds that a request names, and lays out the view that it asks for. edited is
+// true where the draft was edited at its gate: it is the latest round then.
+func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request, edited bool) error {
+	handed := documents.Rounds(out.Session, out.Stage.ID)
+	if edited {
+		handed = append(handed, documents.Round{Iteration: handed[len(handed)-1].Iteration + 1})
+	}
+	out.Rounds = slices.Clone(handed)
 	if out.Session.Record(out.Stage.ID).Artifact != nil {
 		out.Rounds = append(out.Rounds, documents.Round{Iteration: documents.Saved})
 	}
 	if len(out.Rounds) == 0 {
 		return fault.New(fault.NotFound, "the stage %s has no document yet", out.Stage.Label).WithHint("the page of the run shows where it is")
 	}
-	handed := documents.Rounds(out.Session, out.Stage.ID)
 	last := len(handed) - 1
 	now := documents.Saved
 	if last >= 0 {
@@ -115,6 +134,9 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request) error
 	out.Round, out.Old = texts[0], shown != now
 	out.layViews(a)
 	out.tellEdits(a, texts[1])
+	if edited && !out.Old {
+		out.Edited = append(out.Edited, a.lang.Say("You read the draft as it was edited since round %d was scored: a yes takes it with that.", now-1))
+	}
 	begins := strings.ToValidUTF8(out.Round.Text[:min(len(out.Round.Text), maxTold)], "")
 	out.DocumentLang = string(lang.Choose(lang.Auto, begins, a.lang))
 	out.lay(a, texts[1].Text, texts[2].Text)
@@ -130,7 +152,7 @@ func (out *documentPage) tellEdits(a *asked, versus documents.Round) {
 	case out.Old:
 		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in: you read its text as it is now.", r.Iteration))
 	default:
-		out.Edited = append(out.Edited, a.lang.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it; the assistant has to submit it again.", r.Path))
+		out.Edited = append(out.Edited, a.lang.Say("The text that was scored is gone: %s was edited since. Nothing can be decided on it here; restore the file, or ask for another round.", r.Path))
 	}
 	if versus.Edited && versus.Iteration != out.Round.Iteration && (out.View == "diff" || out.View == "split") {
 		out.Edited = append(out.Edited, a.lang.Say("The text that it is compared with was edited after it was handed in."))
@@ -199,12 +221,24 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 		out.Source = render.Source(text)
 	case "diff", "split":
 		rows := textdiff.Rows(versus, text)
-		added, removed, changed := textdiff.Stat(rows)
-		out.Hunks = textdiff.Fold(rows, foldAround)
-		if added+removed+changed > maxDiffering {
-			out.Hunks, out.Large = nil, a.lang.Say("The versions differ in %s: a page shows %d at most. Read the file:", a.lang.Count(added+removed+changed, "line"), maxDiffering)
+		around, query := foldAround, a.r.URL.Query()
+		if query.Has("whole") {
+			around = len(rows)
 		}
-		out.Stat = a.lang.Say("%s added, %s removed, %s changed", a.lang.Count(added, "line"), a.lang.Count(removed, "line"), a.lang.Count(changed, "line"))
+		query.Set("whole", "1")
+		out.Whole = "?" + query.Encode()
+		added, removed := textdiff.Stat(rows)
+		out.Hunks = textdiff.Fold(rows, around)
+		differing := 0
+		for _, h := range out.Hunks {
+			if !h.Folded {
+				differing += len(h.Rows)
+			}
+		}
+		if differing > maxDiffering {
+			out.Hunks, out.Large = nil, a.lang.Say("The versions differ in %s: a page shows %d at most. Read the file:", a.lang.Count(differing, "line"), maxDiffering)
+		}
+		out.Stat = a.lang.Say("%s added, %d removed", a.lang.Count(added, "line"), removed)
 	default:
 		out.Rendered = page.HTML
 	}
@@ -216,9 +250,15 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 	for i, n := range out.Notes {
 		out.Notes[i].Anchor = anchors(n.Line)
 	}
+	var links []hidden
 	for _, h := range page.Hidden {
-		out.Hidden = append(out.Hidden, hidden{h, anchors(h.Line)})
+		if h.Kind == "link" {
+			links = append(links, hidden{h, anchors(h.Line)})
+		} else {
+			out.Hidden = append(out.Hidden, hidden{h, anchors(h.Line)})
+		}
 	}
+	out.Hides, out.Hidden = len(out.Hidden), append(out.Hidden, links...)
 }
 
 // hidden is a hidden part of a document, with the element of its line in the view.

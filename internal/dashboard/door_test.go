@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -250,7 +251,7 @@ func TestDoor(t *testing.T) {
 		row{"a form", writing, header("Content-Type", "application/x-www-form-urlencoded"), "decision=approve", 415},
 		row{"no type", writing, header("Content-Type", "-"), good, 415},
 		row{"too large", writing, nil, `{"code":"` + strings.Repeat("a", 64<<10) + `"}`, 413},
-		row{"a key that is not known", writing, nil, `{"approved":true}`, 400},
+		row{"a key that is not known", slices.DeleteFunc(slices.Clone(writing), func(path string) bool { return path == h.doc("/drafts") }), nil, `{"approved":true}`, 400},
 		row{"no JSON", writing, nil, "decision=approve", 400},
 		row{"two objects", writing, nil, "{}{}", 400},
 		row{"a key in a comment", []string{h.doc("/decide")}, nil, h.with(map[string]any{"comments": []any{map[string]any{"kind": "change", "by": "x"}}}), 400},
@@ -323,7 +324,7 @@ func TestDoor(t *testing.T) {
 	}
 	words := h.with(map[string]any{"nonce": fast, "feedback": "well done", "comments": []any{map[string]any{"id": "c1", "from": 1, "to": 1, "kind": "question", "text": "why?"}}})
 	status, text, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: words})
-	if status != http.StatusOK || !strings.Contains(text, `"message":"Confirmed. Now: Architect: the assistant works on it."`) {
+	if status != http.StatusOK || !strings.Contains(text, `"message":"Approved. Now: Architect: the assistant works on it."`) {
 		t.Fatalf("%d %s", status, text)
 	}
 	g := h.stored().Last().Grant
@@ -400,6 +401,59 @@ func TestShowsWhatIsDecided(t *testing.T) {
 	tree := h.tree()
 	if status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)}); status != http.StatusConflict || tree != h.tree() {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+// TestApprovesAnEdit: the page shows a draft as the person has edited it, names the change, and a
+// decision takes what was shown.
+func TestApprovesAnEdit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, false)
+	h.enter()
+	h.pair()
+	h.read()
+	scored, err := os.ReadFile(filepath.Join(h.folder, filepath.FromSlash(h.stored().Current().FinalResultRef.FilePath)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.stored().TaskName, workflow.PO)))
+	decide := func() (int, string) {
+		h.passes(3)
+		status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)})
+		return status, body
+	}
+	mine := string(scored) + "\nThe owner is Ann.\n"
+	h.put(work, mine)
+	tree := h.tree()
+	if status, body := decide(); status != http.StatusConflict || tree != h.tree() {
+		t.Errorf("a page from before the edit: %d %s", status, body)
+	}
+	for query, want := range map[string]string{
+		"":            "The owner is Ann.",
+		"?view=diff":  "<ins>",
+		"?round=2":    "You read round 2; a later one was handed in.",
+		"?view=split": "1 line was changed since it was scored: “The owner is Ann.”",
+	} {
+		status, text, _ := h.send(sending{method: "GET", path: h.doc(query)})
+		if asks := strings.Contains(text, "Approve with this change"); status != http.StatusOK || !strings.Contains(text, want) || asks != (query != "?round=2") {
+			t.Errorf("%s: %d, asks %v, no %q in %s", query, status, asks, want, text)
+		}
+	}
+	h.read()
+	h.put(work, mine+"\nOr Bob.\n")
+	tree = h.tree()
+	if status, body := decide(); status != http.StatusConflict || tree != h.tree() {
+		t.Errorf("edited once more: %d %s", status, body)
+	}
+	h.put(work, mine)
+	h.read()
+	if status, body := decide(); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	s := h.stored()
+	saved, err := os.ReadFile(filepath.Join(h.folder, filepath.FromSlash(s.Record(workflow.PO).Artifact.Path)))
+	if g := s.Last().Grant; err != nil || string(saved) != mine || g.SHA256 != workflow.Hash(saved) || g.Channel != workflow.ChannelBrowser {
+		t.Errorf("%v, %+v: saved %q", err, g, saved)
 	}
 }
 

@@ -6,29 +6,20 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// draft is what a person has written on a page and not sent yet.
-type draft struct {
-	// SHA256 is the hash of the document that it is about.
-	SHA256   string             `json:"sha256,omitempty"`
-	Feedback string             `json:"feedback,omitempty"`
-	Comments []workflow.Comment `json:"comments,omitempty"`
-	Answers  map[string]string  `json:"answers,omitempty"`
-}
+// draft is what a person has written on a page and not sent yet: items with keys, as words.js keeps
+// them.
+type draft map[string]json.RawMessage
 
-// empty reports whether nothing is written.
-func (d draft) empty() bool {
-	answered := false
-	for _, answer := range d.Answers {
-		answered = answered || strings.TrimSpace(answer) != ""
-	}
-	return strings.TrimSpace(d.Feedback) == "" && len(d.Comments) == 0 && !answered
+// Version names the content of a draft, as an entity tag.
+func (d draft) Version() string {
+	data, _ := json.Marshal(d) // its items were read as JSON
+	return `"` + workflow.Hash(data)[:16] + `"`
 }
 
 // maxDraft bounds a draft, in bytes: three texts of the size that a decision takes.
@@ -57,12 +48,12 @@ func (d drafts) open() (*durable.Dir, error) {
 func (d drafts) read(name string) (kept draft) {
 	dir, err := d.open()
 	if err != nil {
-		return draft{}
+		return nil
 	}
 	defer dir.Close() //nolint:errcheck // nothing was written
 	data, err := dir.ReadFile(name, maxDraft)
-	if err != nil || json.Unmarshal(data, &kept) != nil {
-		return draft{}
+	if err != nil || json.Unmarshal(data, &kept) != nil || len(kept) == 0 {
+		return nil
 	}
 	return kept
 }
@@ -74,7 +65,7 @@ func (d drafts) write(name string, kept draft) error {
 		return err
 	}
 	defer dir.Close() //nolint:errcheck // the write has its own error
-	if kept.empty() {
+	if len(kept) == 0 {
 		if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -89,37 +80,54 @@ func (d drafts) write(name string, kept draft) error {
 
 // keepDraft keeps the words of a page until they are sent, so that neither another tab nor the
 // end of the browser loses them. It decides nothing, but the words are sent as the person's: so
-// it takes them of a browser that may decide only. Others keep them by themselves.
+// it takes them of a browser that may decide only. Others keep them by themselves. Words under
+// another version than the page knows are those of another page, and its script joins them.
 func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxDraft)
-	status, err := d.keep(&asked{Context: r.Context(), r: r, lang: spoken(w, r)})
+	given, name, status, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: spoken(w, r)})
 	if err != nil {
 		d.refuse(w, r, status, err)
 		return
 	}
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
+	known := r.Header.Get("If-Match")
+	if kept := d.drafts.read(name); known != "" && known != kept.Version() {
+		w.Header().Set("ETag", kept.Version())
+		answer(w, http.StatusPreconditionFailed, kept)
+		return
+	}
+	if len(given) == 0 {
+		given = nil
+	}
+	if err := d.drafts.write(name, given); err != nil {
+		d.refuse(w, r, 0, err)
+		return
+	}
+	w.Header().Set("ETag", given.Version())
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// keep writes a draft. The status is that of a refusal; 0 is that of its code.
-func (d *Dashboard) keep(a *asked) (status int, err error) {
+// draftOf reads a draft that a page sends, and finds its name. The status is that of a refusal; 0 is
+// that of its code.
+func (d *Dashboard) draftOf(a *asked) (given draft, name string, status int, err error) {
 	if d.o.Origin != "" && !d.door.decides(a.r) {
-		return http.StatusUnauthorized, unpaired()
+		return nil, "", http.StatusUnauthorized, unpaired()
 	}
-	var given draft
 	if status, err := readJSON(a.r, &given); err != nil {
-		return status, err
+		return nil, "", status, err
 	}
 	req, p, err := d.request(a)
 	if err != nil {
-		return 0, err
+		return nil, "", 0, err
 	}
 	s, _, err := d.o.Engine.Session(a, req.Address())
 	if err != nil {
-		return 0, noTask(err)
+		return nil, "", 0, noTask(err)
 	}
 	st, known := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
 	if !known {
-		return 0, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
+		return nil, "", 0, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
 	}
-	return 0, d.drafts.write(draftName(p, s.SessionID, st.ID), given)
+	return given, draftName(p, s.SessionID, st.ID), 0, nil
 }

@@ -158,7 +158,6 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	d.feed.Follow(s, subject, s.Look(r.Context(), subject))
 	defer d.feed.Leave(s)
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // that of other requests would end the stream
 	beat := time.NewTicker(d.beat)
 	defer beat.Stop()
 	// The first event tells a page that reconnects what it has missed.

@@ -20,8 +20,8 @@ type note struct {
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64
-	// Became tells the fate of a comment on an earlier round.
-	Became string
+	// Became tells the fate of a comment on an earlier round, Fate is good or bad where it has one.
+	Became, Fate string
 	// Adopts is true where the person can make it a comment of their own.
 	Adopts bool
 }
@@ -77,6 +77,7 @@ func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, b
 		}
 		n := remark(a, c, line)
 		n.Became = became(a, c, unchanged)
+		n.Fate = map[workflow.RequestStatus]string{workflow.RequestTakenUp: "good", workflow.RequestDeclined: "bad"}[c.Status]
 		out = append(out, n)
 	}
 	return out
@@ -109,9 +110,9 @@ func became(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 	text := ""
 	switch c.Status {
 	case workflow.RequestTakenUp:
-		text = a.lang.Say("taken up")
+		text = "✓ " + a.lang.Say("taken up")
 	case workflow.RequestDeclined:
-		text = a.lang.Say("declined")
+		text = "✗ " + a.lang.Say("declined")
 	case workflow.RequestOutdated:
 		text = a.lang.Say("the stage began again")
 	case workflow.RequestOpen:

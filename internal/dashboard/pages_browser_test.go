@@ -183,7 +183,7 @@ func TestCommentsInABrowser(t *testing.T) {
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))))
 	b.await(`document.querySelector('[data-comments]').textContent === '1'`)
 	b.await(`!document.querySelector('.editor')`)
-	lines := look[string](b, `document.querySelector('.paper .at').dataset.l`)
+	lines := look[string](b, `document.activeElement.dataset.l`)
 	if place := look[string](b, `document.querySelector('.note.own [data-place]').textContent`); !strings.Contains(place, strings.Split(lines, "-")[0]) {
 		t.Errorf("the comment on lines %s says %q", lines, place)
 	}

@@ -148,7 +148,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("a")))
 	b.await(`document.activeElement?.dataset.decision === 'approve'`)
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
-	b.decided("Confirmed")
+	b.decided("Approved")
 	if last := w.last(folder, at.SessionID); last.ToStage() != workflow.Architect || last.Grant.Channel != workflow.ChannelBrowser {
 		t.Errorf("the decision led to %s by %+v", last.To, last.Grant)
 	}
@@ -170,7 +170,7 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	other.await(`!!document.querySelector('#review:not([hidden])')`)
 	other.write("#feedback", "keep these words")
 	b.press("[data-decision=approve]")
-	b.decided("Confirmed")
+	b.decided("Approved")
 	other.press("[data-decision=request_changes]")
 	other.decided("was faster")
 	if words := look[string](other, `document.getElementById('feedback').value`); words != "keep these words" {
@@ -246,11 +246,14 @@ func TestPasskeyInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.await(`document.querySelector('form[data-passkeys] output').textContent.includes('laptop')`)
+	if said := look[string](b, `document.body.innerText`); strings.Contains(said, "No passkey is in use") || strings.Count(said, "laptop") < 2 {
+		t.Errorf("beside the passkey that was added, the page says %q", said)
+	}
 	b.open(d.Address(dashboard.PageOf(folder, at.SessionID, "po")))
 	b.await(`!!document.querySelector('[name=sign]')`)
 	b.write("#feedback", "looks right")
 	b.press("[data-decision=approve]")
-	b.decided("Confirmed")
+	b.decided("Approved")
 	g := w.last(folder, at.SessionID).Grant
 	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil {
 		t.Fatalf("the decision has the grant %+v", g)

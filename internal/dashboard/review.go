@@ -48,19 +48,14 @@ type choice struct {
 }
 
 // review adds the decision about the document that is shown.
-func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) error {
-	req.Language = a.lang
-	q, err := d.o.Engine.Gate(a, req)
-	if err != nil {
-		return err
-	}
+func (d *Dashboard) review(a *asked, out *documentPage, q engine.Question) error {
 	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {
 		return fault.New(fault.Conflict, "the run moved on while the page was put together").WithHint("load the page again")
 	}
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	out.review = review{
-		Question: &q, ReadOnly: d.door.readOnly, Drafts: doc + "/drafts", Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
+		Question: &q, ReadOnly: d.door.readOnly, Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
 		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
 		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoted(s.TaskName) + " --cwd " + quoted(p.Path),
 	}
@@ -73,7 +68,6 @@ func (d *Dashboard) review(a *asked, out *documentPage, req engine.Request) erro
 	for _, c := range q.Choices {
 		out.Choices = append(out.Choices, d.choice(a, out, q, c))
 	}
-	out.Draft = d.drafts.read(draftName(p, s.SessionID, out.Stage.ID))
 	if d.o.Passkeys != nil && !d.door.readOnly {
 		keys, err := d.o.Passkeys.List()
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -59,12 +60,20 @@ func functions(l lang.Language) template.FuncMap {
 		"say":    func(format string, args ...any) string { return said(format, values(args)...) },
 		"count":  l.Count,
 		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
-		"judged": func(v workflow.Verdict) string { return verdictText(l, v) },
+		"judged": func(v workflow.Verdict) string { return words.Verdict(l, v) },
 		"asset":  assetPath,
 		"spaced": spaced,
 		"when":   func(t time.Time) template.HTML { return when(t) },
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,
+		"critical": func(all []workflow.AuditFinding) (n int) {
+			for _, f := range all {
+				if f.Severity == "critical" {
+					n++
+				}
+			}
+			return n
+		},
 		"points": func(score *float64) string { return strconv.FormatFloat(*score, 'f', -1, 64) },
 		"spans":  spans,
 		"hidden": func(kind string) string { return hiddenWords[kind].In(l) },
@@ -145,4 +154,5 @@ var hiddenWords = map[string]lang.Text{
 	"reference": lang.T("the definition of a link"),
 	"info":      lang.T("words behind the language of a code block"),
 	"cell":      lang.T("a cell without a column"),
+	"link":      lang.T("where a link leads"),
 }

@@ -26,27 +26,12 @@ func place(l lang.Language, label string, state workflow.State) string {
 	return l.Say("%s: %s", label, stateWords[state])
 }
 
-// verdictWords say what a review or a test run came to.
-var verdictWords = map[workflow.Verdict]lang.Text{
-	workflow.Pass:         lang.T("pass"),
-	workflow.PassWithRisk: lang.T("pass with risk"),
-	workflow.Fail:         lang.T("fail"),
-	workflow.Blocked:      lang.T("blocked"),
-}
-
-// verdictText describes a verdict; one that a newer program wrote stands as it is.
-func verdictText(l lang.Language, v workflow.Verdict) string {
-	if text, ok := verdictWords[v]; ok {
-		return text.In(l)
-	}
-	return string(v)
-}
-
 // eventWords describe the entries of a history.
 var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventStarted:          lang.T("The run began"),
 	workflow.EventPolicyChanged:    lang.T("The settings of the gates changed"),
 	workflow.EventAdopted:          lang.T("The person accepted changes by other hands"),
+	workflow.EventEdited:           lang.T("The text was taken as it was edited"),
 	workflow.EventQuestioned:       lang.T("Handed in, with questions"),
 	workflow.EventScoredBelow:      lang.T("Handed in, below the gate"),
 	workflow.EventScoredReady:      lang.T("Handed in, and the gate score is reached"),
@@ -54,12 +39,13 @@ var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventScoped:           lang.T("The scope was handed in"),
 	workflow.EventDelivered:        lang.T("The work was handed in"),
 	workflow.EventFailed:           lang.T("The work failed"),
-	workflow.EventDoubted:          lang.T("A pass was stated, and something speaks against it"),
+	workflow.EventDoubted:          lang.T("A pass was reported, and something speaks against it"),
+	workflow.EventReturned:         lang.T("The report was returned for what it lacks"),
 	workflow.EventBlocked:          lang.T("The work is blocked"),
 	workflow.EventExhausted:        lang.T("The rounds are used up"),
 	workflow.EventAnswered:         lang.T("Questions were answered"),
 	workflow.EventSkipped:          lang.T("The questions were skipped"),
-	workflow.EventConfirmed:        lang.T("Confirmed"),
+	workflow.EventConfirmed:        lang.T("Approved"), // on the page as for a plan
 	workflow.EventApproved:         lang.T("Approved"),
 	workflow.EventScopeApproved:    lang.T("The scope was approved"),
 	workflow.EventChangesRequested: lang.T("Changes were requested"),

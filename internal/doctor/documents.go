@@ -43,13 +43,12 @@ func (b bySession) items() []Defect {
 }
 
 // textsCheck checks every reference by size and hash. A missing text is a problem; an edited one
-// matters only while it waits at its gate.
+// is the person's.
 type textsCheck struct {
 	*ProjectFiles
 
 	count, missing, edited int
 	found                  bySession
-	drafts                 bool
 	// elsewhere has the references to texts of other sessions, which may refer to them too.
 	elsewhere []reference
 }
@@ -66,10 +65,6 @@ func (c *textsCheck) visit(s *workflow.Session, refs []reference) {
 		} else if what := c.check(ref); what != "" {
 			c.found.add(s, ref.path, what)
 		}
-	}
-	if draft := editedDraft(c.dir, s); draft != "" {
-		c.drafts = true
-		c.found.add(s, draft, c.Say("%s: edited while it waits at its gate", s.TaskName))
 	}
 }
 
@@ -103,9 +98,6 @@ func (c *textsCheck) result(ctx context.Context) Check {
 	if c.missing+c.edited == 0 {
 		out.Detail = c.Say("%d referred to, all as they were submitted", c.count)
 	}
-	if c.drafts {
-		out.Status, out.Remedy = Warning, c.Say("submit it again from its path, or send it back")
-	}
 	if c.missing > 0 {
 		out.Status, out.Remedy = Problem, c.Say("restore the file from a backup or from %s; or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
 	}
@@ -116,23 +108,6 @@ func (c *textsCheck) result(ctx context.Context) Check {
 func (c *textsCheck) seenWithOwner(ctx context.Context, ref reference) bool {
 	owner, err := c.store.Get(ctx, path.Base(path.Dir(ref.path)))
 	return err == nil && refersTo(owner, ref.path)
-}
-
-// editedDraft returns the draft of a session that waits at its gate, if it was edited there:
-// its working copy, or the record of the round where an older version made none.
-func editedDraft(dir *durable.Dir, s *workflow.Session) string {
-	ref := s.Current().FinalResultRef
-	if !s.CurrentState.Gated() || ref == nil {
-		return ""
-	}
-	draft := workflow.Artifact{Path: artifact.WorkPath(s.TaskName, s.CurrentStage), SHA256: ref.SHA256}
-	if !dir.Exists(draft.Path) {
-		draft.Path = path.Clean(ref.FilePath)
-	}
-	if artifact.StateOf(dir, draft) != artifact.Modified {
-		return ""
-	}
-	return draft.Path
 }
 
 // artifactsCheck checks the saved documents.
@@ -152,6 +127,9 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 		c.saved++
 		switch artifact.StateOf(c.dir, *a) {
 		case artifact.Missing:
+			if s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
+				continue
+			}
 			c.missing.add(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
 		case artifact.Modified:
 			c.modified++

@@ -3,15 +3,14 @@ package documents
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -33,22 +32,10 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	}
 	decided := cmp.Or(grant.SHA256, rec.FinalResultRef.SHA256)
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
-		return "", gate.Edited(s)
+		return "", words.EditedDraft(s)
 	}
-	body = WithRows(body, rec)
-	if st.Appends != "" {
-		// The work under review belongs to the review: its report is only run state otherwise.
-		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
-			appended, _ := s.Workflow.Stage(st.Appends)
-			report, err := d.text(ctx, *ref)
-			if err != nil {
-				return "", err
-			}
-			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
-		}
-	}
-	if grant.Decision == workflow.DecisionOverride {
-		body = words.OverrideNote(s.Language, st, rec, grant) + body
+	if body, err = d.composed(ctx, s, st, body, &grant); err != nil {
+		return "", err
 	}
 	saved, err := artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, at)
 	if saved.Undo != nil {
@@ -65,33 +52,29 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	return saved.Kept, nil
 }
 
-// WithRows appends the findings and criteria that came beside the document and
-// are not in its text: the session file that has them is not in the repository.
-func WithRows(body string, rec *workflow.Record) string {
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(body, "\n") + "\n")
-	if slices.ContainsFunc(rec.Findings, func(f workflow.Finding) bool { return !strings.Contains(body, f.ID) }) {
-		b.WriteString("\n## Findings\n\n| Id | Severity | File | Problem | Fix | Status |\n|---|---|---|---|---|---|\n")
-		for _, f := range rec.Findings {
-			status := f.Status
-			if f.Open() {
-				status = "open"
+// composed is the artifact of a stage: its document, with all that belongs to it. grant is the
+// decision by which it is saved; nil for none.
+func (d *Disk) composed(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
+	rec := s.Record(st.ID)
+	if st.Gate == workflow.GateVerdict {
+		if verdict.TablesIn(body) == "" { // a report of an older server
+			body = strings.TrimRight(body, "\n") + "\n\n" + verdict.Tables(s.Documents, rec)
+		}
+		body = verdict.Artifact(body, st.Keys) + "\n"
+	}
+	if st.Appends != "" {
+		// The work under review belongs to the review: its report is only run state otherwise.
+		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
+			appended, _ := s.Workflow.Stage(st.Appends)
+			report, err := d.text(ctx, *ref)
+			if err != nil {
+				return "", err
 			}
-			b.WriteString(row(f.ID, f.Severity, f.File, f.Problem, f.Fix, status))
+			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
 		}
 	}
-	if slices.ContainsFunc(rec.Criteria, func(c workflow.Criterion) bool { return !strings.Contains(body, c.ID) }) {
-		b.WriteString("\n## Criteria\n\n| Id | Criterion | Result | Evidence |\n|---|---|---|---|\n")
-		for _, c := range rec.Criteria {
-			b.WriteString(row(c.ID, c.Criterion, c.Result, c.Evidence))
-		}
+	if grant != nil && grant.Decision == workflow.DecisionOverride {
+		body = words.OverrideNote(s.Language, st, rec, *grant) + body
 	}
-	return b.String()
-}
-
-func row(cells ...string) string {
-	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(strings.Join(strings.Fields(c), " "), "|", "\\|")
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
+	return body, nil
 }

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -63,6 +64,9 @@ func (d *Disk) read(name string, size int64) file {
 	return f
 }
 
+// content returns the text of a file; "" if it could not be read.
+func (f file) content() string { return string(f.data) }
+
 // Forget has the working copy read again: people may have edited it meanwhile.
 func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 
@@ -81,7 +85,7 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 
 // state compares a file with the hash that was recorded of it.
 func (f file) state(hash string) standing.File {
-	return standing.File{Missing: f.missing, Modified: f.hash != "" && hash != "" && f.hash != hash, Size: f.size}
+	return standing.File{Missing: f.missing, Modified: f.hash != "" && hash != "" && f.hash != hash && !artifact.Same(f.data, hash), Size: f.size}
 }
 
 // Fingerprint returns a fingerprint of the project's files without the documents of the

@@ -2,9 +2,11 @@ package documents
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -13,13 +15,23 @@ import (
 
 // Gather compares all documents of a session with their files.
 func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
-	d.GatherSaved(s)
+	d.GatherSaved(ctx, s)
 	d.GatherDraft(ctx, s)
 	s.Draft.Changes = d.changes(ctx, s)
+	d.GatherCriteria(ctx, s)
+	if ref := s.Current().FinalResultRef; ref != nil && s.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
+		text, _ := d.text(ctx, *ref) // a document that is gone is told by Draft.Missing
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				s.Draft.Lines = append(s.Draft.Lines, line)
+			}
+		}
+	}
 }
 
-// GatherSaved compares the saved artifacts with their files.
-func (d *Disk) GatherSaved(s *standing.Standing) {
+// GatherSaved compares the saved artifacts, and what was approved, with their files.
+func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
+	s.Altered = d.Altered(ctx, s.Session, s.Integrity)
 	s.Saved = map[string]standing.File{}
 	for _, st := range s.Workflow.Stages {
 		if a := s.Record(st.ID).Artifact; a != nil {
@@ -33,10 +45,30 @@ func (d *Disk) GatherSaved(s *standing.Standing) {
 	}
 }
 
+// Altered returns the approved texts of a session that are not as they were approved; v is the
+// result of checking it.
+func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Verification) []workflow.Alteration {
+	return s.Altered(v, func(text workflow.ApprovedText) workflow.FoundText {
+		if text.Artifact {
+			f := d.read(text.FilePath, text.Size)
+			state := f.state(text.SHA256)
+			return workflow.FoundText{Missing: state.Missing, Modified: state.Modified || f.err != nil && !f.missing, SHA256: f.hash}
+		}
+		body, err := d.text(ctx, text.ContentRef)
+		if err != nil {
+			stat, err := d.project.Texts.Stat(ctx, text.ContentRef)
+			return workflow.FoundText{Missing: err == nil && !stat.Exists, Modified: true}
+		}
+		sum := workflow.Hash([]byte(body))
+		return workflow.FoundText{Modified: sum != text.SHA256, SHA256: sum}
+	})
+}
+
 // GatherDraft finds the draft of the current stage. Without a working copy it is the record of
 // the round that counts.
 func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	draft, ref := &s.Draft, s.Current().FinalResultRef
+	draft.Edit = nil
 	if !s.CurrentState.Active() {
 		return
 	}
@@ -46,7 +78,11 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	}
 	if f := d.read(draft.Work, 0); f.there {
 		state := f.state(draft.SHA256)
-		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified, state.Size
+		var large *durable.TooLargeError
+		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified || errors.As(f.err, &large), state.Size
+		if draft.Edited && s.AtGate().CurrentState.Gated() && !s.Blocked() && !s.Current().Spent() {
+			d.gatherEdit(ctx, s, f)
+		}
 		return
 	}
 	draft.Path, draft.Size = ref.FilePath, ref.Size
@@ -58,6 +94,52 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 	if stat.Exists {
 		draft.Size = stat.Size
 	}
+}
+
+// gatherEdit compares the working copy at a gate with the document that was scored. A copy that
+// differs in nothing that a submission keeps is not edited.
+func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) {
+	scored, err := d.text(ctx, *s.Current().FinalResultRef)
+	if err != nil || work.err != nil || workflow.Hash([]byte(scored)) != s.Draft.SHA256 {
+		return
+	}
+	text := handedIn(s.Stage, string(work.data))
+	if s.Stage.Gate == workflow.GateVerdict { // its round has the block, too
+		text = strings.TrimSpace(string(work.data)) + "\n"
+	}
+	if s.Draft.Edited = text != scored; !s.Draft.Edited {
+		return
+	}
+	s.Draft.Edit = &standing.Edit{SHA256: workflow.Hash([]byte(text)), Lines: standing.EditedLines(scored, text)}
+	if s.Stage.Gate == workflow.GateVerdict {
+		d.GatherCriteria(ctx, s)
+		s.Draft.Edit.SHA256 = workflow.Hash([]byte(s.Revise(scored, text).Document))
+	}
+}
+
+// TakenBack returns what a text takes back of the latest edit that the person's decision on the
+// current stage's document found.
+func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string) []standing.EditedLine {
+	rounds := Rounds(s.Session, s.CurrentStage)
+	for _, e := range slices.Backward(s.History) {
+		if e.Event != workflow.EventEdited || e.FromStage() != s.CurrentStage {
+			continue
+		}
+		i := slices.IndexFunc(rounds, func(r Round) bool { return r.Path == e.Path })
+		if i < 1 {
+			return nil
+		}
+		before, err := d.text(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path})
+		if err != nil {
+			return nil
+		}
+		edited, err := d.text(ctx, workflow.ContentRef{FilePath: e.Path})
+		if err != nil {
+			return nil
+		}
+		return standing.TakenBack(before, edited, text)
+	}
+	return nil
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
@@ -72,14 +154,14 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 			return e.SHA256
 		}
 	}
-	text := d.handedIn(ctx, rec)
+	text := d.kept(ctx, rec)
 	switch {
 	case text == "":
 		return ""
 	case rec.FinalResultRef != nil:
 		return workflow.Hash([]byte(text))
 	}
-	return workflow.Hash([]byte(score.Read(s.Stage, text).Document + "\n"))
+	return workflow.Hash([]byte(handedIn(s.Stage, text)))
 }
 
 // changes compares the document at a gate with that of the round before; nil where there is
@@ -107,8 +189,8 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 	return &out
 }
 
-// handedIn returns the text of a stage that an older server kept, if any.
-func (d *Disk) handedIn(ctx context.Context, rec *workflow.Record) string {
+// kept returns the text of a stage that an older server kept, if any.
+func (d *Disk) kept(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
 		if body, err := d.text(ctx, *ref); err == nil {
 			return body
@@ -124,7 +206,7 @@ func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) err
 	if rec.FinalResultRef != nil {
 		return nil
 	}
-	document := score.Read(s.Stage, d.handedIn(ctx, rec)).Document
+	document := score.Read(s.Stage, d.kept(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -144,5 +226,5 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(score.Read(plan, d.handedIn(ctx, s.Record(plan.ID))).Sprints)
+	s.SetSprints(score.Read(plan, d.kept(ctx, s.Record(plan.ID))).Sprints)
 }

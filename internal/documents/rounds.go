@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -40,7 +41,8 @@ func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 	return out
 }
 
-// ReadRound reads a submission of a stage by its iteration, or the saved artifact as it is now.
+// ReadRound reads a submission of a stage by its iteration, or the saved artifact as it is now. A
+// draft that was edited at its gate has the number that comes next.
 func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
 	if iteration == Saved {
 		return saved(p, s, stage)
@@ -62,6 +64,9 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 		r.Text = text
 		return r, err
 	}
+	if r, ok := editedRound(ctx, p, s, rounds); ok && stage == s.CurrentStage && r.Iteration == iteration {
+		return r, nil
+	}
 	numbers := make([]int, len(rounds))
 	for i, r := range rounds {
 		numbers[i] = r.Iteration
@@ -69,6 +74,30 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 	return Round{}, fault.New(fault.NotFound, "stage %q has no submission %d", stage, iteration).
 		WithHint("its submissions are: %s", words.Numbers(numbers))
 }
+
+// editedRound returns the draft that was edited at its gate, as the round that a decision makes of it.
+func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, rounds []Round) (r Round, ok bool) {
+	st := s.Definition().Current(s)
+	if len(rounds) == 0 || !s.CurrentState.Gated() && !s.GateMet() || st.Gate == workflow.GateVerdict {
+		return r, false
+	}
+	last := rounds[len(rounds)-1]
+	scored, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: last.Path})
+	if hash := recorded(s, st.ID, last.Path); err != nil || hash != "" && hash != workflow.Hash([]byte(scored)) {
+		return r, false
+	}
+	name := artifact.WorkPath(s.TaskName, st.ID)
+	work, err := p.Dir.ReadFile(name, durable.MaxText)
+	if err != nil {
+		return r, false
+	}
+	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: handedIn(st, string(work))}
+	return r, r.Text != scored
+}
+
+// handedIn returns the text of a working copy as its round would have it: without front matter,
+// and without the block that states what the stage is asked for.
+func handedIn(st workflow.Stage, text string) string { return score.Read(st, text).Document + "\n" }
 
 // recorded returns the hash of a submission as it was scored; "" where an older server kept none.
 func recorded(s *workflow.Session, stage workflow.StageID, path string) string {
@@ -94,5 +123,5 @@ func saved(p *project.Project, s *workflow.Session, stage workflow.StageID) (Rou
 		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
 			WithHint("restore it from version control, or name two submissions by their numbers")
 	}
-	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && workflow.Hash(data) != a.SHA256}, nil
+	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && !artifact.Same(data, a.SHA256)}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -35,24 +36,33 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 	}
 	text := string(work.data)
 	same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(text) }
-	if same("") || work.hash == d.draftHash(ctx, s) || slices.ContainsFunc(submitted, same) {
+	form := s.Stage.Gate == workflow.GateVerdict && verdict.Read(text, nil).Blank() // nobody's edits
+	if form || same("") || work.hash == d.draftHash(ctx, s) || slices.ContainsFunc(submitted, same) {
 		return "", nil
 	}
 	return text, nil
 }
 
-// LayOut writes the working copy of the current stage where there is none: of a session
-// that an older version wrote, and after someone has removed it.
-func (d *Disk) LayOut(ctx context.Context, tx store.Tx, s *workflow.Session) error {
+// LayOut writes the working copy of the current stage if there is none: the form of a report that
+// is begun, and the document of a session that an older version wrote, or after someone has
+// removed it.
+func (d *Disk) LayOut(ctx context.Context, tx store.Tx, s *standing.Standing) error {
 	ref := s.Current().FinalResultRef
-	if ref == nil || !s.CurrentState.Active() || d.project.Dir.Exists(artifact.WorkPath(s.TaskName, s.CurrentStage)) {
+	if !s.CurrentState.Active() || d.project.Dir.Exists(artifact.WorkPath(s.TaskName, s.CurrentStage)) {
+		return nil
+	}
+	if ref == nil && s.Stage.Gate == workflow.GateVerdict {
+		d.GatherCriteria(ctx, s)
+		return d.SaveWork(tx, s.Session, s.Contract().Form()+"\n")
+	}
+	if ref == nil {
 		return nil
 	}
 	body, err := d.text(ctx, *ref)
 	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
 		return nil //nolint:nilerr // the draft stays where it is, and is named there
 	}
-	return d.SaveWork(tx, s, body)
+	return d.SaveWork(tx, s.Session, body)
 }
 
 // SaveWork writes the current stage's working copy, ahead of the session.

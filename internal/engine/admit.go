@@ -25,7 +25,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		}
 		return r.lost(ctx, s.Session)
 	}
-	err := r.req.Fits(r.project, s)
+	err := r.req.Fits(s)
 	// The human may have seen another document than the one that waits.
 	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
 	if err == nil && unseen || err != nil && r.late(s.Session) {
@@ -39,7 +39,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 
 // goesOn refuses to change a session that was changed by other hands, under a strict policy.
 func goesOn(s *standing.Standing) error {
-	if !s.Stopped {
+	if !s.Stopped() {
 		return nil
 	}
 	e := words.ChangedByOthers(s)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -20,6 +21,10 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	before := r.known(stored)
+	r.disk.GatherSaved(ctx, before)
+	if r.req.Restore {
+		return r.restore(ctx, before)
+	}
 	if err := adoptable(before); err != nil {
 		return nil, err
 	}
@@ -27,7 +32,10 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, nil, func(*workflow.Session) []workflow.Alteration { return nil })
+	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
+		r.disk = documents.On(r.project) // the files may have changed while the person was asked
+		return r.disk.Altered(ctx, s, r.check.Found)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -41,11 +49,31 @@ func adoptable(s *standing.Standing) error {
 	if !s.Trusting {
 		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
 	}
-	if !s.Integrity.Changed() {
-		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands", s.TaskName).
+	if !s.Integrity.Changed() && len(s.Altered) == 0 {
+		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", s.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
 	return nil
+}
+
+// restore puts the approved texts back that were altered. It decides nothing, so that it needs no
+// person.
+func (r *run) restore(ctx context.Context, s *standing.Standing) (*Reply, error) {
+	switch {
+	case s.Integrity.Changed():
+		return nil, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.TaskName, s.Integrity.Reason()).
+			WithHint("put the session file back as it was, or accept it first: %s adopt %s", s.Names.Program, s.TaskName)
+	case len(s.Altered) == 0:
+		return nil, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
+			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
+	}
+	done, err := r.disk.Restore(ctx, s, r.Now())
+	if err != nil {
+		return nil, err
+	}
+	now := r.standing(ctx, s.Session)
+	now.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
+	return r.reply(ctx, now, reply.Light, words.RestoredTexts(now, done)+words.Message(now))
 }
 
 // acceptance asks the person at the terminal.
@@ -69,7 +97,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
 	}
 	policy := s.Policy.Gate
-	if s.Stopped {
+	if s.Stopped() {
 		policy = workflow.GateStrict
 	}
 	g, err := r.recorded(ctx, s, policy, q.Bound, a)

@@ -69,8 +69,8 @@ func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant
 	if gate.Bind(s) != t.bound {
 		return workflow.Grant{}, t.run.lost(ctx, s.Session)
 	}
-	if s.Draft.Edited {
-		return workflow.Grant{}, gate.Edited(s)
+	if s.Draft.Edited && s.Draft.Edit == nil {
+		return workflow.Grant{}, words.EditedDraft(s)
 	}
 	return t.run.granted(ctx, s, t.bound, t.given)
 }

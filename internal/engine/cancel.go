@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -17,7 +18,7 @@ func (r *run) cancel(ctx context.Context) (*Reply, error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionCancel, words.CancelLabel)
 		return err
 	}, func(_ store.Tx, s *standing.Standing) error {
-		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: grant.Feedback, Grant: grant})
+		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: cmp.Or(grant.Feedback, r.req.Feedback), Grant: grant})
 	})
 	if err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func TestOneEngineOfTwo(t *testing.T) {
 func TestTwoReports(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.QA, workflow.Generating)
-	r := b.at("qa/awaiting_approval", both(workflow.QA, "# QA\nStatus: pass", "# QA\nStatus: fail"))
+	r := b.at("qa/awaiting_approval", both(workflow.QA, passes("# QA"), "# QA\nStatus: fail"))
 	if len(r.Candidates) != 2 || r.Candidates[0].Verdict != workflow.Pass || !r.Candidates[1].Taken || !strings.Contains(r.UserMessage, "because its verdict is the worse one") {
 		t.Errorf("%s\n%+v", r.UserMessage, r.Candidates)
 	}

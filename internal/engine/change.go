@@ -54,7 +54,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 		return r.lost(ctx, s)
 	}
 	r.check.Again(ctx, s, before)
-	now.Session, now.Integrity, now.Stopped = s, r.check.Found, r.check.Strict && r.check.Found.Changed()
+	now.Session, now.Integrity, now.Strict = s, r.check.Found, r.check.Strict
 	if err := goesOn(&now); err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	if err := r.disk.LayOut(ctx, tx, s); err != nil {
+	if err := r.disk.LayOut(ctx, tx, r.known(s)); err != nil {
 		return err
 	}
 	seal()
@@ -98,6 +98,10 @@ func notePolicy(s *standing.Standing, note workflow.Transition) {
 	var changes []string
 	for _, st := range s.Workflow.Stages {
 		before, after := s.Session.Policy[st.ID], now[st.ID]
+		if before.AuditFloor == nil { // an older program kept none
+			before.AuditFloor = after.AuditFloor
+			s.Session.Policy[st.ID] = before
+		}
 		if before.Same(after) || !s.Workflow.Gated(st) && before.Pause == after.Pause {
 			continue
 		}

@@ -27,7 +27,7 @@ func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
 		{"confirm with stage", workflow.PO, workflow.AwaitingConfirmation, engine.Request{Action: workflow.ActionConfirm, Stage: "po"}, "architect/generating"},
 		{"approve", workflow.SM, workflow.AwaitingApproval, approve(true, ""), "dev/generating"},
 		{"submit that went on", workflow.Dev, workflow.Generating, submit(workflow.Dev, "# D"), "review/generating"},
-		{"submit that ended it", workflow.QA, workflow.Generating, submit(workflow.QA, "Status: pass"), "qa/completed"},
+		{"submit that ended it", workflow.QA, workflow.Generating, submit(workflow.QA, passes("")), "qa/completed"},
 		{"cancel", workflow.PO, workflow.Generating, engine.Request{Action: workflow.ActionCancel}, "po/cancelled"},
 		{"reopen", workflow.SM, workflow.AwaitingApproval, engine.Request{Action: workflow.ActionReopen, Stage: "po"}, "po/refining"},
 	}

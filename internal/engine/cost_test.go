@@ -24,6 +24,7 @@ func TestCostOfAnAction(t *testing.T) {
 	w = newWorldWithID(w, crashID)
 	var out strings.Builder
 	for n, step := range crashRun() {
+		w.edits(t, step)
 		w.disk.Plan(durabletest.Fault{})
 		count.take()
 		reply, err := w.do(n, step)

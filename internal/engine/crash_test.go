@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -34,13 +35,16 @@ type crashStep struct {
 }
 
 // crashRun takes every road that writes: questions and answers, both engines, a
-// change request with comments, notes for the next stage, a plan, failed work sent back, an accepted risk, a reopened
+// change request with comments, edits of drafts at their gates, notes for the next stage, a plan, failed work sent back, an accepted risk, a reopened
 // stage whose artifact is replaced.
 func crashRun() []crashStep {
 	both := submit(workflow.Architect, `{"architecture_draft":"# A claude","quality_score":91}`)
 	both.Results = append(both.Results, engine.Result{Engine: workflow.Codex, Text: `{"architecture_draft":"# A codex","quality_score":95}`})
-	changes := confirm(false)
-	changes.Feedback, changes.Comments = "shorter", []workflow.Comment{{From: 1, Kind: workflow.CommentEdit, Replace: "# P"}}
+	changes, mended := confirm(false), confirm(true)
+	changes.Ask = editor{workflow.PO, "# P edited\n", engine.Response{
+		Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges, Feedback: "shorter", Comments: []workflow.Comment{{From: 1, Kind: workflow.CommentEdit, Replace: "# P"}},
+	}}
+	mended.Ask = editor{workflow.Architect, "# A edited\n", engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}}
 	noted, sentBack := confirm(true), approve(false, "mend it")
 	noted.Comments = []workflow.Comment{{Kind: workflow.CommentChange, Text: "mind the load"}}
 	sentBack.Comments = []workflow.Comment{{From: 2, Kind: workflow.CommentQuestion, Text: "since when?"}}
@@ -53,18 +57,18 @@ func crashRun() []crashStep {
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96,"resolved":[{"id":"r2c1","status":"declined","how":"it is a PRD"}]}`)},
 		{"architect/generating", noted},
 		{"architect/awaiting_confirmation", both},
-		{"sm/generating", confirm(true)},
+		{"sm/generating", mended},
 		{"sm/awaiting_approval", submit(workflow.SM, "# S\n## Sprint 1: one\n## Sprint 2: two")},
 		{"dev/generating", approve(true, "")},
 		{"review/generating", submit(workflow.Dev, "# D first")},
 		{"review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail")},
 		{"dev/refining", sentBack},
 		{"review/generating", submit(workflow.Dev, "# D second\n\n{\"resolved\":[{\"id\":\"r1c1\",\"how\":\"since now\"}]}")},
-		{"qa/generating", submit(workflow.Review, "# R\nStatus: pass")},
+		{"qa/generating", submit(workflow.Review, passes("# R"))},
 		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
 		{"qa/completed", approve(true, "we ship it")},
 		{"qa/refining", engine.Request{Action: workflow.ActionReopen, Stage: "qa", Feedback: "test again"}},
-		{"qa/completed", submit(workflow.QA, "# Q again\nStatus: pass")},
+		{"qa/completed", submit(workflow.QA, passes("# Q agai"))},
 	}
 }
 
@@ -181,6 +185,27 @@ func (w world) do(n int, step crashStep) (*engine.Reply, error) {
 		req.SessionID = "build-a-thing"
 	}
 	return w.engine.Do(ctx, req)
+}
+
+// editor is a person who edits a stage's draft, and then decides.
+type editor struct {
+	stage workflow.StageID
+	text  string
+	says  engine.Response
+}
+
+func (e editor) Ask(context.Context, engine.Question) (engine.Response, error) { return e.says, nil }
+
+// edits has the person edit the draft that an action decides on.
+func (w world) edits(t *testing.T, step crashStep) {
+	t.Helper()
+	e, ok := step.req.Ask.(editor)
+	if !ok {
+		return
+	}
+	if err := w.disk.Dir(w.path).Replace(artifact.WorkPath("build-a-thing", e.stage), []byte(e.text)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 var simulated = regexp.MustCompile(`"cwd": ".*"`)
@@ -321,6 +346,7 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 	disks := make([]*durabletest.Disk, len(run))
 	sessions := make([]string, len(run)+1)
 	for n, step := range run {
+		smooth.edits(t, step)
 		disks[n] = smooth.disk.Copy()
 		reply, err := smooth.do(n, step)
 		if err != nil {
@@ -390,6 +416,9 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 							return
 						}
 						played[now] = true
+					}
+					if i > 0 || done {
+						w.edits(t, step)
 					}
 					if reply, err := w.do(len(run)-len(rest)+i, step); err != nil {
 						t.Fatalf("%v: then %s: %v", o, step.req.Action, err)

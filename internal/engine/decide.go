@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/submission"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -23,25 +24,33 @@ func (r *run) decide(ctx context.Context) (*Reply, error) { return r.decideBy(ct
 func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (*Reply, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
+	var edit *submission.Submission
 	kept := ""
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
-		grant, err = granted(ctx, s.AtGate())
+		if grant, err = granted(ctx, s.AtGate()); err != nil {
+			return err
+		}
+		edit, err = r.edited(ctx, s.AtGate(), grant)
 		return err
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
 		if err := r.skipQuestions(ctx, s); err != nil {
 			return err
 		}
-		kept, err = r.carryOut(ctx, tx, s, grant)
+		kept, err = r.carryOut(ctx, tx, s, grant, edit)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if s.CurrentState == workflow.Refining {
-		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+words.Message(s))
+	note := ""
+	if edit != nil {
+		note = words.EditsNote(s.Language, edit.Edits)
 	}
-	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+words.Message(s))
+	if s.CurrentState == workflow.Refining {
+		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
+	}
+	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+note+words.Message(s))
 	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
 		out.Artifact = a.Path
 	}
@@ -49,22 +58,28 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 }
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the
-// revision that the decision is for.
-func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant) (kept string, err error) {
-	rec := s.Current()
+// revision that the decision is for. edit is the draft, where it was edited since it was scored.
+func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) (kept string, err error) {
+	rec, yes := s.Current(), grant.Decision != workflow.DecisionChanges
+	if yes && !s.Blocked() {
+		r.disk.Forget(s)
+		r.disk.GatherDraft(ctx, s)
+		other := s.Draft.Edited && s.Draft.Edit == nil
+		if other || gate.Bind(s).SHA256 != grant.SHA256 { // while the person was asked
+			return "", words.EditedDraft(s)
+		}
+	}
+	if edit != nil {
+		if err := r.enterEdit(ctx, tx, s, edit); err != nil {
+			return "", err
+		}
+	}
 	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
 	on := judged{s.CurrentStage, rec.Iteration, note.SHA256}
 	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
-	yes := grant.Decision != workflow.DecisionChanges
-	if yes && !s.Blocked() {
-		r.disk.Forget(s)
-		if r.disk.GatherDraft(ctx, s); s.Draft.Edited { // while the person was asked
-			return "", gate.Edited(s)
-		}
-	}
 	event := s.Workflow.Decision(s.Session, yes)
 	switch event {
 	case workflow.EventScopeApproved:
@@ -171,7 +186,8 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 }
 
 // leave returns the decision to take a session away from where it stands: it undoes what
-// a person has decided, so that under a strict policy the person takes it themselves.
+// a person has decided, so that under a strict policy the person takes it themselves. The grant has
+// their own words only; those of an assistant's call are a reason that they were shown.
 func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
 	policy := gate.LeavingPolicy(s)
 	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
@@ -185,7 +201,7 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
 			return nil, &silence{a.Silence}
 		}
-		if a.Feedback == "" { // they were shown these
+		if a.Feedback == "" && !r.req.Forms { // the call is theirs
 			a.Feedback = r.req.Feedback
 		}
 	}

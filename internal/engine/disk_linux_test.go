@@ -49,8 +49,8 @@ func diskRun() []crashStep {
 		{"sm/awaiting_approval", submit(workflow.SM, "# S\n"+long+"\n## Sprint 1: one")},
 		{"dev/generating", approve(true, "")},
 		{"review/generating", submit(workflow.Dev, "# D\n"+long)},
-		{"qa/generating", submit(workflow.Review, "# R\n"+long+"\nStatus: pass")},
-		{"qa/completed", submit(workflow.QA, "# Q\n"+long+"\nStatus: pass")},
+		{"qa/generating", submit(workflow.Review, "# R\n"+long+passes(""))},
+		{"qa/completed", submit(workflow.QA, "# Q\n"+long+passes(""))},
 	}
 }
 

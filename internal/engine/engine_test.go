@@ -176,6 +176,11 @@ func start(objective string) engine.Request {
 	return engine.Request{Action: workflow.ActionStart, Objective: objective}
 }
 
+// passes returns a report that passes where no document names criteria.
+func passes(text string) string {
+	return text + "\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
+}
+
 func submit(stage workflow.StageID, text string) engine.Request {
 	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: text}}}
 }
@@ -262,7 +267,7 @@ func onward(s *workflow.Session) engine.Request {
 		if fresh {
 			return submit(st.ID, "# R\nStatus: fail")
 		}
-		return submit(st.ID, "# R\nStatus: pass")
+		return submit(st.ID, passes("# R"))
 	}
 	return submit(st.ID, "# D")
 }

@@ -113,7 +113,7 @@ type outcome struct {
 func (b *bench) finish() outcome {
 	b.t.Helper()
 	var o outcome
-	for _, req := range []engine.Request{submit(workflow.Dev, "# D"), submit(workflow.Review, "# R\nStatus: pass"), submit(workflow.QA, "# Q\nStatus: pass")} {
+	for _, req := range []engine.Request{submit(workflow.Dev, "# D"), submit(workflow.Review, passes("# R")), submit(workflow.QA, passes("# Q"))} {
 		r := b.do(req)
 		o.messages += r.UserMessage + "\n"
 		if r.State == workflow.AwaitingApproval {
@@ -306,7 +306,7 @@ func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
 	} {
 		b.settings(text)
 		before := b.snapshot()
-		b.refused(submit(workflow.QA, "# Q\nStatus: pass"), fault.InvalidArgument, words)
+		b.refused(submit(workflow.QA, passes("# Q")), fault.InvalidArgument, words)
 		if b.snapshot() != before {
 			t.Errorf("%q: something was changed", text)
 		}
@@ -315,7 +315,7 @@ func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.dir, ".claude", "bmad-task.yaml"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	b.refused(submit(workflow.QA, "# Q\nStatus: pass"), fault.Storage, "cannot be read")
+	b.refused(submit(workflow.QA, passes("# Q")), fault.Storage, "cannot be read")
 }
 
 // TestHonestEvidenceIsNoTrouble: none of these asks the person at a gate.
@@ -499,7 +499,7 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	if r.Evidence == nil && !strings.Contains(r.UserMessage, "changed during the run: the configuration no longer names one") {
 		t.Errorf("%+v\n%s", r.Evidence, r.UserMessage)
 	}
-	r = b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: pass"))
+	r = b.at("review/awaiting_approval", submit(workflow.Review, passes("# R")))
 	if r.Evidence == nil || r.Evidence.Changed == "" || *r.Evidence.ExitCode != 0 || len(r.Objections) != 1 {
 		t.Errorf("%+v %q", r.Evidence, r.Objections)
 	}
@@ -507,13 +507,13 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	if last := b.stored().Last(); !last.VerifyCommands[workflow.Dev].Accepted || !last.VerifyCommands[workflow.QA].Accepted || last.Grant == nil {
 		t.Errorf("%+v", last)
 	}
-	r = b.at("qa/completed", submit(workflow.QA, "# Q\nStatus: pass"))
+	r = b.at("qa/completed", submit(workflow.QA, passes("# Q")))
 	if !strings.Contains(r.UserMessage, "`sh check.sh` passed; note: the configuration no longer names one, which you have accepted") {
 		t.Errorf("%s", r.UserMessage)
 	}
 	b.settings("verify: 'true'")
 	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "qa"})
-	r = b.at("qa/awaiting_approval", submit(workflow.QA, "# Q again\nStatus: pass"))
+	r = b.at("qa/awaiting_approval", submit(workflow.QA, passes("# Q agai")))
 	if !strings.Contains(strings.Join(r.Objections, ""), "the configuration names `true` instead") {
 		t.Errorf("%q", r.Objections)
 	}
@@ -537,7 +537,7 @@ func TestAllowedBetweenDevAndReview(t *testing.T) {
 			t.Errorf("%s", r.UserMessage)
 		}
 		b.allow()
-		r = b.at(place, submit(workflow.Review, "# R\nStatus: pass"))
+		r = b.at(place, submit(workflow.Review, passes("# R")))
 		if e := b.stored().Record(workflow.Review).Evidence; e == nil || e.NotRun != "" || e.Passed() != (code == "0") {
 			t.Errorf("%+v\n%s", e, r.UserMessage)
 		}
@@ -552,7 +552,7 @@ func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 	b.to(workflow.Dev, workflow.Generating)
 	b.at("review/generating", submit(workflow.Dev, "# D"))
 	b.rewrite(func(s map[string]any) { delete(s["stages"].(map[string]any)["dev"].(map[string]any), "evidence") })
-	r := b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: pass"))
+	r := b.at("review/awaiting_approval", submit(workflow.Review, passes("# R")))
 	if !strings.Contains(strings.Join(r.Objections, ""), "the verify command says no") {
 		t.Errorf("%q", r.Objections)
 	}

@@ -26,7 +26,7 @@ func TestFilesOfARun(t *testing.T) {
 	for b.stored().CurrentState.Active() {
 		s := b.stored()
 		if s.CurrentStage == workflow.Review && s.CurrentState == workflow.Generating || s.CurrentStage == workflow.QA {
-			b.do(submit(s.CurrentStage, "# R\n\nStatus: pass"))
+			b.do(submit(s.CurrentStage, passes("# R")))
 			continue
 		}
 		b.do(onward(s))
@@ -118,8 +118,8 @@ func TestWhatEveryReplySays(t *testing.T) {
 		{submit(workflow.SM, "# S\n\n## Sprint 1: one"), "sm/awaiting_approval", true, "user_decision"},
 		{approve(true, ""), "dev/generating", true, "awaiting_generation"},
 		{submit(workflow.Dev, "# D"), "review/generating", false, "awaiting_generation"},
-		{submit(workflow.Review, "# R\n\nStatus: pass"), "qa/generating", false, "awaiting_generation"},
-		{submit(workflow.QA, "# Q\n\nStatus: pass"), "qa/completed", false, "workflow_completed"},
+		{submit(workflow.Review, passes("# R")), "qa/generating", false, "awaiting_generation"},
+		{submit(workflow.QA, passes("# Q")), "qa/completed", false, "workflow_completed"},
 	} {
 		data, err := b.at(step.place, step.req).Encode()
 		if err != nil {

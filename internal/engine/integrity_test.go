@@ -37,7 +37,7 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
 	b.replace(`"current_stage": "architect"`, `"current_stage": "qa"`)
-	r := b.at("qa/completed", submit(workflow.QA, "# Q\nStatus: pass"))
+	r := b.at("qa/completed", submit(workflow.QA, passes("# Q")))
 	if r.Integrity != "changed" || strings.Count(r.UserMessage, "\n") == 0 || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:** the session is at qa/generating, but its newest entry led to architect/generating") {
 		t.Errorf("%q\n%s", r.Integrity, r.UserMessage)
 	}

@@ -59,7 +59,7 @@ const architecture = `{"architecture":"# A\n\n## Key Decisions\n\n- Use PostgreS
 
 const (
 	failedReview = "# R\nStatus: fail\n\n```json\n" + `{"verdict":"fail","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","fix":"use hmac.Equal"},{"id":"F2","severity":"major","problem":"no limit on retries"}]}` + "\n```\n"
-	fixedReview  = "# R\nStatus: pass\n\n```json\n" + `{"verdict":"pass","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","status":"fixed"},{"id":"F2","severity":"major","problem":"no limit on retries","status":"withdrawn"}]}` + "\n```\n"
+	fixedReview  = "# R\nStatus: pass\n\n```json\n" + `{"verdict":"pass","no_checks":"read only","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","status":"fixed"},{"id":"F2","severity":"major","problem":"no limit on retries","status":"withdrawn"}]}` + "\n```\n"
 )
 
 // TestLessons: a run leaves each lesson under one name, whatever is repeated, and says later what
@@ -104,7 +104,7 @@ func TestLessons(t *testing.T) {
 	b.do(submit(workflow.Dev, "# D"))
 	b.do(submit(workflow.Review, fixedReview))
 	want("the next report", "failures @ review/F1 [resolved]: \nfailures @ review/F2 [withdrawn]: \n")
-	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
+	b.do(submit(workflow.QA, passes("# Q")))
 	want("the end", "stories @qa story [six]: build a relay; documents: "+strings.Join(b.stored().Artifacts, ", ")+"\n")
 }
 
@@ -145,7 +145,7 @@ func TestNotesNeverFailAnAction(t *testing.T) {
 	notes := &notebook{fails: errors.New("the disk is full")}
 	b := noting(t, notes)
 	b.rests(workflow.QA, workflow.Generating)
-	if r := b.do(submit(workflow.QA, "# Q\nStatus: pass")); r.State != workflow.Completed {
+	if r := b.do(submit(workflow.QA, passes("# Q"))); r.State != workflow.Completed {
 		t.Errorf("the run stands at %s", r.State)
 	}
 	if len(notes.learned) == 0 || len(notes.asked) == 0 {
@@ -169,7 +169,7 @@ func TestALessonReachesTheNextRun(t *testing.T) {
 	b.do(approve(false, "please fix both"))
 	b.do(submit(workflow.Dev, "# D"))
 	b.do(submit(workflow.Review, fixedReview))
-	b.do(submit(workflow.QA, "# Q\nStatus: pass"))
+	b.do(submit(workflow.QA, passes("# Q")))
 
 	remember()
 	b.do(start("Compare tokens of the sign-in in constant time, without a limit on retries"))
@@ -182,7 +182,7 @@ func TestALessonReachesTheNextRun(t *testing.T) {
 	for _, n := range brief.Context.Memory {
 		told = append(told, fmt.Sprintf("%s @%s %v: %s", n.Type, n.Agent, n.Resolved, n.Text))
 	}
-	if got := strings.Join(told, "\n"); got != "failures @dev true: Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal" {
+	if got := strings.Join(told, "\n"); got != "failures @dev true: “Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal”" {
 		t.Errorf("the developer is told:\n%s", got)
 	}
 }

@@ -51,8 +51,10 @@ func (b *bench) fromArchitectGate() {
 	b.at("sm/awaiting_approval", submit(workflow.SM, "## Sprint 1: one"))
 	b.at("dev/generating", approve(true, ""))
 	b.at("review/generating", submit(workflow.Dev, "# D"))
-	b.at("qa/generating", submit(workflow.Review, "Status: pass"))
-	b.at("qa/completed", submit(workflow.QA, "Status: pass"))
+	b.at("review/refining", submit(workflow.Review, "Status: pass")) // asked for the block once
+	b.at("qa/generating", submit(workflow.Review, passes("")))
+	b.at("qa/refining", submit(workflow.QA, "# QA report\n\nStatus: Pass"))
+	b.at("qa/completed", submit(workflow.QA, passes("")))
 }
 
 // TestSessionOfTheNodeServerAtItsGate has its draft only in the session file.

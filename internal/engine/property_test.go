@@ -26,7 +26,10 @@ func TestRandomActions(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
 			b := newBench(t)
 			b.do(start("build a thing"))
-			for range 60 {
+			for n := range 60 {
+				if st := b.stored(); st.CurrentState.Active() && random.IntN(4) == 0 { // a hand in the working copy
+					b.write(b.draft(st.CurrentStage), fmt.Sprintf("# Text\n## Sprint 1: a\nEdited %d.\n", n)[random.IntN(2)*8:])
+				}
 				before := b.snapshot()
 				req := randomRequest(random, b.stored())
 				_, err := b.try(req)
@@ -57,6 +60,10 @@ func randomRequest(random *rand.Rand, s *workflow.Session) engine.Request {
 		"Status: pass\nQuality Score: 95/100\nALL TESTS FAIL", "", "{\"prd_draft\": \"cut",
 	}
 	yes := random.IntN(3) > 0
+	person := personal(workflow.ChannelTerminal, workflow.DecisionApprove, "words")
+	if !yes {
+		person.Decision = workflow.DecisionChanges
+	}
 	answers := map[string]string{}
 	for _, q := range s.Current().Questions {
 		if random.IntN(3) > 0 {
@@ -72,9 +79,13 @@ func randomRequest(random *rand.Rand, s *workflow.Session) engine.Request {
 		return req
 	case 4, 5:
 		return engine.Request{Action: workflow.ActionAnswer, Answers: answers}
-	case 6, 7:
+	case 6:
+		return engine.Request{Action: workflow.ActionConfirm, Ask: person}
+	case 7:
 		return engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Feedback: "words"}
-	case 8, 9:
+	case 8:
+		return engine.Request{Action: workflow.ActionApprove, Ask: person}
+	case 9:
 		return engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "words"}
 	case 10:
 		return engine.Request{Action: workflow.ActionReopen, Stage: string(stage)}
@@ -119,6 +130,12 @@ func checkStored(t *testing.T, b *bench) {
 		}
 		if forward && e.Event == workflow.EventDelivered && from == "review" && e.Verdict != workflow.Pass && e.Verdict != workflow.PassWithRisk {
 			t.Fatalf("review let %q through", e.Verdict)
+		}
+		if e.Event == workflow.EventEdited {
+			next := s.History[i+1] // it stands ahead of a decision, and that is for its text
+			if g := next.Grant; g == nil || g.SHA256 != e.SHA256 || next.SHA256 != e.SHA256 || g.Decision != workflow.DecisionChanges && !g.Channel.Personal() {
+				t.Fatalf("an edit, and then %+v, %+v", next, g)
+			}
 		}
 		if e.Event == workflow.EventConfirmed && (e.Score == nil || *e.Score < workflow.DefaultGateScore) {
 			t.Fatalf("a gate opened at %v", e.Score)
@@ -192,7 +209,7 @@ func TestRepliesStaySmall(t *testing.T) {
 		look()
 		b.do(submit(workflow.Dev, "# D"))
 		look()
-		b.do(submit(workflow.Review, `{"content":"r","verdict":"pass","findings":[`+strings.ReplaceAll(strings.Join(findings, ","), "}", `,"status":"fixed"}`)+`]}`))
+		b.do(submit(workflow.Review, `{"content":"r","no_checks":"read only","findings":[`+strings.ReplaceAll(strings.Join(findings, ","), "}", `,"status":"fixed"}`)+`]}`))
 		look()
 	}
 	for i := range 60 {

@@ -169,19 +169,37 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 	}
 }
 
-func TestVerdictIsDue(t *testing.T) {
+// TestReportsAreReturned: a report without the rows that it owes goes back to its author, whatever
+// it states, and the third time in a row the person decides.
+func TestReportsAreReturned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
-	for _, text := range []string{"ALL TESTS FAIL", "# Looks good to me", `{"review":"fine"}`} {
-		if _, err := b.try(submit(workflow.Review, text)); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "no verdict") {
-			t.Errorf("%q: %v", text, err)
+	revision, rework := b.stored().Revision, b.stored().ReworkCount
+	const form = "It ends with one block"
+	for i, text := range []string{"ALL TESTS FAIL", "# Looks good to me\n\nStatus: Pass", `{"review":"fine"}`} {
+		place := "review/refining"
+		if i == 2 {
+			place = "review/awaiting_approval"
+		}
+		r := b.at(place, submit(workflow.Review, text))
+		if len(r.Returned) == 0 || r.Verdict != "" || r.Iteration != i+1 || r.Rework != rework {
+			t.Errorf("%q: %+v", text, r)
+		}
+		if i == 0 && (strings.Contains(r.RolePrompt, form) || !strings.Contains(b.do(engine.Request{Action: workflow.ActionResume}).RolePrompt, form)) {
+			t.Errorf("only resume repeats the form: %q", r.RolePrompt)
 		}
 	}
-	r := b.at("review/awaiting_approval", submit(workflow.Review, "Status: pass\n\nALL TESTS FAIL"))
-	if len(r.Objections) != 1 || r.Verdict != workflow.Pass || !strings.Contains(r.UserMessage, "Against it:\n- line 3 says “ALL TESTS FAIL”") {
-		t.Errorf("%+v", r)
+	if got := b.stored().Revision; got != revision+3 {
+		t.Errorf("revision %d", got)
 	}
+	b.refused(approve(true, ""), fault.InvalidArgument, "needs the human's reason")
+	again := b.at("review/refining", approve(false, "hand in the block"))
+	if again.Rework != rework || again.Context.Feedback != "hand in the block" {
+		t.Errorf("%+v", again)
+	}
+	b.at("review/refining", submit(workflow.Review, "Status: pass")) // counted from the start
+	b.at("qa/generating", submit(workflow.Review, passes("# R")))
 }
 
 func TestUnknownSprint(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -19,11 +20,12 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionReopen, words.ReopenLabel(target))
 		return err
 	}, func(tx store.Tx, s *standing.Standing) error {
-		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: grant.Feedback, Grant: grant}); err != nil {
+		feedback := cmp.Or(grant.Feedback, r.req.Feedback)
+		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback, Grant: grant}); err != nil {
 			return err
 		}
 		rec := s.Current()
-		rec.Feedback = grant.Feedback
+		rec.Feedback = feedback
 		rec.DropOpenQuestions()
 		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.CurrentStage):] {
 			s.Record(st.ID).DropRequests(workflow.RequestOutdated)

@@ -15,7 +15,7 @@ func (r *run) resume(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	out, err := r.reply(ctx, s, reply.Whole, words.Resumed(s)+words.Message(s))
-	if out != nil && !s.Stopped && s.CurrentState == workflow.Refining && !s.Continuing() {
+	if out != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}
 	return out, err

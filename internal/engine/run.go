@@ -77,8 +77,8 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 	}
 	ctx = context.WithoutCancel(ctx)
 	st := r.known(s)
-	if r.req.Action == workflow.ActionSubmit {
-		r.disk.GatherSaved(st)
+	if r.req.Action == workflow.ActionSubmit || st.Strict {
+		r.disk.GatherSaved(ctx, st)
 	}
 	if a := s.Current().Artifact; s.CurrentState.Gated() || s.GateMet() || a != nil && a.Stale {
 		r.disk.GatherDraft(ctx, st)
@@ -93,7 +93,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Stopped: r.check.Strict && r.check.Found.Changed(), Trusting: r.keeper.Trusting(),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Strict: r.check.Strict, Trusting: r.keeper.Trusting(),
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,

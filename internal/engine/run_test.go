@@ -230,8 +230,8 @@ func TestSprintScope(t *testing.T) {
 	if status.Sprints[0].Status != workflow.SprintImplemented || status.Sprints[1].Status != workflow.SprintPending {
 		t.Errorf("sprints %+v", status.Sprints)
 	}
-	b.do(submit(workflow.Review, "Status: pass"))
-	b.do(submit(workflow.QA, "Status: pass"))
+	b.do(submit(workflow.Review, passes("")))
+	b.do(submit(workflow.QA, passes("")))
 	if s := b.stored(); s.Sprints[0].Status != workflow.SprintDone || s.Sprints[1].Status != workflow.SprintPending {
 		t.Errorf("sprints %+v", s.Sprints)
 	}

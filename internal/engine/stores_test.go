@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -153,8 +154,10 @@ func (w *transcript) wholeRun() {
 func TestSameOverEveryStore(t *testing.T) {
 	t.Parallel()
 	files := &transcript{bench: newBench(t)}
+	files.write(workflow.ProjectFile, "local:test\n")
 	files.wholeRun()
 	mem := &transcript{bench: overMem(t, files.bench)}
+	mem.write(workflow.ProjectFile, "local:test\n")
 	mem.wholeRun()
 	if len(files.out) != len(mem.out) || len(files.out) < 100 {
 		t.Fatalf("%d answers over files and %d over memory", len(files.out), len(mem.out))
@@ -180,7 +183,7 @@ func TestSameOverEveryStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.Name() != "work" { // working copies are files of the project
+		if name := store.Folder + "/" + e.Name(); name != artifact.WorkFolder && name != workflow.ProjectFile { // files of the project
 			t.Errorf("the run over memory made %s/%s", store.Folder, e.Name())
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -33,6 +34,10 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 		}
 		if sub, err = submission.Read(ctx, &r.req, r.project, s); err != nil {
 			return err
+		}
+		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // of what may have changed
+		if len(r.req.Results) == 0 && !reports && sub.SameAsBefore(s) != nil {
+			return words.NothingChanged(s.Draft.Work)
 		}
 		return r.examine(ctx, s, from, sub)
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
@@ -73,28 +78,28 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	if sub.Scope, err = r.req.Scope(s, sub.Assessment.Scope); err != nil {
 		return err
 	}
-	scoping := s.Workflow.Scoping(s.Session)
-	if st.Gate == workflow.GateVerdict {
-		if err := sub.FollowsUp(s.Record(st.ID)); err != nil {
-			return err
+	guard := r.person.In(r.project)
+	verdicts := st.Gate == workflow.GateVerdict
+	if verdicts {
+		r.disk.GatherCriteria(ctx, s)
+		if sub.JudgeReport(s); sub.Returned() {
+			return ctx.Err()
 		}
 		sub.WorkTree, sub.SameTree = r.disk.Fingerprint(s, r.req.Sources(r.project, s), r.Now())
-	}
-	guard := r.person.In(r.project)
-	if err := sub.Judge(ctx, s, r.disk, guard); err != nil {
+	} else if err := sub.AuditDocuments(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
 	if err := sub.TakesUp(s.Current()); err != nil { // of two drafts, the one that is taken
 		return err
 	}
-	if !scoping { // nothing was changed yet
+	if !s.Workflow.Scoping(s.Session) { // nothing was changed yet
 		sub.Evidence = guard.Evidence(ctx, r.req.Tell, s)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if verdicts {
+		sub.JudgeReport(s, guard.Runs(ctx, r.req.Tell, s, sub.Evidence, sub.Report.Checks)...)
+		sub.Judgement.Held = append(sub.Judgement.Held, permission.Opposes(s, sub.Evidence, sub.Judgement.Verdict)...)
 	}
-	sub.Assessment.Objections = append(sub.Assessment.Objections, permission.Opposes(s, sub.Evidence, sub.Assessment.Verdict)...)
-	return nil
+	return ctx.Err()
 }
 
 // take records a submission in the session and fires its outcome. It returns
@@ -104,29 +109,28 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := s.Policy
 	st = st.Under(policy)
-	if s.CurrentState.Gated() { // admitted as an edited draft
-		if err := r.fire(ctx, s, workflow.EventChangesRequested, workflow.Transition{
-			Iteration: rec.Iteration, Score: rec.Score, Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
-		}); err != nil {
-			return "", err
-		}
-	}
-	unchanged := sub.SameAsBefore(s)
+	unchanged, undone := sub.SameAsBefore(s), r.disk.TakenBack(ctx, s, a.Document)
 	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
 		return "", err
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
+	if sub.Returned() {
+		return "", r.giveBack(ctx, s, st, sub, policy)
+	}
 	sub.Enter(s.Language, rec, st, st.EnginesFor(s.Objective))
 	reading := workflow.Reading{
 		Claimed: a.Claimed, Questions: len(rec.OpenQuestions()) > 0, Verdict: rec.Verdict, Doubted: rec.Doubted(), Exhausted: gate.Exhausted(s), Scoping: scoping,
-		Audited: &sub.Audit.Score,
+	}
+	if sub.Audit != nil {
+		reading.Audited = &sub.Audit.Score
 	}
 	event := s.Workflow.Outcome(st, first, reading)
 	rec.Gaps = append(unchanged, sub.Gaps(s.Language, st, event)...)
 	if a.Claimed != nil && st.Gate == workflow.GateScore && event != workflow.EventScoredReady {
 		rec.Gaps = append(rec.Gaps, words.AuditGaps(s.Language, sub.Audit)...)
 	}
+	rec.FoundGaps = slices.DeleteFunc(slices.Clone(rec.Gaps), func(gap string) bool { return slices.Contains(a.Gaps, gap) })
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
 		for _, q := range rec.OpenQuestions() {
@@ -150,26 +154,23 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	audited, findings, exit := measured(st, rec)
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
-		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec), Evidence: words.HistoryEvidence(s.Language, rec.Evidence),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec), Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria),
+		Edit: words.TakenBack(s.Language, undone),
 	}); err != nil {
 		return "", err
 	}
 	return kept, nil
 }
 
-// measured is what the history keeps of the server's own findings about a submission.
-func measured(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
-	if rec.Audit != nil {
-		score := rec.Audit.Score
-		audited = &score
-	}
-	if st.Kind == workflow.KindVerdict {
-		open := len(workflow.OpenFindings(rec.Findings))
-		findings = &open
-	}
-	if e := rec.Evidence; e != nil && e.NotRun == "" {
-		code := e.ExitCode
-		exit = &code
-	}
-	return audited, findings, exit
+// giveBack returns a report to the assistant for its form; the third time in a row the person
+// decides. Everything but the round, its texts and the reasons stays that of the last judged one.
+func (r *run) giveBack(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission, policy workflow.Policy) error {
+	rec, spent := s.Current(), s.Returns()+1 >= workflow.MaxReturns
+	event := s.Workflow.Outcome(st, false, workflow.Reading{Returned: true, Exhausted: spent})
+	sub.EnterReturn(s.Language, rec, spent)
+	rec.Policy = &policy
+	return r.fire(ctx, s, event, workflow.Transition{
+		Iteration: rec.Iteration, Judged: rec.Judged(), Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256,
+		Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Returned: rec.Returned,
+	})
 }

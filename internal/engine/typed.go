@@ -16,8 +16,11 @@ import (
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
 func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
-	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action ||
-		r.req.Action == workflow.ActionApprove && r.req.Approved == nil {
+	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Approved == nil
+	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
+		return g, false, nil
+	}
+	if s.Draft.Edited && !r.req.Word().No { // nothing shows that they have read the edit
 		return g, false, nil
 	}
 	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}

@@ -17,7 +17,7 @@ func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err 
 		return stage, false, nil
 	}
 	before, err := r.check.Get(ctx)
-	if err != nil || !before.CurrentState.WaitsForHuman() && !(r.check.Strict && r.check.Found.Changed()) {
+	if err != nil || !before.CurrentState.WaitsForHuman() && !r.before(ctx, before).Stopped() {
 		return stage, false, err
 	}
 	stage, _ = before.Definition().Stage(before.CurrentStage)

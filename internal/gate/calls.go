@@ -11,15 +11,6 @@ import (
 // AskFirst is the place in a call for the person's word alone.
 var AskFirst = lang.T("ask the human: true or false")
 
-// Resubmission is the call that submits the current document from where it is.
-func Resubmission(s *standing.Standing) map[string]any {
-	author := s.Stage.EnginesFor(s.Objective)[0]
-	return map[string]any{
-		"action": workflow.ActionSubmit, "stage": s.CurrentStage, "session_id": s.Handle(),
-		string(author) + "_result_path": s.Draft.Path,
-	}
-}
-
 // ConfirmCall is the call about which the host asks the person. Where a yes is more than saving
 // a document, the person says first which way it goes.
 func ConfirmCall(s *standing.Standing) map[string]any {
@@ -36,7 +27,7 @@ func ConfirmCall(s *standing.Standing) map[string]any {
 // Allowed lists the actions that the session accepts where it is, and with its draft as it is.
 func Allowed(s *standing.Standing) []workflow.Action {
 	actions := s.Workflow.Allowed(s.Session)
-	if s.Stopped {
+	if s.Stopped() {
 		return slices.DeleteFunc(actions, func(a workflow.Action) bool {
 			return a != workflow.ActionStatus && a != workflow.ActionResume
 		})
@@ -51,9 +42,6 @@ func Allowed(s *standing.Standing) []workflow.Action {
 	}
 	if s.Met() {
 		actions = slices.Insert(actions, 1, workflow.ActionConfirm)
-	}
-	if s.Resubmits() {
-		actions = append([]workflow.Action{workflow.ActionSubmit}, actions...)
 	}
 	return actions
 }
@@ -70,6 +58,8 @@ func Approvals(s *standing.Standing) []string {
 		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
 	case s.Blocked():
 		return []string{"unblock", "go_on_without_it", "cancel"}
+	case !s.FailedWork(s.Stage):
+		return []string{"accept_risk", "ask_again"}
 	case s.ReworkSpent():
 		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}
 	}

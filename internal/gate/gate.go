@@ -29,31 +29,21 @@ func (w Word) Decision() workflow.Decision {
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // Decidable refuses a decision on a draft that is not the one that was scored, before anyone is
-// asked about it.
+// asked about it. A person who is asked sees what was edited, and can take it.
 func Decidable(s *standing.Standing, w Word) error {
-	if want := strings.ToLower(w.Draft); want != "" && s.Draft.SHA256 != want {
+	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
+	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
 		return words.OtherDraft(want)
 	}
 	switch {
 	case w.No, s.Blocked(): // nothing is saved
 		return nil
-	case s.Draft.Edited:
-		return Edited(s)
+	case s.Draft.Edited && (s.Draft.Edit == nil || !Asks(s, w)):
+		return words.EditedDraft(s)
 	case s.Draft.Missing:
 		return words.MissingDraft(s)
 	}
 	return Opens(s)
-}
-
-// Edited is the error of a decision on a draft that was changed after it was scored.
-func Edited(s *standing.Standing) error {
-	e := words.EditedDraft(s)
-	switch {
-	case len(s.Current().OpenQuestions()) > 0: // a submission is taken once they are settled
-	case s.Resubmittable():
-		e.NextCall = Resubmission(s)
-	}
-	return e
 }
 
 // Opens refuses a yes at a score gate that asks for more than when the session came to it.
@@ -84,13 +74,15 @@ func Asks(s *standing.Standing, w Word) bool {
 	}
 	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
 	// but where a no is the decision to go on, about that too.
-	return s.Policy.Gate == workflow.GateAuto && (!w.No || s.NeedsReason() || s.Blocked())
+	return s.Policy.Gate == workflow.GateAuto && (!w.No || s.RoundsSpent() || s.Blocked())
 }
 
 // OwnWord refuses a decision that the call itself states where its word does not count. note
 // says why no person has seen the question.
 func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 	switch {
+	case s.Draft.Edited && !w.No && !s.Blocked():
+		return words.EditedDraft(s)
 	case s.Policy.Gate == workflow.GateStrict && !w.Via.Personal():
 		return words.NotPersonal(s, w.Via, note)
 	case s.Policy.Gate == workflow.GateAuto && s.Call.HostConfirm && w.Via == workflow.ChannelRelayed && !w.No:
@@ -112,7 +104,7 @@ func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comment
 	case !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()):
 		return lang.Text{}
 	}
-	return words.NeedsWords(s.Blocked())
+	return words.NeedsWords(s)
 }
 
 // Granted is the record of a decision at a gate, if the gate accepts it.

@@ -65,6 +65,7 @@ func TestOpens(t *testing.T) {
 // always possible.
 func TestDecidable(t *testing.T) {
 	t.Parallel()
+	edited := standing.Draft{SHA256: "aa", Edited: true, Edit: &standing.Edit{SHA256: "cc"}}
 	for name, tt := range map[string]struct {
 		draft standing.Draft
 		word  gate.Word
@@ -74,18 +75,20 @@ func TestDecidable(t *testing.T) {
 		"for another draft": {standing.Draft{SHA256: "aa"}, gate.Word{Draft: "bb"}, "conflict: not the one this decision is for (sha256 bb)"},
 		"a no for another":  {standing.Draft{SHA256: "aa"}, gate.Word{Draft: "bb", No: true}, "conflict: not the one this decision is for"},
 		"edited":            {standing.Draft{SHA256: "aa", Edited: true}, gate.Word{}, "conflict: was changed after it was scored"},
-		"a no to an edit":   {standing.Draft{SHA256: "aa", Edited: true}, gate.Word{No: true}, ""},
+		"edited, asked":     {edited, gate.Word{Draft: "cc"}, ""},
+		"edited, as scored": {edited, gate.Word{Draft: "aa"}, "conflict: not the one this decision is for (sha256 aa)"},
+		"edited, relayed":   {edited, gate.Word{Via: workflow.ChannelScript}, "conflict: was changed after it was scored"},
+		"a no to an edit":   {edited, gate.Word{No: true, Draft: "cc"}, ""},
+		"a no to what was":  {edited, gate.Word{No: true, Draft: "aa"}, ""},
 		"missing":           {standing.Draft{SHA256: "aa", Missing: true}, gate.Word{}, "storage: is missing on disk"},
 		"a no to no draft":  {standing.Draft{SHA256: "aa", Missing: true}, gate.Word{No: true}, ""},
 	} {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Draft = tt.draft
+		s.Policy.Gate, s.Call.Asks = workflow.GateRelay, tt.draft.Edit != nil
 		err := gate.Decidable(s, tt.word)
 		if !refused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
-		}
-		if tt.draft.Edited && err != nil && fault.From(err).NextCall["action"] != workflow.ActionSubmit {
-			t.Errorf("%s: got next call %v, want a submission", name, fault.From(err).NextCall)
 		}
 	}
 }
@@ -201,11 +204,11 @@ func TestChoices(t *testing.T) {
 		rework  int
 		want    string
 	}{
-		"score":        {workflow.PO, workflow.AwaitingConfirmation, "", 0, "approve: Approve: save it and go on | request_changes: Request changes (say what below)"},
-		"rounds spent": {workflow.PO, workflow.AwaitingApproval, "", 0, "request_changes: More rounds (say what to change below) | override!: Accept it below the gate (say why below)"},
+		"score":        {workflow.PO, workflow.AwaitingConfirmation, "", 0, "approve: Approve: save it and go on | request_changes: Request changes, and say which [What is to change?]"},
+		"rounds spent": {workflow.PO, workflow.AwaitingApproval, "", 0, "request_changes: More rounds, and say what to change [What is to change?] | override!: Accept it below the gate, and say why [Why do you accept it? Your reason is recorded.]"},
 		"failed":       {workflow.QA, workflow.AwaitingApproval, workflow.Fail, 0, "request_changes: Send it back to the developer | override: Accept the risk and go on"},
-		"rework spent": {workflow.QA, workflow.AwaitingApproval, workflow.Fail, 2, "request_changes: Send it back to the developer | override!: Accept the risk (say why below)"},
-		"blocked":      {workflow.QA, workflow.AwaitingApproval, workflow.Blocked, 0, "request_changes!: Go on without it (say how below) | approve!: It can go on (say what you did below)"},
+		"rework spent": {workflow.QA, workflow.AwaitingApproval, workflow.Fail, 2, "request_changes: Send it back to the developer | override!: Accept the risk, and say why [Why do you accept it? Your reason is recorded.]"},
+		"blocked":      {workflow.QA, workflow.AwaitingApproval, workflow.Blocked, 0, "request_changes!: Go on without it, and say how [How does it go on without that?] | approve!: It can go on, and say what you did [What did you do or decide?]"},
 	} {
 		s := at(tt.stage, tt.state)
 		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
@@ -214,6 +217,9 @@ func TestChoices(t *testing.T) {
 			mark := ""
 			if c.Reason {
 				mark = "!"
+			}
+			if c.Words != "" {
+				c.Label += " [" + c.Words + "]"
 			}
 			parts = append(parts, string(c.Decision)+mark+": "+c.Label)
 		}
@@ -257,13 +263,14 @@ func TestAllowed(t *testing.T) {
 		want    []workflow.Action
 	}{
 		"a gate":            {mode: workflow.GateAuto, want: []workflow.Action{"confirm", "status", "resume", "reopen", "cancel"}},
-		"an edited draft":   {mode: workflow.GateAuto, edited: true, want: []workflow.Action{"submit", "confirm", "status", "resume", "reopen", "cancel"}},
+		"an edited draft":   {mode: workflow.GateAuto, edited: true, want: []workflow.Action{"confirm", "status", "resume", "reopen", "cancel"}},
 		"strict":            {mode: workflow.GateStrict, want: []workflow.Action{"status", "resume"}},
 		"strict, in person": {mode: workflow.GateStrict, asks: true, want: []workflow.Action{"confirm", "status", "resume", "reopen", "cancel"}},
 		"changed by others": {mode: workflow.GateAuto, stopped: true, edited: true, want: []workflow.Action{"status", "resume"}},
 	} {
 		s := at(workflow.Architect, workflow.AwaitingConfirmation)
-		s.Policy.Gate, s.Call.Asks, s.Draft.Edited, s.Stopped = tt.mode, tt.asks, tt.edited, tt.stopped
+		s.Policy.Gate, s.Call.Asks, s.Draft.Edited, s.Strict = tt.mode, tt.asks, tt.edited, tt.stopped
+		s.Integrity.Status = workflow.ChainChanged
 		s.Policy.GateScore = ptr(95)
 		if got := gate.Allowed(s); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", name, got, tt.want)

@@ -30,6 +30,8 @@ type Question struct {
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
 	Size  int64
+	// Edited is true where the draft was changed since it was scored: a yes takes it as it is now.
+	Edited bool
 	// Page is the address at which a dashboard shows the document; "" for none.
 	Page string
 	// Choices are the decisions that can be taken, in the words of this gate.
@@ -49,18 +51,22 @@ type Bound struct {
 	SessionID string
 	Stage     workflow.StageID
 	Revision  int
-	// SHA256 is the draft's.
+	// SHA256 is the draft's, with the edits that it has.
 	SHA256 string
 	Action workflow.Action
 	// Target is where a reopen goes.
 	Target workflow.StageID
 }
 
-// Choice is a decision and how a person reads it.
+// Choice is a decision and how a person reads it. Every face offers these, in this order unless its
+// host needs another.
 type Choice struct {
 	Decision workflow.Decision
 	Label    string
-	// Reason is true where the person has to say why.
+	// Words is the question for the person's words that follows the choice; empty where it needs
+	// none. Without an answer to it nothing is decided.
+	Words string
+	// Reason is true where the words say why work goes on, not what is to change.
 	Reason bool
 }
 
@@ -105,6 +111,7 @@ func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
+		Edited: s.Draft.Edit != nil,
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size
@@ -118,8 +125,8 @@ func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
 	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
 	if s.Met() {
-		q.Text, q.SHA256 = words.Facts(s.AtGate()), s.Draft.SHA256
-		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeAsItIs.In(s.Language)}}
+		q.Text, q.SHA256 = words.Facts(s.AtGate()), Bind(s.AtGate()).SHA256
+		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeLabel(s)}}
 	}
 	return q
 }
@@ -134,6 +141,9 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 	}
 	if d == workflow.DecisionReopen {
 		q.Target = workflow.StageID(s.Call.Stage)
+		if blank(reason) {
+			q.Choices[0].Words = words.AskChanges.In(s.Language)
+		}
 	}
 	return q
 }
@@ -142,23 +152,34 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 func Bind(s *standing.Standing) Bound {
 	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
 	if s.CurrentState.Gated() {
-		b.SHA256 = s.Draft.SHA256
+		if b.SHA256 = s.Draft.SHA256; s.Draft.Edit != nil {
+			b.SHA256 = s.Draft.Edit.SHA256
+		}
 	}
 	return b
 }
 
-// Choices are the decisions at the gate of a session, in its words.
+// Choices are the decisions at the gate of a session, in its words. A failed verdict names what is
+// to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}
 	no := Choice{Decision: workflow.DecisionChanges, Label: noLabel}
 	switch {
 	case s.Blocked():
+		yes.Words, no.Words = words.AskDone.In(s.Language), words.AskWithout.In(s.Language)
 		yes.Reason, no.Reason = true, true
-	case s.Overrides():
-		yes.Decision, yes.Reason = workflow.DecisionOverride, s.NeedsReason()
-	default:
+		return []Choice{no, yes}
+	case !s.Overrides():
+		no.Words = words.AskChanges.In(s.Language)
 		return []Choice{yes, no}
+	}
+	yes.Decision = workflow.DecisionOverride
+	if yes.Reason = s.NeedsReason(); yes.Reason {
+		yes.Words = words.AskReason.In(s.Language)
+	}
+	if s.Stage.Gate == workflow.GateScore {
+		no.Words = words.AskChanges.In(s.Language)
 	}
 	return []Choice{no, yes} // the decision that lets failed work go on is not the first one
 }

@@ -59,10 +59,15 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 	rec := s.Record(st.ID)
 	var out []Lesson
 	agent := string(st.ID)
-	if st.SendsBackTo != "" {
+	// A report that was returned, or is asked for again, is its author's own fault.
+	own := entry.Event == workflow.EventExhausted || entry.Event == workflow.EventChangesRequested
+	if st.SendsBackTo != "" && !own {
 		agent = string(st.SendsBackTo)
 	}
-	open := workflow.OpenFindings(rec.Findings)
+	var open []workflow.Finding
+	if st.Gate != workflow.GateVerdict || !own {
+		open = workflow.OpenFindings(rec.Findings)
+	}
 	for _, f := range open[:min(len(open), maxFindings)] {
 		text := f.Problem
 		if f.File != "" {
@@ -79,7 +84,8 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 	}
 	text := strings.TrimSpace(entry.Feedback)
 	if text == "" && entry.Event == workflow.EventExhausted {
-		text = strings.Join(rec.Gaps[:min(len(rec.Gaps), 3)], "; ")
+		reasons := append(slices.Clone(rec.Returned), rec.Gaps...)
+		text = strings.Join(reasons[:min(len(reasons), 3)], "; ")
 	}
 	if text == "" {
 		return nil
@@ -127,7 +133,7 @@ func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f w
 	switch {
 	case evidence.Failed():
 		return CCFail
-	case len(rec.Objections) > 0:
+	case rec.Doubted():
 		return Hallucination
 	case isArchitecture(st), againstArchitecture(s, f):
 		return ArchMistake

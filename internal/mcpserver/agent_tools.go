@@ -8,6 +8,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
@@ -78,7 +79,7 @@ func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
 var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type": "string", "description": "what the human says to the agent"}}, "required": ["message"], "additionalProperties": false}`)
 
 // ownShape is the shape of the arguments of such a tool.
-var ownShape = shapeOf(ownToolSchema)
+var ownShape = arguments.ShapeOf(ownToolSchema)
 
 // tool describes an agent as a tool.
 func (t ownTool) tool() tool {
@@ -99,7 +100,7 @@ func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
 			continue
 		}
 		args := map[string]any{}
-		if err := json.Unmarshal(ownShape().unwrap(rawArguments(*message)), &args); err != nil {
+		if err := json.Unmarshal(ownShape().Unwrap(rawArguments(*message)), &args); err != nil {
 			return // the tool names the problem with them
 		}
 		args["agent"] = own.agent.Full()

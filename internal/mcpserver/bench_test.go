@@ -295,16 +295,34 @@ func wholeRun(b *testing.B, p *process, write func(uint64, int) string) {
 		}
 		return reply
 	}
-	id := act(object{"action": "start", "objective": "Build a relay that stores webhooks and delivers them again"})["session_id"]
+	reply := act(object{"action": "start", "objective": "Build a relay that stores webhooks and delivers them again"})
+	id := reply["session_id"]
 	for i, stage := range workflow.Default().IDs() {
-		text := write(uint64(i), 20<<10) + "\n## Sprint 1: relay\n\n- S1-1 Store webhooks\n\nQuality Score: 95/100\n\nStatus: pass\n"
-		switch act(object{"action": "submit", "stage": stage, "session_id": id, "claude_result": text})["state"] {
-		case "awaiting_confirmation":
-			act(object{"action": "confirm", "session_id": id, "confirmed": true})
-		case "awaiting_approval":
-			act(object{"action": "approve", "session_id": id, "approved": true})
+		text := write(uint64(i), 20<<10) + "\n## Sprint 1: relay\n\n- S1-1 Store webhooks\n\nQuality Score: 95/100\n"
+		if workflow.StageID(stage) == workflow.Review || workflow.StageID(stage) == workflow.QA {
+			text = specimen.Report(text, owed(reply))
+		}
+		reply = act(object{"action": "submit", "stage": stage, "session_id": id, "claude_result": text})
+		if reply["state"] == "awaiting_confirmation" {
+			reply = act(object{"action": "confirm", "session_id": id, "confirmed": true})
+		}
+		if reply["state"] == "awaiting_approval" {
+			reply = act(object{"action": "approve", "session_id": id, "approved": true})
 		}
 	}
+	if reply["state"] != "completed" {
+		b.Fatalf("the run is not complete: %v", reply)
+	}
+}
+
+// owed are the ids of the criteria for which a reply asks a row.
+func owed(reply object) []string {
+	var ids []string
+	list, _ := reply["owed"].([]any)
+	for _, id := range list {
+		ids = append(ids, fmt.Sprint(id))
+	}
+	return ids
 }
 
 func processorTime(p *process) time.Duration {

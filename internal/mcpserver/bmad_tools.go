@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -47,17 +48,17 @@ type bmadCall struct {
 
 // cwdArgument is one of every tool, cursorArgument of those that list.
 var (
-	cwdArgument    = argument[bmadCall]{name: "cwd", text: func(a *bmadCall) *string { return &a.cwd }}
-	cursorArgument = argument[bmadCall]{name: "cursor", text: func(a *bmadCall) *string { return &a.cursor }}
+	cwdArgument    = arguments.Argument[bmadCall]{Name: "cwd", Text: func(a *bmadCall) *string { return &a.cwd }}
+	cursorArgument = arguments.Argument[bmadCall]{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }}
 )
 
 // itemArguments are the name of an item and the person's words about it.
-func itemArguments(name, example, words string) arguments[bmadCall] {
-	table := []argument[bmadCall]{cwdArgument, {name: name, text: func(a *bmadCall) *string { return &a.item }, missing: lang.T("pass it, such as %s", example)}}
+func itemArguments(name, example, words string) arguments.Set[bmadCall] {
+	table := []arguments.Argument[bmadCall]{cwdArgument, {Name: name, Text: func(a *bmadCall) *string { return &a.item }, Missing: lang.T("pass it, such as %s", example)}}
 	if words != "" {
-		table = append(table, argument[bmadCall]{name: words, read: readWords})
+		table = append(table, arguments.Argument[bmadCall]{Name: words, Read: readWords})
 	}
-	return arguments[bmadCall]{table: table, example: example}
+	return arguments.Set[bmadCall]{Table: table, Example: example}
 }
 
 // readWords reads an argument that may be a text or an object, as a text.
@@ -70,31 +71,31 @@ func readWords(a *bmadCall, raw json.RawMessage) error {
 		a.words = string(raw)
 		return nil
 	}
-	return textOf(&a.words, raw)
+	return arguments.Text(&a.words, raw)
 }
 
-var resourcesArguments = arguments[bmadCall]{schema: shapeOf(resourcesSchema), example: `{"operation": "agents"}`, table: []argument[bmadCall]{
+var resourcesArguments = arguments.Set[bmadCall]{Schema: arguments.ShapeOf(resourcesSchema), Example: `{"operation": "agents"}`, Table: []arguments.Argument[bmadCall]{
 	cwdArgument,
-	{name: "operation", text: func(a *bmadCall) *string { return &a.operation }, missing: lang.T("pass it, such as %s", `{"operation": "agents"}`)},
-	{name: "uri", text: func(a *bmadCall) *string { return &a.uri }},
-	{name: "pattern", text: func(a *bmadCall) *string { return &a.pattern }},
-	{name: "query", text: func(a *bmadCall) *string { return &a.query }},
-	{name: "type", text: func(a *bmadCall) *string { return &a.kind }},
+	{Name: "operation", Text: func(a *bmadCall) *string { return &a.operation }, Missing: lang.T("pass it, such as %s", `{"operation": "agents"}`)},
+	{Name: "uri", Text: func(a *bmadCall) *string { return &a.uri }},
+	{Name: "pattern", Text: func(a *bmadCall) *string { return &a.pattern }},
+	{Name: "query", Text: func(a *bmadCall) *string { return &a.query }},
+	{Name: "type", Text: func(a *bmadCall) *string { return &a.kind }},
 	cursorArgument,
 }}
 
 var (
-	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context").of(workflowSchema)
-	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message").of(agentSchema)
+	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context").Of(workflowSchema)
+	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message").Of(agentSchema)
 )
 
 // bmadHandler answers a call with a text.
 type bmadHandler func(shelf *library.Snapshot, a bmadCall) (string, error)
 
 // reading turns a handler into one of the library's.
-func (b bmadTools) reading(args arguments[bmadCall], handle bmadHandler) server.ToolHandlerFunc {
+func (b bmadTools) reading(args arguments.Set[bmadCall], handle bmadHandler) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a, err := args.decode(rawArguments(call))
+		a, err := args.Decode(rawArguments(call))
 		if err != nil {
 			return b.callers.refuseCall(ctx, call, err), nil
 		}

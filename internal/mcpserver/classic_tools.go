@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
@@ -18,17 +19,17 @@ var classicDefinitions []byte
 // classicTools are those of the toolset method-classic.
 func (b bmadTools) classicTools() []tool {
 	type row struct {
-		arguments arguments[bmadCall]
+		arguments arguments.Set[bmadCall]
 		handle    bmadHandler
 	}
-	list := func(table ...argument[bmadCall]) arguments[bmadCall] {
-		return arguments[bmadCall]{table: append([]argument[bmadCall]{cwdArgument}, append(table, cursorArgument)...), example: "{}"}
+	list := func(table ...arguments.Argument[bmadCall]) arguments.Set[bmadCall] {
+		return arguments.Set[bmadCall]{Table: append([]arguments.Argument[bmadCall]{cwdArgument}, append(table, cursorArgument)...), Example: "{}"}
 	}
 	const workflowExample, taskExample = `{"workflow_name": "create-prd"}`, `{"task_name": "shard-doc"}`
 	rows := map[string]row{
 		"list_workflows": {list(
-			argument[bmadCall]{name: "category", text: func(a *bmadCall) *string { return &a.category }},
-			argument[bmadCall]{name: "module", text: func(a *bmadCall) *string { return &a.module }},
+			arguments.Argument[bmadCall]{Name: "category", Text: func(a *bmadCall) *string { return &a.category }},
+			arguments.Argument[bmadCall]{Name: "module", Text: func(a *bmadCall) *string { return &a.module }},
 		), func(shelf *library.Snapshot, a bmadCall) (string, error) {
 			return encoded(shelf.Items(catalog.Workflow, a.category, a.module, a.cursor))
 		}},
@@ -40,7 +41,7 @@ func (b bmadTools) classicTools() []tool {
 			return encoded(shelf.Items(catalog.Task, "", "", a.cursor))
 		}},
 		"execute_task":  {itemArguments("task_name", taskExample, "params"), b.item((*library.Snapshot).Task)},
-		"get_knowledge": {list(argument[bmadCall]{name: "domain", text: func(a *bmadCall) *string { return &a.domain }}), knowledge},
+		"get_knowledge": {list(arguments.Argument[bmadCall]{Name: "domain", Text: func(a *bmadCall) *string { return &a.domain }}), knowledge},
 	}
 	var definitions []struct {
 		Name, Title, Description string
@@ -52,7 +53,7 @@ func (b bmadTools) classicTools() []tool {
 	var out []tool
 	for _, d := range definitions {
 		out = append(out, tool{toolset: config.ToolsetClassic, name: d.Name, title: d.Title, description: d.Description, schema: d.Schema, reads: true,
-			handle: b.reading(rows[d.Name].arguments.of(d.Schema), rows[d.Name].handle)})
+			handle: b.reading(rows[d.Name].arguments.Of(d.Schema), rows[d.Name].handle)})
 	}
 	return out
 }

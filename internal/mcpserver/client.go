@@ -19,6 +19,9 @@ type Client struct {
 	c *client.Client
 }
 
+// demoName is the name of a client that gives none, as the demo does.
+const demoName = "bmad-mcp-demo"
+
 // Launch says which server a Client starts.
 type Launch struct {
 	// Command is the server's binary, Args its arguments.
@@ -92,7 +95,7 @@ func Connect(ctx context.Context, l Launch) (*Client, error) {
 		return nil, fmt.Errorf("starting %s: %w", l.Command, err)
 	}
 	var req mcp.InitializeRequest
-	req.Params.ClientInfo = mcp.Implementation{Name: cmp.Or(l.Name, "bmad-mcp-demo"), Version: cmp.Or(l.Version, "1")}
+	req.Params.ClientInfo = mcp.Implementation{Name: cmp.Or(l.Name, demoName), Version: cmp.Or(l.Version, "1")}
 	if _, err := c.Initialize(ctx, req); err != nil {
 		return nil, errors.Join(fmt.Errorf("shaking hands with %s: %w", l.Command, err), c.Close())
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -27,22 +28,22 @@ type confirmation struct{ sessionID, cwd, stage, decision, sha256, feedback stri
 // confirmMissing is the hint to a call that lacks something.
 var confirmMissing = lang.T("pass session_id, stage, decision and the sha256 of draft in the last reply")
 
-var confirmArguments = arguments[confirmation]{
-	schema:  shapeOf(confirmSchema),
-	example: `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`,
-	table: []argument[confirmation]{
-		{name: "session_id", text: func(d *confirmation) *string { return &d.sessionID }, missing: confirmMissing},
-		{name: "stage", text: func(d *confirmation) *string { return &d.stage }, missing: confirmMissing},
-		{name: "decision", text: func(d *confirmation) *string { return &d.decision }, missing: confirmMissing},
-		{name: "sha256", text: func(d *confirmation) *string { return &d.sha256 }, missing: confirmMissing},
-		{name: "feedback", text: func(d *confirmation) *string { return &d.feedback }},
-		{name: "cwd", text: func(d *confirmation) *string { return &d.cwd }},
+var confirmArguments = arguments.Set[confirmation]{
+	Schema:  arguments.ShapeOf(confirmSchema),
+	Example: `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`,
+	Table: []arguments.Argument[confirmation]{
+		{Name: "session_id", Text: func(d *confirmation) *string { return &d.sessionID }, Missing: confirmMissing},
+		{Name: "stage", Text: func(d *confirmation) *string { return &d.stage }, Missing: confirmMissing},
+		{Name: "decision", Text: func(d *confirmation) *string { return &d.decision }, Missing: confirmMissing},
+		{Name: "sha256", Text: func(d *confirmation) *string { return &d.sha256 }, Missing: confirmMissing},
+		{Name: "feedback", Text: func(d *confirmation) *string { return &d.feedback }},
+		{Name: "cwd", Text: func(d *confirmation) *string { return &d.cwd }},
 	},
 }
 
 // decodeConfirm reads the arguments of bmad-confirm.
 func decodeConfirm(raw []byte) (confirmation, error) {
-	d, err := confirmArguments.decode(raw)
+	d, err := confirmArguments.Decode(raw)
 	if err == nil && d.decision != string(workflow.DecisionApprove) && d.decision != string(workflow.DecisionChanges) {
 		err = fault.New(fault.InvalidArgument, "decision %q is none of %s, %s", clip(d.decision), workflow.DecisionApprove, workflow.DecisionChanges).
 			WithHint("approve saves the document and goes on; request_changes asks for another round with the feedback")

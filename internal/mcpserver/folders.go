@@ -15,13 +15,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-const (
-	// The choices of that form.
-	allowFolder, denyFolder = "allow", "deny"
-	// formColumns and formLines are the part of a form that hosts show: a longer path would be
-	// allowed by its beginning.
-	formColumns, formLines = 76, 2
-)
+// pathRows is how many rows a path has at most in a form: hosts show few, and a longer path would
+// be allowed by its beginning.
+const pathRows = 2
 
 // reachable checks the folder that a call names: it asks the client for its roots and then the
 // person, where either could allow it. A result that is not nil is that question, or the
@@ -59,22 +55,14 @@ func (c *callers) askFolder(ctx context.Context, req engine.Request) *mcp.CallTo
 	if !askable || !fits || !showsForms(ctx) || c.folderForms.isSilent(client) || c.forms.isSilent(client) {
 		return nil
 	}
-	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !mcpwire.Modern(ctx)})
+	style := styleOf(ctx)
+	asks := style.folderSheet(c.engine.Language(ctx, req), lines) // in that of the work elsewhere: this folder is not read yet
+	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !mcpwire.Modern(ctx), sheet: asks})
 	if state == "" {
 		return nil
 	}
-	l := c.engine.Language(ctx, req) // that of the work elsewhere: this folder is not read yet
-	text := l.Say("May bmad-mcp work in this folder? It keeps its files there.") + "\n" + lines
-	if first := l.Say("May bmad-mcp work in %s? It keeps its files there.", lines); !strings.Contains(lines, "\n") && visible.Columns(first) <= formColumns {
-		text = first
-	}
-	text += "\n" + l.Say("Your assistant has named it; your host does not have it open.")
-	choices := styleOf(ctx).choose(map[string]any{"type": "string", "title": l.Say("Your decision")}, []string{allowFolder, denyFolder}, []string{l.Say("Yes, remember"), l.Say("No")})
 	c.log.Info("asked about a folder", "folder", real)
-	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, mcp.ElicitationParams{
-		Message:         text,
-		RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"decision": choices}, "required": []string{"decision"}},
-	}).ToolResult()
+	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, style.params(asks)).ToolResult()
 }
 
 // shown is a path as a form shows it: in quotes where it could be taken for words.
@@ -85,18 +73,14 @@ func shown(path string) string {
 	return path
 }
 
-// wrapPath breaks a path into lines that hosts show whole; ok is false where it takes too many.
+// wrapPath breaks a path into rows that hosts show whole; ok is false where it takes too many.
 func wrapPath(path string) (lines string, ok bool) {
-	runes := []rune(path)
-	for n := 0; len(runes) > 0; n++ {
-		if n == formLines {
-			return "", false
-		}
-		end := min(formColumns, len(runes))
-		lines += string(runes[:end]) + "\n"
-		runes = runes[end:]
+	var rows []string
+	for path != "" {
+		row := visible.Cut(path, messageColumns, "")
+		rows, path = append(rows, row), path[len(row):]
 	}
-	return strings.TrimSuffix(lines, "\n"), true
+	return strings.Join(rows, "\n"), len(rows) <= pathRows
 }
 
 // folderAnswered takes the answer to a form about a folder. Any program may have made it up: only
@@ -128,8 +112,8 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 		c.reach.Deny(f.cwd)
 		return refused(lang.T("the form was closed or declined"))
 	}
-	content, _ := answer.Content.(map[string]any)
-	switch decision, _ := content["decision"].(string); decision {
+	filled, why := f.sheet.read(answer.Content)
+	switch filled[decisionField] {
 	case allowFolder:
 		counts, err := c.reach.Allow(ctx, f.cwd)
 		if !counts {
@@ -142,6 +126,8 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 	case denyFolder:
 		c.reach.Deny(f.cwd)
 		return refused(lang.T("the person does not allow it"))
+	case notNow:
+		return refused(lang.T("the person has not decided"))
 	}
-	return refused(lang.T("the form came back without a decision"))
+	return refused(lang.T("the host's answer to the form cannot be used: %s", why))
 }

@@ -119,6 +119,67 @@ func TestForgedAnswersDecideNothing(t *testing.T) {
 	}
 }
 
+// TestWordsAreForTheirDecision: the form that asks for words takes nothing but these, once, and for
+// the revision that its decision was for.
+func TestWordsAreForTheirDecision(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	r := raw(t, dir)
+	id := 0
+	send := func(args object, state any, content object) (result, reply object) {
+		t.Helper()
+		id++
+		var more object
+		if state != nil {
+			time.Sleep(person)
+			more = object{"requestState": state, "inputResponses": object{"form": object{"action": "accept", "content": content}}}
+		}
+		return r.result(modernCall(id, args, more))
+	}
+	confirm, changes, words := object{"action": "confirm", "confirmed": true}, object{"decision": "request_changes"}, object{"feedback": "shorter"}
+	begun := func() any {
+		t.Helper()
+		result, _ := send(confirm, nil, nil)
+		result, _ = send(confirm, result["requestState"], changes)
+		if result["resultType"] != "input_required" {
+			t.Fatalf("no form for words: %v", result)
+		}
+		return result["requestState"]
+	}
+	send(object{"action": "start", "objective": "x"}, nil, nil)
+	send(object{"action": "submit", "stage": "po", "claude_result": "# D\nQuality Score: 95"}, nil, nil)
+	before := sessionFile(t, dir)
+	for _, content := range []object{{"decision": "approve"}, {"feedback": "a", "decision": "approve"}, {"feedback": 7}, {"feedback": ""}, {"answer_01": "a"}, nil} {
+		result, reply := send(confirm, begun(), content)
+		if result["isError"] != true || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), "cannot be used") {
+			t.Errorf("%v: %v", content, reply)
+		}
+	}
+	state := begun()
+	if _, reply := r.result(modernCall(90, confirm, object{"requestState": state, "inputResponses": object{"form": object{"action": "accept", "content": words}}})); reply["state"] != "awaiting_confirmation" {
+		t.Errorf("words within a second: %v", reply)
+	}
+	if sessionFile(t, dir) != before {
+		t.Fatal("the session has changed")
+	}
+	state = begun()
+	if _, reply := send(object{"action": "confirm", "confirmed": false, "feedback": "no"}, nil, nil); reply["state"] != "refining" {
+		t.Fatalf("%v", reply)
+	}
+	if result, reply := send(confirm, state, words); result["isError"] != true || reply["code"] != "conflict" {
+		t.Errorf("words for an older revision: %v", reply)
+	}
+	send(object{"action": "submit", "stage": "po", "claude_result": "# E\nQuality Score: 95"}, nil, nil)
+	state = begun()
+	if _, reply := send(confirm, state, words); reply["state"] != "refining" || lastEntry(t, dir)["grant"].(object)["feedback"] != "shorter" {
+		t.Errorf("the words: %v", reply)
+	}
+	before = sessionFile(t, dir)
+	if result, reply := send(confirm, state, words); result["isError"] != true || sessionFile(t, dir) != before {
+		t.Errorf("the words once more: %v", reply)
+	}
+}
+
 // TestAnsweredFormAloneDecides: a call that brings a person's "no" cannot bring the
 // assistant's "yes" beside it, whatever else it says.
 func TestAnsweredFormAloneDecides(t *testing.T) {
@@ -162,10 +223,10 @@ func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
 	dir := t.TempDir()
 	r := raw(t, dir)
 	r.result(modernCall(1, object{"action": "start", "objective": "x"}, nil))
-	submit := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`}
+	submit := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"question":"Who?","options":["us","them"]}]}`}
 	result, _ := r.result(modernCall(2, submit, nil))
 	time.Sleep(person)
-	answered := object{"inputResponses": object{"form": object{"action": "accept", "content": object{"answer_01": "us"}}}, "requestState": result["requestState"]}
+	answered := object{"inputResponses": object{"form": object{"action": "accept", "content": object{"answer_01": "option_01"}}}, "requestState": result["requestState"]}
 	for id := 3; id < 5; id++ {
 		if _, reply := r.result(modernCall(id, submit, answered)); reply["state"] != "refining" {
 			t.Errorf("call %d: %v", id, reply)

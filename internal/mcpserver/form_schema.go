@@ -1,206 +1,188 @@
 package mcpserver
 
 import (
-	"cmp"
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// notNow is the choice that leaves a gate as it is.
-const notNow = "not_now"
-
-// viewFirst is the choice to read the document before deciding; it leaves the gate too.
-const viewFirst = "view"
-
-// answerField names the field of the i-th question: ids are the assistant's, and hosts
-// need not take any text as a field's name. otherField takes the answer that is not among
-// the offered ones.
-func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
-
-func otherField(i int) string { return answerField(i) + "_other" }
-
-// other is the choice of an answer that is not among the offered ones, option that of the i-th.
-const other = "other"
-
-func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
-
-// restField is the field for the questions that the person gives no answer to, with the choices to
-// leave them open or to skip them; takeField the one to take a document that has reached its gate.
-// Hosts may sort fields by name.
+// What hosts show of a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows
+// of the message, in 73 columns; Claude Code 2.1.197 and Codex 0.169 all of it, above the fields, so
+// that more than 11 rows push the first ones or the choices off the screen. Of a field, Claude Code
+// shows one row of the description and 40 columns of a choice.
 const (
-	restField = "rest"
-	leaveRest = "leave_open"
-	skipRest  = "skip"
-	takeField = "take"
+	messageRows, messageColumns     = 11, 73
+	descriptionColumns, labelLength = 68, 40
+	// maxDescription bounds a description where hosts show all of it.
+	maxDescription = 300
 )
 
-// Limits of the texts of a form, in characters.
-const (
-	maxFormText  = 3000
-	maxFormTitle = 300
-)
+// sheet is a form as data. Every form of the server is one: [formStyle.params] makes the question of
+// it, and read takes the answer.
+type sheet struct {
+	// first are the lines that decide, of one row each where nothing exact makes them longer; rest
+	// follows as far as there is room.
+	first, rest []string
+	fields      []field
+}
 
-// The columns that Claude Code 2.1 shows in a terminal of 80: of a line of the message, and of a
-// field's description, which is one line.
-const (
-	messageColumns     = 74
-	descriptionColumns = 68
-)
+// field is one field of a form: a choice where it has any, else a text.
+type field struct {
+	name, title, text string
+	choices           []choice
+	required          bool
+	// most is how many characters a text has at most.
+	most int
+	// former is true for a field that the form had once: it is not shown, and an answer may have it.
+	former bool
+}
 
-// formStyle is the kind of form schema that a client's protocol has.
+type choice struct{ value, label string }
+
+// formStyle is how a client shows a form.
 type formStyle struct {
 	// titled is true for clients that know enumerations with titles as the protocol now has them.
 	titled bool
+	// unset is true for hosts in which nothing is chosen before the person chooses. In others Enter
+	// alone sends the first choice, and cannot leave a text empty.
+	unset bool
 }
+
+// unsetHosts are the clients that are known to choose nothing by themselves: Claude Code and our demo.
+var unsetHosts = []string{"claude-code", demoName}
 
 func styleOf(ctx context.Context) formStyle {
-	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25"}
+	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25", unset: slices.Contains(unsetHosts, mcpwire.ClientInfo(ctx).Name)}
 }
 
-// params is the form of a question. Claude Code 2.1 shows three lines of the message, 49
-// columns of a field's title and one line of its description, each cut: the decision, its
-// worst consequence and the draft come first.
-func (f formStyle) params(q engine.Question) mcp.ElicitationParams {
-	lines := []string{q.Lead, cmp.Or(longEnds(q.Language, q.Questions), q.Worst)}
-	// A path that is cut leads nowhere; a link that fits is one click.
-	if page := q.Language.Say("Read it: %s", q.Page); q.Page != "" && visible.Columns(page) <= messageColumns {
-		lines = append(lines, page)
-	} else if q.Draft != "" {
-		lines = append(lines, q.DraftLine())
+// ordered puts choices in the order of the host: where Enter alone sends the first one, that is the
+// first of those that decide nothing.
+func (f formStyle) ordered(decide []choice, neutral ...choice) []choice {
+	if f.unset {
+		return append(decide, neutral...)
 	}
-	lines = append(lines, "", q.Language.Say("Task “%s” · %s", q.TaskName, q.Title))
-	if q.Text != "" {
-		lines = append(lines, q.Text)
-	}
-	if len(q.Questions) > 0 {
-		lines = append(lines, "", q.Language.Say("The assistant asks:"))
-	}
-	for i, question := range q.Questions {
-		lines = append(lines, fmt.Sprintf("%d. “%s”", i+1, visible.Line(question.Question)))
-		if question.Context != "" {
-			lines = append(lines, q.Language.Say("   why: “%s”", visible.Line(question.Context)))
+	return slices.Concat(neutral[:1], decide, neutral[1:])
+}
+
+// params is the question of a form. No field has a default: a host may accept a form by itself.
+func (f formStyle) params(s sheet) mcp.ElicitationParams {
+	properties, required := map[string]any{}, []string{}
+	for _, each := range s.fields {
+		if each.former {
+			continue
+		}
+		properties[each.name] = f.property(each)
+		if each.required {
+			required = append(required, each.name)
 		}
 	}
-	if len(q.Choices) > 0 {
-		lines = append(lines, "", q.Language.Say("Declining or closing the form decides nothing."))
+	schema := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
 	}
-	p := mcp.ElicitationParams{Message: visible.Clipped(visible.Text(strings.Join(lines, "\n")), maxFormText)}
-	if len(q.Questions) > 0 {
-		p.RequestedSchema = f.answerSchema(q)
-	} else {
-		p.RequestedSchema = f.decisionSchema(q)
-	}
-	return p
+	return mcp.ElicitationParams{Message: s.message(), RequestedSchema: schema}
 }
 
-// choose makes a field a choice, in the form that the client's protocol has.
-func (f formStyle) choose(field map[string]any, values, labels []string) map[string]any {
-	if !f.titled {
-		field["enum"], field["enumNames"] = values, labels
-		return field
+func (f formStyle) property(of field) map[string]any {
+	out := map[string]any{"type": "string", "title": of.title}
+	if of.text != "" {
+		out["description"] = visible.Line(of.text)
 	}
-	one := make([]map[string]any, len(values))
-	for i := range values {
+	if len(of.choices) == 0 {
+		out["maxLength"] = of.most
+		if of.required {
+			out["minLength"] = 1
+		}
+		return out
+	}
+	values, labels, one := make([]string, len(of.choices)), make([]string, len(of.choices)), make([]map[string]any, len(of.choices))
+	for i, c := range of.choices {
+		values[i], labels[i] = c.value, visible.Line(c.label)
+		if f.unset {
+			labels[i] = visible.Shorten(labels[i], labelLength, "…")
+		}
 		one[i] = map[string]any{"const": values[i], "title": labels[i]}
 	}
-	field["oneOf"] = one
-	return field
+	if f.titled {
+		out["oneOf"] = one
+	} else {
+		out["enum"], out["enumNames"] = values, labels
+	}
+	return out
 }
 
-func (f formStyle) decisionSchema(q engine.Question) map[string]any {
-	var values, labels []string
-	for _, choice := range q.Choices {
-		values, labels = append(values, choice.Value()), append(labels, visible.Line(choice.Label))
+// message is the text above the fields. Rows that a long line goes on in are indented, so that none
+// begins like a line of ours.
+func (s sheet) message() string {
+	lines := slices.Clone(s.first)
+	if len(s.rest) > 0 {
+		lines = append(lines, "")
 	}
-	if q.Draft != "" {
-		values, labels = append(values, viewFirst), append(labels, q.Language.Say("View the document first"))
+	for _, text := range s.rest {
+		lines = append(lines, strings.Split(text, "\n")...)
 	}
-	values, labels = append(values, notNow), append(labels, q.Language.Say("Not now: leave it as it is"))
-	return map[string]any{
-		"type": "object",
-		"properties": map[string]any{
-			"decision": f.choose(map[string]any{"type": "string", "title": q.Language.Say("Your decision"), "description": q.Language.Say("Accept sends it. Decline and Esc decide nothing.")}, values, labels),
-			"feedback": map[string]any{"type": "string", "title": q.Language.Say("Feedback"), "description": q.Language.Say("what to change, or why, in your own words"), "maxLength": engine.MaxFeedback / 4},
-		},
-		"required": []string{"decision"},
-	}
-}
-
-func (f formStyle) answerSchema(q engine.Question) map[string]any {
-	fields := map[string]any{}
-	for i, question := range q.Questions {
-		title := q.Language.Say("%d of %d", i+1, len(q.Questions))
-		field := map[string]any{"type": "string", "title": title, "description": visible.Clipped(visible.Line(question.Question), maxFormTitle)}
-		fields[answerField(i)] = field
-		if len(question.Options) < 2 {
-			field["maxLength"] = engine.MaxAnswer / 4
+	var rows []string
+	for _, line := range lines {
+		if slices.Contains(rows, strings.TrimSuffix(line, ".")) && line != "" {
+			continue // the lead says it
+		}
+		if line = visible.Text(line); visible.Columns(line) <= messageColumns {
+			rows = append(rows, line)
 			continue
 		}
-		var values, labels []string
-		for j, text := range question.Options {
-			values, labels = append(values, option(j)), append(labels, visible.Line(text))
+		for i, row := range visible.Wrap(line, messageColumns-2) {
+			if i > 0 {
+				row = "  " + row
+			}
+			rows = append(rows, row)
 		}
-		f.choose(field, append(values, other), append(labels, q.Language.Say("Something else: write it below")))
-		fields[otherField(i)] = map[string]any{"type": "string", "title": q.Language.Say("%s, in your words", title), "description": q.Language.Say("instead of an answer above, or in addition to it"), "maxLength": engine.MaxAnswer / 4}
 	}
-	fields[restField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Questions without an answer"), "description": q.Language.Say("what happens to questions that you leave empty")},
-		[]string{leaveRest, skipRest}, []string{q.Language.Say("Leave them open"), q.Language.Say("Skip them")})
-	for _, choice := range q.Choices {
-		fields[takeField] = f.choose(map[string]any{"type": "string", "title": q.Language.Say("Or take the document"), "description": q.Language.Say("it has reached its gate; this counts only if you answer nothing")},
-			[]string{notNow, choice.Value()}, []string{q.Language.Say("No: go on with my answers"), visible.Line(choice.Label)})
+	if len(rows) > messageRows {
+		rows = rows[:messageRows]
+		rows[messageRows-1] = visible.Shorten(rows[messageRows-1], messageColumns-2, "") + " …"
 	}
-	return map[string]any{"type": "object", "properties": fields}
+	return strings.Join(rows, "\n")
 }
 
-// longEnds returns the ends of the questions that a host may cut, as far as one line has room
-// for them; "" where there are none. A question has to be read to its end before it is answered.
-func longEnds(l lang.Language, questions []workflow.Question) string {
-	line := l.Say("Long questions end:")
-	before := line
-	for i, question := range questions {
-		text := visible.Line(question.Question)
-		if visible.Columns(text) <= descriptionColumns {
+// read returns what an answer fills in, by the names of the fields. Any program may have made it up,
+// so that only what the form offers counts; for anything else why names the problem.
+func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
+	filled = map[string]string{}
+	given, ok := content.(map[string]any)
+	if !ok && content != nil {
+		return nil, lang.T("it is not an object")
+	}
+	for name, value := range given {
+		i := slices.IndexFunc(s.fields, func(f field) bool { return f.name == name })
+		text, isText := value.(string)
+		switch {
+		case i < 0:
+			return nil, lang.T("the form has no field %q", visible.Clip(name, 200))
+		case value == nil:
+			continue
+		case !isText:
+			return nil, lang.T("the field %q is not a text", name)
+		}
+		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		begin := visible.Cut(text, descriptionColumns-10, "") // a few words that both have
-		if at := strings.LastIndexByte(begin, ' '); at > len(begin)*3/4 {
-			begin = begin[:at+1]
+		offered := s.fields[i].choices
+		if len(offered) > 0 && !slices.ContainsFunc(offered, func(c choice) bool { return c.value == text }) {
+			return nil, lang.T("%q is not a choice of the field %q", visible.Clip(text, 200), name)
 		}
-		end := fmt.Sprintf(" %d. “…%s”", i+1, strings.TrimPrefix(text, begin))
-		if visible.Columns(line+end) <= messageColumns {
-			line += end
-		}
+		filled[name] = text
 	}
-	if line == before {
-		return ""
-	}
-	return line
-}
-
-// answered returns the answer to the i-th question in a form's content; "" if it was left open.
-func answered(content map[string]any, i int, question workflow.Question) string {
-	text, _ := content[answerField(i)].(string)
-	if len(question.Options) < 2 {
-		return text
-	}
-	chosen := ""
-	for j, offered := range question.Options {
-		if text == option(j) {
-			chosen = offered
+	for _, f := range s.fields {
+		if f.required && filled[f.name] == "" {
+			return nil, lang.T("the field %q is empty", f.name)
 		}
 	}
-	own, _ := content[otherField(i)].(string)
-	if own = strings.TrimSpace(own); chosen != "" && own != "" {
-		return chosen + ". " + own
-	}
-	return cmp.Or(chosen, own)
+	return filled, why
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
@@ -61,7 +62,10 @@ type form struct {
 	asked  time.Time
 	limit  time.Duration
 	// held is true where the call waits for the answer, and a worker with it.
-	held bool
+	held  bool
+	sheet sheet
+	// begun is what the person has answered in the form before, where this one completes it.
+	begun *engine.Response
 }
 
 func newForms(now func() time.Time) *forms {
@@ -187,7 +191,7 @@ func showsForms(ctx context.Context) bool {
 // seen reports whether the call brings an answer that a person may have given to a form, so that
 // nothing else in it may decide.
 func (c *formChannel) seen() bool {
-	return c != nil && c.answered != nil && c.forms.now().Sub(c.answered.asked) >= humanTime
+	return c != nil && c.answered != nil && (c.answered.begun != nil || c.forms.now().Sub(c.answered.asked) >= humanTime)
 }
 
 // silent reports whether no person has seen the client's last form.
@@ -203,18 +207,24 @@ func (c *formChannel) form() *form {
 
 // Ask implements engine.Channel.
 func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
-	if f := c.answered; f != nil {
-		c.answered = nil
-		if f.bound != q.Bound || f.cwd != q.Cwd {
-			return silence(lang.T("the session or its draft changed while the form was open, so the answer was not used"), false), nil
-		}
-		return c.read(f, q), nil
+	f := c.answered
+	if f == nil {
+		return c.send(q, c.sheetOf(q), nil)
 	}
-	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held})
+	c.answered = nil
+	if f.bound != q.Bound || f.cwd != q.Cwd {
+		return silence(lang.T("the session or its draft changed while the form was open, so the answer was not used"), false), nil
+	}
+	return c.read(f, q)
+}
+
+// send puts a form to the person; its answer comes with the call that follows.
+func (c *formChannel) send(q engine.Question, s sheet, begun *engine.Response) (engine.Response, error) {
+	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held, sheet: s, begun: begun})
 	if state == "" {
 		return silence(why, false), nil
 	}
-	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(q)).ToolResult()
+	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(s)).ToolResult()
 	return engine.Response{}, engine.ErrAsked
 }
 
@@ -222,10 +232,56 @@ func silence(why lang.Text, unasked bool) engine.Response {
 	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
 }
 
-// read turns the client's response into an answer. Any program may have made it up, so that only
-// what the form offered counts.
-func (c *formChannel) read(f *form, q engine.Question) engine.Response {
-	took := c.forms.now().Sub(f.asked)
+// read turns the client's response to a form into the person's answer, or into the form that asks for
+// the rest of it.
+func (c *formChannel) read(f *form, q engine.Question) (engine.Response, error) {
+	if out := c.unanswered(f); !out.Silence.Why.Empty() {
+		return out, nil
+	}
+	filled, why := f.sheet.read(c.answer.Content)
+	if !why.Empty() {
+		return engine.Response{}, fault.New(fault.GatePending, "no decision was taken: the host's answer to the form cannot be used: %s", why).
+			WithHint("nothing was recorded; tell the human, and repeat the call when they are ready: the form comes back")
+	}
+	a := engine.Response{Channel: workflow.ChannelElicited}
+	if f.begun != nil {
+		a = *f.begun
+	}
+	a.Took += c.forms.now().Sub(f.asked)
+	if len(q.Questions) > 0 {
+		return c.readAnswers(f, q, a, filled)
+	}
+	if f.begun != nil {
+		a.Feedback = filled[wordsField]
+		return a, nil
+	}
+	switch filled[decisionField] {
+	case notNow:
+		return silence(lang.T("not now"), false), nil
+	case viewFirst:
+		return engine.Response{Silence: engine.Silence{Why: lang.T("the document is to be read first"), View: true}}, nil
+	}
+	for _, chosen := range q.Choices {
+		if chosen.Value() != filled[decisionField] {
+			continue
+		}
+		a.Decision = chosen.Decision
+		if chosen.Words == "" {
+			return a, nil
+		}
+		// The form had a field for them once, and who filled that in has said them.
+		if a.Feedback = filled[wordsField]; a.Feedback == "" {
+			return c.send(q, wordsSheet(q, chosen), &a)
+		}
+		return a, nil
+	}
+	return silence(lang.T("the chosen decision is not offered any more"), false), nil
+}
+
+// unanswered says why no person has answered a form; it is empty where one may have. Nobody else
+// decides where a person has answered the form before.
+func (c *formChannel) unanswered(f *form) engine.Response {
+	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
 	switch {
 	case c.answer == nil && took >= f.limit:
 		return silence(lang.T("the form was not answered within %v", f.limit), false)
@@ -233,55 +289,62 @@ func (c *formChannel) read(f *form, q engine.Question) engine.Response {
 		return silence(lang.T("the form was answered after its %v were over", f.limit), false)
 	case c.answer == nil && took >= humanTime:
 		return silence(lang.T("the host gave no answer to the form"), false)
-	case c.answer == nil:
-		c.forms.setSilent(c.client, true)
-		return silence(lang.T("the host could not show the form"), true)
 	case took < humanTime:
-		c.forms.setSilent(c.client, true)
-		return silence(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), true)
+		if unasked {
+			c.forms.setSilent(c.client, true)
+		}
+		if c.answer == nil {
+			return silence(lang.T("the host could not show the form"), unasked)
+		}
+		return silence(lang.T("the host answered the form by itself, in %d ms", took.Milliseconds()), unasked)
 	}
 	c.forms.setSilent(c.client, false)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
+		return engine.Response{}
 	case mcp.ElicitationResponseActionDecline:
 		return silence(lang.T("the form was declined"), false)
 	default:
 		return silence(lang.T("the form was closed"), false)
 	}
-	content, _ := c.answer.Content.(map[string]any)
-	a := engine.Response{Channel: workflow.ChannelElicited, Took: took}
-	if len(q.Questions) > 0 {
-		a.Answers = map[string]string{}
-		for i, question := range q.Questions {
-			if text := answered(content, i, question); text != "" {
-				a.Answers[question.ID] = text
+}
+
+// readAnswers takes the answers of a form into those so far. Those in own words are asked for in the
+// form that follows.
+func (c *formChannel) readAnswers(f *form, q engine.Question, a engine.Response, filled map[string]string) (engine.Response, error) {
+	if f.begun == nil {
+		a.Answers, a.SkipRest = map[string]string{}, filled[restField] == skipRest
+	}
+	var own []int
+	for i, question := range q.Questions {
+		at := slices.IndexFunc(f.sheet.fields, func(f field) bool { return f.name == answerField(i) })
+		text := filled[answerField(i)]
+		switch {
+		case text == "", at < 0:
+		case len(f.sheet.fields[at].choices) == 0:
+			a.Answers[question.ID] = text
+		case text == ownWords:
+			own = append(own, i)
+		default:
+			for j, offered := range question.Options {
+				if text == option(j) {
+					a.Answers[question.ID] = offered
+				}
 			}
 		}
-		rest, _ := content[restField].(string)
-		a.SkipRest = rest == skipRest
-		if len(a.Answers) > 0 || a.SkipRest {
-			return a
+	}
+	switch {
+	case len(own) > 0:
+		return c.send(q, c.ownWordsSheet(q, own), &a)
+	case len(a.Answers) > 0, a.SkipRest:
+		return a, nil
+	}
+	// Answers and a decision contradict each other, so the decision counts only without any.
+	for _, chosen := range q.Choices {
+		if chosen.Value() == filled[restField] {
+			a.Decision = chosen.Decision
+			return a, nil
 		}
-		// Answers and a decision contradict each other, so the answers count.
-		take, _ := content[takeField].(string)
-		if i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == take }); i >= 0 {
-			a.Decision = q.Choices[i].Decision
-			return a
-		}
-		return silence(lang.T("the form came back empty"), false)
 	}
-	decision, _ := content["decision"].(string)
-	switch decision {
-	case notNow:
-		return silence(lang.T("not now"), false)
-	case viewFirst:
-		return engine.Response{Silence: engine.Silence{Why: lang.T("the document is to be read first"), View: true}}
-	}
-	i := slices.IndexFunc(q.Choices, func(choice engine.Choice) bool { return choice.Value() == decision })
-	if i < 0 {
-		return silence(lang.T("the form came back without a decision"), false)
-	}
-	a.Decision = q.Choices[i].Decision
-	a.Feedback, _ = content["feedback"].(string)
-	return a
+	return silence(lang.T("the form came back empty"), false), nil
 }

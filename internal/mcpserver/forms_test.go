@@ -19,10 +19,23 @@ import (
 const person = 1100 * time.Millisecond
 
 // fill answers every form the same way after a time.
-func fill(after time.Duration, action string, content object) func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+func fill(after time.Duration, action string, content object) answerForm {
 	return func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
 		time.Sleep(after)
 		return mcpserver.FormAnswer{Action: action, Content: content}, nil
+	}
+}
+
+// answerForm answers a form.
+type answerForm = func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error)
+
+// inTwo answers a form for a decision, and the form for its words in the second way.
+func inTwo(decision, words answerForm) answerForm {
+	return func(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+		if _, first := f.Schema["properties"].(object)["decision"]; first {
+			return decision(ctx, f)
+		}
+		return words(ctx, f)
 	}
 }
 
@@ -78,24 +91,34 @@ var protocols = []string{"2025-06-18", "2025-11-25", "2026-07-28"}
 // gate, by which channel, and what leaves it as it is.
 func TestDecisionByForm(t *testing.T) {
 	t.Parallel()
-	approve := object{"decision": "approve"}
+	approve, no := object{"decision": "approve"}, fill(person, "accept", object{"decision": "request_changes"})
 	tests := []struct {
 		name string
-		form func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error)
+		form answerForm
 		// said is what the call itself states.
 		said object
 		env  []string
-		// state is where it leads, channel by which way; without a channel, words are why not.
-		state, channel, words string
+		// state is where it leads, channel by which way, with which feedback; without a channel, words
+		// are why not. refused is the problem of an answer that no form asks for.
+		state, channel, feedback, words, refused string
 	}{
 		{name: "accepted", form: fill(person, "accept", approve), state: "generating", channel: "elicited"},
-		{name: "accepted, whatever the assistant says", form: fill(person, "accept", object{"decision": "request_changes", "feedback": "shorter"}), said: object{"confirmed": true}, state: "refining", channel: "elicited"},
+		{name: "words after a no", form: inTwo(no, fill(person, "accept", object{"feedback": "shorter"})), said: object{"confirmed": true}, state: "refining", channel: "elicited", feedback: "shorter"},
+		{name: "words in one go, as forms once took them", form: fill(person, "accept", object{"decision": "request_changes", "feedback": "shorter"}), said: object{"confirmed": true}, state: "refining", channel: "elicited", feedback: "shorter"},
+		{name: "words where none are asked for", form: fill(person, "accept", object{"decision": "approve", "feedback": "ok"}), state: "generating", channel: "elicited"},
+		{name: "the words closed", form: inTwo(no, fill(person, "cancel", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was closed"},
+		{name: "the words declined", form: inTwo(no, fill(person, "decline", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was declined"},
+		{name: "the words at once", form: inTwo(no, fill(0, "accept", object{"feedback": "x"})), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "the words closed at once", form: inTwo(no, fill(0, "cancel", nil)), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "answered the form by itself"},
+		{name: "no words", form: inTwo(no, fill(person, "accept", object{"feedback": " "})), said: object{"confirmed": true}, refused: `the field "feedback" is empty`},
+		{name: "a decision instead of words", form: inTwo(no, fill(person, "accept", approve)), said: object{"confirmed": true}, refused: `the form has no field "decision"`},
 		{name: "not now", form: fill(person, "accept", object{"decision": "not_now"}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "not now"},
 		{name: "declined", form: fill(person, "decline", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was declined"},
 		{name: "closed", form: fill(person, "cancel", nil), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "the form was closed"},
-		{name: "empty", form: fill(person, "accept", object{}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
-		{name: "made up", form: fill(person, "accept", object{"decision": "yes"}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
-		{name: "wrong type", form: fill(person, "accept", object{"decision": true}), said: object{"confirmed": true}, state: "awaiting_confirmation", words: "without a decision"},
+		{name: "empty", form: fill(person, "accept", object{}), said: object{"confirmed": true}, refused: `the field "decision" is empty`},
+		{name: "made up", form: fill(person, "accept", object{"decision": "yes"}), said: object{"confirmed": true}, refused: `"yes" is not a choice of the field "decision"`},
+		{name: "wrong type", form: fill(person, "accept", object{"decision": true}), said: object{"confirmed": true}, refused: `the field "decision" is not a text`},
+		{name: "an unknown field", form: fill(person, "accept", object{"decision": "approve", "reason": "x"}), said: object{"confirmed": true}, refused: `the form has no field "reason"`},
 		{name: "at once, decided", form: fill(0, "accept", approve), state: "awaiting_confirmation", words: "answered the form by itself"},
 		{name: "at once, relayed", form: fill(0, "accept", object{}), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
 		{name: "declined at once, relayed", form: fill(0, "decline", nil), said: object{"confirmed": true}, state: "generating", channel: "relayed"},
@@ -117,7 +140,14 @@ func TestDecisionByForm(t *testing.T) {
 				for k, v := range tt.said {
 					args[k] = v
 				}
+				before := sessionFile(t, dir)
 				reply, refused := call(t, c, args)
+				if tt.refused != "" {
+					if !refused || reply["code"] != "gate_pending" || !strings.HasSuffix(fmt.Sprint(reply["error"]), "cannot be used: "+tt.refused) || reply["hint"] == nil || sessionFile(t, dir) != before {
+						t.Errorf("taken: %v", reply)
+					}
+					return
+				}
 				if tt.state == "" {
 					if !refused || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), tt.words) || !strings.Contains(fmt.Sprint(reply["hint"]), "bmad-mcp confirm x") {
 						t.Fatalf("not refused: %v", reply)
@@ -137,6 +167,9 @@ func TestDecisionByForm(t *testing.T) {
 				grant := entry["grant"].(object)
 				if grant["channel"] != tt.channel || grant["client"] != "host 7" || grant["stage"] != "po" || grant["revision"] != 2.0 || grant["sha256"] != entry["sha256"] || len(fmt.Sprint(grant["sha256"])) != 64 {
 					t.Errorf("grant %v", grant)
+				}
+				if said, _ := grant["feedback"].(string); tt.channel == "elicited" && said != tt.feedback {
+					t.Errorf("the grant has the words %q", said)
 				}
 				took, timed := grant["took_ms"].(float64)
 				if by := tt.channel == "elicited"; by != timed || by && took < 1000 {
@@ -191,7 +224,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 			}
 			fields := seen.Schema["properties"].(object)
 			decision := fields["decision"].(object)
-			if fmt.Sprint(seen.Schema["required"]) != "[decision]" || decision["default"] != nil || fields["feedback"] == nil {
+			if fmt.Sprint(seen.Schema["required"]) != "[decision]" || decision["default"] != nil || len(fields) != 1 {
 				t.Errorf("schema %v", seen.Schema)
 			}
 			if titled := decision["oneOf"] != nil; titled != (protocol > "2025-06-18") || titled == (decision["enumNames"] != nil) {
@@ -281,14 +314,17 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 	}
 }
 
-// TestDraftChangedUnderAnOpenForm: the answer was for another text.
+// TestDraftChangedUnderAnOpenForm: the answer was for another text. The next form names the change,
+// and its yes takes it.
 func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range protocols {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error) {
+			var form mcpserver.Form
+			c := launch(t, dir, mcpserver.Launch{Protocol: protocol, Form: func(_ context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+				form = f
 				if err := os.WriteFile(filepath.Join(dir, ".bmad-task", "work", "x", "po.md"), []byte("# Something else\n"), 0o600); err != nil {
 					return mcpserver.FormAnswer{}, err
 				}
@@ -297,11 +333,15 @@ func TestDraftChangedUnderAnOpenForm(t *testing.T) {
 			}})
 			gateOf(t, c)
 			reply, refused := call(t, c, object{"action": "confirm"})
-			if !refused || reply["code"] != "conflict" || !strings.Contains(fmt.Sprint(reply["error"]), "was changed after it was scored") {
-				t.Errorf("%v", reply)
+			if refused || !strings.Contains(fmt.Sprint(reply["gate"]), "its draft changed while the form was open") || lastEntry(t, dir)["event"] != "scored_ready" {
+				t.Errorf("%v, %v", reply, lastEntry(t, dir))
 			}
-			if last := lastEntry(t, dir); last["event"] != "scored_ready" {
-				t.Errorf("%v", last)
+			reply, refused = call(t, c, object{"action": "confirm", "confirmed": true})
+			if refused || reply["state"] != "generating" || lastEntry(t, dir)["event"] != "confirmed" {
+				t.Errorf("%v, %v", reply, lastEntry(t, dir))
+			}
+			if !strings.HasPrefix(form.Message, "Approve with this change? Claims 95, audit 13, floor 60; the gate is 90\n2 lines were changed since it was scored: “# Something else” and 1 more\n") || !strings.Contains(fmt.Sprint(form.Schema), "Approve with this change") {
+				t.Errorf("%s\n%v", form.Message, form.Schema)
 			}
 		})
 	}
@@ -442,7 +482,7 @@ func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 			}}, "BMAD_GATE=strict")
 			gateOf(t, c)
 			cancel := object{"action": "cancel", "feedback": "not needed any more"}
-			if reply, _ := call(t, c, cancel); reply["state"] != "awaiting_confirmation" {
+			if reply, refused := call(t, c, cancel); !refused || reply["current_state"] != "awaiting_confirmation" {
 				t.Fatalf("approving the document ended the run: %v", reply)
 			}
 			offered := fmt.Sprint(seen.Schema["properties"].(object)["decision"])
@@ -453,8 +493,10 @@ func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 			if reply, _ := call(t, c, cancel); reply["state"] != "cancelled" {
 				t.Errorf("%v", reply)
 			}
-			if grant := lastEntry(t, dir)["grant"].(object); grant["channel"] != "elicited" || grant["decision"] != "cancel" || grant["feedback"] != "not needed any more" {
-				t.Errorf("%v", grant)
+			// The reason is the assistant's, and stands beside the person's grant.
+			last := lastEntry(t, dir)
+			if grant := last["grant"].(object); grant["channel"] != "elicited" || grant["decision"] != "cancel" || grant["feedback"] != nil || last["feedback"] != "not needed any more" {
+				t.Errorf("%v", last)
 			}
 		})
 	}

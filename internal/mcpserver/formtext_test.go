@@ -15,10 +15,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// Claude Code 2.1.329 at 80 columns: three lines of the message, of 74 columns each, titles
-// of fields of 49 columns, descriptions of 68, labels of 48; each cut at its width.
+// Claude Code 2.1.329 at 80 columns: three lines of the message, of 73 columns each, titles
+// of fields of 49 columns, labels of 40; each cut at its width. Other hosts show 11 lines at 24 rows.
 const (
-	formLines, formWidth, titleWidth, descriptionWidth, labelWidth = 3, 74, 49, 68, 48
+	formLines, formRows, formWidth, titleWidth, labelWidth = 3, 11, 73, 49, 40
 )
 
 // forms collects the forms that a client is shown, and closes each.
@@ -40,51 +40,57 @@ func TestFormsFitTheirHost(t *testing.T) {
 		"chinese": {"为小团队构建一个支持单点登录和审计日志的登录服务系统平台,并且支持审计日志导出", "没有说明高峰期每天有多少人登录,而这决定了系统的规模和成本,也决定了采用哪一种数据库", strings.Repeat("你们的用户现在使用哪个身份提供商?", 12), "令牌的比较时间不固定,因此可以逐字节猜测出来,攻击者可以在几分钟之内登录任何一个账号"},
 		"hostile": {"x" + hostile, hostile, hostile, hostile},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Confirm the product requirements? Claims 95"}, "1 of 2", "Draft: "
-			if name == "chinese" {
-				leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "确认产品需求？自评 95"}, "第 1 题，共 2 题", "草稿："
-			}
-			var seen []mcpserver.Form
-			c := launch(t, t.TempDir(), mcpserver.Launch{Protocol: "2025-11-25", Form: forms(&seen)})
-			do := func(arguments object) object {
-				t.Helper()
-				reply, refused := call(t, c, arguments)
-				if refused {
-					t.Fatalf("%v: %v", arguments, reply)
+		for _, host := range []string{"claude-code", "codex-mcp-client"} {
+			t.Run(name+" "+host, func(t *testing.T) {
+				t.Parallel()
+				leads, count, draft := []string{"2 questions from the Product Owner. Claims 80", "Approve the product requirements? Claims 95"}, "1 of 2", "Draft: "
+				if name == "chinese" {
+					leads, count, draft = []string{"产品负责人提出 2 个问题。自评 80", "批准产品需求？自评 95"}, "第 1 题，共 2 题", "草稿："
 				}
-				return reply
-			}
-			do(object{"action": "start", "objective": words.objective})
-			do(object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# P", "quality_score": 80, "questions": []object{
-				{"id": "q1", "question": words.question, "context": words.gap, "options": []string{"Okta", words.gap}}, {"id": "q2", "question": "When?"}}})})
-			do(object{"action": "answer", "answers": object{"q1": "us"}})
-			do(object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# P2", "quality_score": 95, "gaps": []string{words.gap}})})
-			do(object{"action": "confirm"})
-			if len(seen) != 2 {
-				t.Fatalf("%d forms", len(seen))
-			}
-			for _, form := range seen {
-				checkForm(t, form, draft)
-			}
-			if !strings.HasPrefix(seen[0].Message, leads[0]) || !strings.HasPrefix(seen[1].Message, leads[1]) {
-				t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)
-			}
-			first := seen[0].Schema["properties"].(object)["answer_01"].(object)
-			if first["title"] != count || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
-				t.Errorf("the first question is %v", first)
-			}
-		})
+				var seen []mcpserver.Form
+				c := launch(t, t.TempDir(), mcpserver.Launch{Name: host, Protocol: "2025-11-25", Form: forms(&seen)})
+				do := func(arguments object) object {
+					t.Helper()
+					reply, refused := call(t, c, arguments)
+					if refused {
+						t.Fatalf("%v: %v", arguments, reply)
+					}
+					return reply
+				}
+				do(object{"action": "start", "objective": words.objective})
+				do(object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_draft": "# P", "quality_score": 80, "questions": []object{
+					{"id": "q1", "question": words.question, "context": words.gap, "options": []string{"Okta", words.gap}}, {"id": "q2", "question": "When?"}}})})
+				do(object{"action": "answer", "answers": object{"q1": "us"}})
+				do(object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": "# P2", "quality_score": 95, "gaps": []string{words.gap}})})
+				do(object{"action": "confirm"})
+				if len(seen) != 2 {
+					t.Fatalf("%d forms", len(seen))
+				}
+				for _, form := range seen {
+					checkForm(t, form, draft, host == "claude-code")
+				}
+				if !strings.HasPrefix(seen[0].Message, leads[0]) || !strings.HasPrefix(seen[1].Message, leads[1]) {
+					t.Errorf("%q\n%q", seen[0].Message, seen[1].Message)
+				}
+				first := seen[0].Schema["properties"].(object)["answer_01"].(object)
+				if first["title"] != count || !strings.Contains(fmt.Sprint(first["oneOf"]), "Okta") {
+					t.Errorf("the first question is %v", first)
+				}
+			})
+		}
 	}
 }
 
-// checkForm fails where a host would cut what a decision needs, or something in it steers.
-func checkForm(t *testing.T, form mcpserver.Form, draft string) {
+// checkForm fails where a host would cut what a decision needs, or something in it steers. cuts is
+// true for a host that cuts choices.
+func checkForm(t *testing.T, form mcpserver.Form, draft string, cuts bool) {
 	t.Helper()
 	lines := strings.Split(form.Message, "\n")
-	for i, line := range lines[:formLines] {
-		if line == "" || visible.Columns(line) > formWidth {
+	if len(lines) > formRows {
+		t.Errorf("%d rows: %q", len(lines), lines)
+	}
+	for i, line := range lines {
+		if i < formLines && line == "" || visible.Columns(line) > formWidth {
 			t.Errorf("line %d takes %d columns: %q", i+1, visible.Columns(line), line)
 		}
 	}
@@ -102,19 +108,15 @@ func checkForm(t *testing.T, form mcpserver.Form, draft string) {
 	}
 	for name, field := range form.Schema["properties"].(object) {
 		field := field.(object)
+		if field["default"] != nil {
+			t.Errorf("%s has a default, which a host may send by itself", name)
+		}
 		if title := field["title"].(string); visible.Columns(title) > titleWidth {
 			t.Errorf("%s has the title %q", name, title)
 		}
-		if !strings.HasPrefix(name, "answer_") || strings.HasSuffix(name, "_other") { // ours
-			if text, _ := field["description"].(string); text == "" || visible.Columns(text) > descriptionWidth {
-				t.Errorf("%s has the description %q", name, text)
-			}
-		}
-		if name != "decision" {
-			continue
-		}
-		for _, choice := range field["oneOf"].([]any) {
-			if label := choice.(object)["title"].(string); visible.Columns(label) > labelWidth {
+		choices, _ := field["oneOf"].([]any)
+		for _, choice := range choices {
+			if label := choice.(object)["title"].(string); cuts && visible.Columns(label) > labelWidth {
 				t.Errorf("a choice of %d columns: %q", visible.Columns(label), label)
 			}
 		}
@@ -158,28 +160,46 @@ func TestDocumentCanBeViewedFirst(t *testing.T) {
 	}
 }
 
-// TestOfferedAnswers: an offered answer, one in other words, both, and none.
+// TestOfferedAnswers: an offered answer, one in other words, and none, in hosts that begin on a choice
+// and in those that do not.
 func TestOfferedAnswers(t *testing.T) {
 	t.Parallel()
+	own := object{"answer_01": "other"}
 	for _, tt := range []struct {
-		content object
-		want    string
+		first, second object
+		want          string
 	}{
-		{object{"answer_01": "option_02"}, "Entra"},
-		{object{"answer_01": "other", "answer_01_other": "our own"}, "our own"},
-		{object{"answer_01": "option_01", "answer_01_other": "for staff only"}, "Okta. for staff only"},
-		{object{"answer_01_other": "our own"}, "our own"},
-		{object{"answer_01": "other"}, ""},
-		{object{"answer_01": "option_09"}, ""},
-		{object{"answer_01": "Okta"}, ""},
+		{object{"answer_01": "option_02"}, nil, "Entra"},
+		{own, object{"answer_01": "our own"}, "our own"},
+		{own, object{"answer_01": "option_01"}, "option_01"}, // it is what they wrote
+		{own, object{"answer_01": " "}, ""},
+		{own, object{"answer_02": "x"}, ""},
+		{own, nil, ""},
+		{object{"answer_01": "option_09"}, nil, ""},
+		{object{"answer_01": "Okta"}, nil, ""},
+		{object{"answer_01": "option_01", "answer_01_other": "for staff only"}, nil, ""},
 	} {
-		dir := t.TempDir()
-		c := launch(t, dir, mcpserver.Launch{Protocol: "2025-06-18", Form: fill(person, "accept", tt.content)})
-		call(t, c, object{"action": "start", "objective": "x"})
-		call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Which?","options":["Okta","Entra","Okta"]}]}`})
-		answers, _ := stored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
-		if got, _ := answers["q1"].(string); got != tt.want {
-			t.Errorf("%v is recorded as %q, want %q", tt.content, got, tt.want)
+		for _, host := range []string{"claude-code", "another"} {
+			t.Run(fmt.Sprint(host, tt.first, tt.second), func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				asked := 0
+				c := launch(t, dir, mcpserver.Launch{Name: host, Protocol: "2025-06-18", Form: func(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+					if asked++; asked == 1 {
+						return fill(person, "accept", tt.first)(ctx, f)
+					}
+					if tt.second == nil {
+						return fill(person, "cancel", nil)(ctx, f)
+					}
+					return fill(person, "accept", tt.second)(ctx, f)
+				}})
+				call(t, c, object{"action": "start", "objective": "x"})
+				call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Which?","options":["Okta","Entra","Okta"]}]}`})
+				answers, _ := stored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
+				if got, _ := answers["q1"].(string); got != tt.want {
+					t.Errorf("recorded as %q, want %q", got, tt.want)
+				}
+			})
 		}
 	}
 }

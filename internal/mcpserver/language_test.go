@@ -178,19 +178,19 @@ func (r *spokenRun) walk(objective string) {
 	r.task("dev/refining", object{"action": "approve", "approved": false, "feedback": "修复 R1"})
 	r.task("", object{"action": "resume"})
 	r.task("review/generating", object{"action": "submit", "stage": "dev", "claude_result": "# 报告二\n\n已使用时区。", "sprints": []int{1}})
-	r.task("invalid_argument", submit("review", "# 评审\n\n状态：通过\n\n仍有严重问题：R1 未修复，必须修复。"))
-	open := object{"status": "pass", "findings": []object{{"id": "R1", "severity": "critical", "location": "clock.go:3", "problem": "时间错误", "fix": "使用时区", "status": "open"}}}
+	r.task("review/refining", submit("review", "# 评审\n\n状态：通过\n\n仍有严重问题：R1 未修复，必须修复。"))
+	open := object{"verdict": "pass", "checks": []object{{"id": "C1", "command": "go test ./...", "exit": 1}}, "findings": []object{{"id": "R1", "severity": "critical", "location": "clock.go:3", "problem": "时间错误", "fix": "使用时区", "status": "open"}}}
 	r.task("review/awaiting_approval", submit("review", "# 评审\n\n```json\n"+jsonText(open)+"\n```"))
 	r.task("", object{"action": "status"})
 	r.task("qa/generating", object{"action": "approve", "approved": true, "feedback": "接受"})
-	r.task("invalid_argument", submit("qa", "# 测试")) // the other engine tests
+	r.task("qa/refining", submit("qa", "# 测试")) // without its block
 	tested := func(result object) object {
 		return object{"action": "submit", "stage": "qa", "codex_result": "# 测试\n\n```json\n" + jsonText(result) + "\n```"}
 	}
 	r.task("qa/awaiting_approval", tested(object{"verdict": "blocked", "needs": []string{"测试账号"}}))
 	r.task("", object{"action": "status"})
 	r.task("qa/refining", object{"action": "approve", "approved": false, "feedback": "账号在保险库"})
-	r.task("qa/completed", tested(object{"verdict": "pass"}))
+	r.task("qa/completed", tested(object{"checks": []object{{"id": "C1", "command": "go test ./...", "exit": 0}}, "criteria": []object{{"id": "响铃", "result": "通过", "check": "C1"}}}))
 	r.task("qa/completed", object{"action": "status", "session_id": r.session})
 	r.task("", object{"action": "submit", "session_id": r.session, "stage": "qa", "claude_result": "# 测试"})
 	r.task("dev/refining", object{"action": "reopen", "session_id": r.session, "stage": "dev", "feedback": "加上闹钟"})

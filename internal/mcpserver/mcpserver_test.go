@@ -28,6 +28,9 @@ import (
 // binary is the real program, built once for all tests of the package.
 var binary string
 
+// passedReport passes where no document names criteria.
+const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// Tests with forms spend their time waiting as a person would.
@@ -121,8 +124,8 @@ func TestRunInEveryProtocol(t *testing.T) {
 				{object{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"}, "sm/awaiting_approval"},
 				{object{"action": "approve", "approved": true}, "dev/generating"},
 				{object{"action": "submit", "stage": "dev", "codex_result": "# D", "sprints": []int{1}}, "review/generating"},
-				{object{"action": "submit", "stage": "review", "codex_result": "Status: pass"}, "qa/generating"},
-				{object{"action": "submit", "stage": "qa", "codex_result": "Status: pass"}, "qa/completed"},
+				{object{"action": "submit", "stage": "review", "codex_result": passedReport}, "qa/generating"},
+				{object{"action": "submit", "stage": "qa", "codex_result": passedReport}, "qa/completed"},
 			}
 			id := ""
 			for _, step := range steps {
@@ -260,6 +263,7 @@ func TestTranscripts(t *testing.T) {
 				line = strings.TrimSpace(line)
 				if strings.HasPrefix(line, "#") {
 					fmt.Fprintln(&out, line)
+					writes(t, dir, line)
 					continue
 				}
 				r.send(strings.ReplaceAll(line, "<task>", task))
@@ -307,6 +311,19 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 		}
 	}
 	return env
+}
+
+// writes does what a line "# write FILE TEXT" of a transcript says, as a person in their editor.
+func writes(t *testing.T, dir, line string) {
+	t.Helper()
+	rest, ok := strings.CutPrefix(line, "# write ")
+	if !ok {
+		return
+	}
+	name, text, _ := strings.Cut(rest, " ")
+	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // unpack puts an installation of the method into a folder.

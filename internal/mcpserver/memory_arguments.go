@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -24,47 +25,47 @@ const (
 )
 
 // memoryFields are the arguments of all these tools.
-var memoryFields = []argument[memoryArguments]{
-	{name: "cwd", text: func(a *memoryArguments) *string { return &a.cwd }},
-	{name: "section", text: func(a *memoryArguments) *string { return &a.section }},
-	{name: "agent", text: func(a *memoryArguments) *string { return &a.agent }},
-	{name: "agent_id", text: func(a *memoryArguments) *string { return &a.agent }},
-	{name: "query", text: func(a *memoryArguments) *string { return &a.query }},
-	{name: "stack", text: func(a *memoryArguments) *string { return &a.stack }},
-	{name: "working_dir", text: func(a *memoryArguments) *string { return &a.folder }},
-	{name: "run_id", text: func(a *memoryArguments) *string { return &a.run }},
-	{name: "branch", text: func(a *memoryArguments) *string { return &a.branch }},
-	{name: "status", text: func(a *memoryArguments) *string { return &a.status }},
-	{name: "category", text: func(a *memoryArguments) *string { return &a.category }},
-	{name: "task", text: func(a *memoryArguments) *string { return &a.task }},
-	{name: "output_key", text: func(a *memoryArguments) *string { return &a.output }},
-	{name: "type", text: func(a *memoryArguments) *string { return &a.kind }},
-	{name: "text", text: func(a *memoryArguments) *string { return &a.text }},
-	{name: "context", text: func(a *memoryArguments) *string { return &a.context }},
-	{name: "cursor", text: func(a *memoryArguments) *string { return &a.cursor }},
-	{name: "last_n", read: count(maxEntries)},
-	{name: "top_n", read: count(maxEntries)},
-	{name: "limit", read: count(maxResults)},
-	{name: "max_tokens", read: count(maxTokens)},
-	{name: "tags", read: readList},
-	{name: "context_files", read: readList},
+var memoryFields = []arguments.Argument[memoryArguments]{
+	{Name: "cwd", Text: func(a *memoryArguments) *string { return &a.cwd }},
+	{Name: "section", Text: func(a *memoryArguments) *string { return &a.section }},
+	{Name: "agent", Text: func(a *memoryArguments) *string { return &a.agent }},
+	{Name: "agent_id", Text: func(a *memoryArguments) *string { return &a.agent }},
+	{Name: "query", Text: func(a *memoryArguments) *string { return &a.query }},
+	{Name: "stack", Text: func(a *memoryArguments) *string { return &a.stack }},
+	{Name: "working_dir", Text: func(a *memoryArguments) *string { return &a.folder }},
+	{Name: "run_id", Text: func(a *memoryArguments) *string { return &a.run }},
+	{Name: "branch", Text: func(a *memoryArguments) *string { return &a.branch }},
+	{Name: "status", Text: func(a *memoryArguments) *string { return &a.status }},
+	{Name: "category", Text: func(a *memoryArguments) *string { return &a.category }},
+	{Name: "task", Text: func(a *memoryArguments) *string { return &a.task }},
+	{Name: "output_key", Text: func(a *memoryArguments) *string { return &a.output }},
+	{Name: "type", Text: func(a *memoryArguments) *string { return &a.kind }},
+	{Name: "text", Text: func(a *memoryArguments) *string { return &a.text }},
+	{Name: "context", Text: func(a *memoryArguments) *string { return &a.context }},
+	{Name: "cursor", Text: func(a *memoryArguments) *string { return &a.cursor }},
+	{Name: "last_n", Read: count(maxEntries)},
+	{Name: "top_n", Read: count(maxEntries)},
+	{Name: "limit", Read: count(maxResults)},
+	{Name: "max_tokens", Read: count(maxTokens)},
+	{Name: "tags", Read: readList},
+	{Name: "context_files", Read: readList},
 }
 
 // memoryTable returns the arguments of a tool with a schema, which says which of them it needs.
-func memoryTable(names []string, example string, schema json.RawMessage) arguments[memoryArguments] {
+func memoryTable(names []string, example string, schema json.RawMessage) arguments.Set[memoryArguments] {
 	var needs struct{ Required []string }
 	if err := json.Unmarshal(schema, &needs); err != nil {
 		panic(err) // it is part of the program
 	}
-	out := arguments[memoryArguments]{example: example}
+	out := arguments.Set[memoryArguments]{Example: example}
 	for _, name := range append(names, "cwd") {
-		field := memoryFields[slices.IndexFunc(memoryFields, func(f argument[memoryArguments]) bool { return f.name == name })]
+		field := memoryFields[slices.IndexFunc(memoryFields, func(f arguments.Argument[memoryArguments]) bool { return f.Name == name })]
 		if slices.Contains(needs.Required, name) {
-			field.missing = lang.T("pass it, such as %s", example)
+			field.Missing = lang.T("pass it, such as %s", example)
 		}
-		out.table = append(out.table, field)
+		out.Table = append(out.Table, field)
 	}
-	return out.of(schema)
+	return out.Of(schema)
 }
 
 // count reads how many are wanted, at most most.
@@ -72,7 +73,7 @@ func count(most int) func(*memoryArguments, json.RawMessage) error {
 	return func(to *memoryArguments, raw json.RawMessage) error {
 		var n float64
 		if json.Unmarshal(raw, &n) != nil {
-			return lang.Errorf("must be a number, not %s", kind(raw))
+			return lang.Errorf("must be a number, not %s", arguments.Kind(raw))
 		}
 		if n != math.Trunc(n) || n < 1 || n > float64(most) {
 			return lang.Errorf("must be a whole number from 1 to %d, not %v", most, n)
@@ -85,7 +86,7 @@ func count(most int) func(*memoryArguments, json.RawMessage) error {
 // readList reads a list of texts.
 func readList(to *memoryArguments, raw json.RawMessage) error {
 	if json.Unmarshal(raw, &to.list) != nil {
-		return lang.Errorf("must be a list of texts, not %s", kind(raw))
+		return lang.Errorf("must be a list of texts, not %s", arguments.Kind(raw))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -78,8 +79,8 @@ func (m memoryTools) all() []tool {
 }
 
 // serve answers one call.
-func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments[memoryArguments], row memoryTool) *mcp.CallToolResult {
-	given, err := args.decode(rawArguments(call))
+func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments.Set[memoryArguments], row memoryTool) *mcp.CallToolResult {
+	given, err := args.Decode(rawArguments(call))
 	if err != nil {
 		return m.callers.refuseCall(ctx, call, err)
 	}

@@ -138,7 +138,10 @@ func review(ctx context.Context, e *engine.Engine, a address, base engine.Reques
 	if round == 0 {
 		return engine.Resource{}, "", fault.New(fault.NotFound, "the stage %q has no document yet", string(stage)).WithHint("status says where the run stands")
 	}
-	texts, err := e.Submissions(ctx, at, stage, round)
+	texts, err := e.Submissions(ctx, at, stage, round+1) // as the draft was edited at its gate
+	if err != nil {
+		texts, err = e.Submissions(ctx, at, stage, round)
+	}
 	if err != nil {
 		return engine.Resource{}, "", err
 	}

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// standIn is a model that says what a test has written down, over the messages API.
+// standIn is a model that says what a test has written down, over the messages API or the Responses
+// API.
 type standIn struct {
 	*httptest.Server
 	// play says what the model does next. It is called by one request at a time.
@@ -119,6 +120,10 @@ func (turn *standInTurn) read(content json.RawMessage) {
 func (m *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var req standInRequest
 	body, _ := io.ReadAll(r.Body)
+	if strings.HasSuffix(r.URL.Path, "/responses") {
+		m.respond(w, body)
+		return
+	}
 	if !strings.HasSuffix(r.URL.Path, "/messages") || json.Unmarshal(body, &req) != nil {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"input_tokens":1}`)

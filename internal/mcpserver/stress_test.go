@@ -195,8 +195,8 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		{"sm/awaiting_approval", object{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"}},
 		{"dev/generating", object{"action": "approve", "approved": true}},
 		{"review/generating", object{"action": "submit", "stage": "dev", "codex_result": "# D"}},
-		{"qa/generating", object{"action": "submit", "stage": "review", "codex_result": "Status: pass"}},
-		{"qa/completed", object{"action": "submit", "stage": "qa", "codex_result": "Status: pass"}},
+		{"qa/generating", object{"action": "submit", "stage": "review", "codex_result": passedReport}},
+		{"qa/completed", object{"action": "submit", "stage": "qa", "codex_result": passedReport}},
 	}
 	acknowledged := map[string][]string{} // session → places, in order
 	ids := make([]string, 0, sessions)

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -35,7 +36,7 @@ type tasks struct {
 }
 
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	req, err := decodeTask(rawArguments(call))
+	req, err := arguments.Task(rawArguments(call))
 	if err != nil {
 		return t.callers.refuseCall(ctx, call, err), nil
 	}

@@ -2,10 +2,12 @@ package mcpserver_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,15 +18,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
-// screenColumns and screenRows are the size of the terminal that people are taken to have.
-const screenColumns, screenRows = 80, 40
+// screenColumns and screenRows are the size of the terminal that people are taken to have, tallRows
+// that of one in which the chat above a form can be read too.
+const screenColumns, screenRows, tallRows = 80, 24, 40
 
 // screenPatience is how long a screen may take to show something. Nothing is measured by it.
 const screenPatience = 2 * time.Minute
 
-// screen is Claude Code in a terminal, with a person before it.
+// screen is a host in a terminal, with a person before it.
 type screen struct {
 	t      *testing.T
+	host   screenHost
 	dir    string // the project
 	home   string // the person's, with the socket of tmux
 	latest string
@@ -40,8 +44,49 @@ func needTmux(t *testing.T) string {
 	return name
 }
 
-// screenEntry is how bmad-mcp is set up in Claude Code.
-type screenEntry struct {
+// screenHost is a program that shows forms in a terminal.
+type screenHost struct {
+	// tool is what its model calls bmad-task, says what marks a line that a person types, form what a
+	// form begins with, footer what its last line has, and ready what the screen has where it waits.
+	tool, says, form, footer, ready string
+	// done reports whether the assistant has ended its turn.
+	done func(screen string) bool
+	// start writes what the program needs into the home, and returns its command.
+	start func(s *screen, model *standIn) (program string, args, env []string)
+}
+
+// shown is the form that a screen shows, as much of it as there is room for.
+func (h screenHost) shown(text string) string {
+	if at := strings.LastIndex(text, h.form); at >= 0 { // of one before, a part may still be drawn
+		return text[at+len(h.form):]
+	}
+	return text
+}
+
+// claudeHost is a Claude Code with bmad-mcp set up in a way.
+func claudeHost(program string, entry claudeEntry) screenHost {
+	return screenHost{
+		tool: entry.tool, says: "❯ ", form: formBegins, footer: "Esc to cancel", ready: "shortcuts",
+		done: func(text string) bool { // the last line of the chat says so
+			chat, below, _ := strings.Cut(text, "\n───")
+			chat = strings.TrimSpace(chat)
+			return strings.Contains(below, "shortcuts") && claudeDone.MatchString(chat[strings.LastIndexByte(chat, '\n')+1:])
+		},
+		start: func(s *screen, model *standIn) (string, []string, []string) {
+			s.write("claude/.claude.json", object{
+				"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": object{"approved": []string{"stand-in"}},
+				"projects": object{s.dir: object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+			})
+			return program, append([]string{"--permission-mode", "default", "--allowedTools", entry.tool}, entry.set(s)...), standInEnv(model, s.home)
+		},
+	}
+}
+
+// claudeDone is the line with which Claude Code ends a turn, by its version.
+var claudeDone = regexp.MustCompile(` · done |^✻ \pL+ for \d`)
+
+// claudeEntry is how bmad-mcp is set up in Claude Code.
+type claudeEntry struct {
 	// tool is what Claude Code calls bmad-task then.
 	tool string
 	// set writes what it needs into the home, and returns arguments for the program.
@@ -49,17 +94,16 @@ type screenEntry struct {
 }
 
 // plainEntry is an entry of the server on stdio, as "claude mcp add" makes it.
-var plainEntry = screenEntry{
+var plainEntry = claudeEntry{
 	tool: "mcp__bmad__" + mcpserver.TaskTool,
 	set: func(s *screen) []string {
-		name := filepath.Join(s.home, "mcp.json")
-		s.write(name, object{"mcpServers": object{"bmad": object{"type": "stdio", "command": "bmad-mcp", "args": []string{}}}})
-		return []string{"--mcp-config", name, "--strict-mcp-config"}
+		s.write("mcp.json", object{"mcpServers": object{"bmad": object{"type": "stdio", "command": "bmad-mcp", "args": []string{}}}})
+		return []string{"--mcp-config", filepath.Join(s.home, "mcp.json"), "--strict-mcp-config"}
 	},
 }
 
 // pluginEntry is the plugin: the server, the commands, and the hooks that see what is typed.
-var pluginEntry = screenEntry{
+var pluginEntry = claudeEntry{
 	tool: "mcp__plugin_bmad_bmad__" + mcpserver.TaskTool,
 	set: func(s *screen) []string {
 		folder, err := filepath.Abs(filepath.Join("..", "..", "packaging", "claude-plugin"))
@@ -70,19 +114,53 @@ var pluginEntry = screenEntry{
 	},
 }
 
-// openScreen starts Claude Code in a project of its own, with bmad-mcp and a model.
-func openScreen(t *testing.T, model *standIn, entry screenEntry) *screen {
+// codexHost is a Codex with bmad-mcp as "bmad-mcp install" sets it up. It runs without its daemon,
+// which would outlive the test.
+func codexHost(program string) screenHost {
+	return screenHost{
+		tool: "bmad_task", says: "› ", form: "  Field ", footer: "esc to cancel", ready: "Ask Codex to do anything",
+		done: func(text string) bool {
+			return strings.Contains(text, "Ask Codex to do anything") && !strings.Contains(text, "esc to ")
+		},
+		start: func(s *screen, model *standIn) (string, []string, []string) {
+			s.write(".codex/config.toml", fmt.Sprintf(`
+model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[features]
+daemon_auto_start = false
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+[model_providers.scripted]
+name = "scripted"
+base_url = %q
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+[mcp_servers.bmad]
+command = %q
+env_vars = ["XDG_STATE_HOME", "XDG_CONFIG_HOME"]
+default_tools_approval_mode = "approve"
+[projects.%q]
+trust_level = "trusted"
+`, model.URL+"/v1", binary, s.dir))
+			return program, nil, append(standInEnv(model, s.home), "SCRIPTED_KEY=stand-in")
+		},
+	}
+}
+
+// openScreen starts a host in a project of its own, with bmad-mcp and a model, in a terminal of so
+// many rows.
+func openScreen(t *testing.T, model *standIn, host screenHost, rows int) *screen {
 	t.Helper()
-	claude, tmux := claudeBinary(t, "the forms were not read off its screen"), needTmux(t)
-	s := &screen{t: t, dir: filepath.Join(t.TempDir(), "project")}
+	tmux := needTmux(t)
+	s := &screen{t: t, host: host, dir: filepath.Join(t.TempDir(), "project")}
 	var err error
 	if s.home, err = os.MkdirTemp("", "bmad-screen-"); err != nil { //nolint:usetesting // that of the test is too long for a socket
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.close(tmux) })
-	config := filepath.Join(s.home, "claude")
 	bin := filepath.Join(s.home, "bin")
-	for _, folder := range []string{s.dir, config, bin} {
+	for _, folder := range []string{s.dir, bin} {
 		if err := os.MkdirAll(folder, 0o750); err != nil {
 			t.Fatal(err)
 		}
@@ -90,20 +168,17 @@ func openScreen(t *testing.T, model *standIn, entry screenEntry) *screen {
 	if err := os.Symlink(binary, filepath.Join(bin, "bmad-mcp")); err != nil {
 		t.Fatal(err)
 	}
-	s.write(filepath.Join(config, ".claude.json"), object{
-		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": object{"approved": []string{"stand-in"}},
-		"projects": object{s.dir: object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
-	})
-
-	args := []string{"new-session", "-d", "-x", fmt.Sprint(screenColumns), "-y", fmt.Sprint(screenRows), "-c", s.dir, "env", "-i"}
-	args = append(args, standInEnv(model, s.home)...)
+	program, own, env := host.start(s, model)
+	args := []string{"new-session", "-d", "-x", fmt.Sprint(screenColumns), "-y", fmt.Sprint(rows), "-c", s.dir, "env", "-i"}
+	args = append(args, env...)
 	args = append(args, s.state()...)
-	args = append(args, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", claude, "--permission-mode", "default", "--allowedTools", entry.tool)
-	args = append(args, entry.set(s)...)
-	if out, err := s.command(tmux, args...).CombinedOutput(); err != nil {
+	args = append(args, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", program)
+	if out, err := s.command(tmux, append(args, own...)...).CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v\n%s", err, out)
 	}
-	s.until("a prompt", func(text string) bool { return strings.Contains(text, "❯") && strings.Contains(text, "shortcuts") })
+	s.until("a prompt", func(text string) bool {
+		return strings.Contains(text, strings.TrimSpace(host.says)) && strings.Contains(text, host.ready)
+	})
 	return s
 }
 
@@ -129,9 +204,15 @@ func (s *screen) close(tmux string) {
 	s.t.Errorf("%s cannot be removed", s.home)
 }
 
+// write makes a file of the home: a text as it is, anything else as JSON.
 func (s *screen) write(name string, v any) {
 	s.t.Helper()
-	if err := os.WriteFile(name, []byte(jsonText(v)), 0o600); err != nil {
+	text, plain := v.(string)
+	if !plain {
+		text = jsonText(v)
+	}
+	name = filepath.Join(s.home, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -173,7 +254,7 @@ func (s *screen) until(what string, shown func(string) bool) string {
 // above the form changes by itself.
 func (s *screen) key(name string) string {
 	s.t.Helper()
-	_, before, _ := strings.Cut(s.text(), formBegins)
+	before := s.host.shown(s.text())
 	s.ask("send-keys", name)
 	return s.drawn("the effect of "+name, func(form string) bool { return form != before })
 }
@@ -184,10 +265,10 @@ func (s *screen) drawn(what string, wanted func(form string) bool) string {
 	s.t.Helper()
 	last := ""
 	return s.until(what, func(text string) bool {
-		_, form, found := strings.Cut(text, formBegins)
+		form := s.host.shown(text)
 		same := form == last
 		last = form
-		return found && same && strings.Contains(form, "Esc to ") && wanted(form) // its last line
+		return same && strings.Contains(form, s.host.footer) && wanted(form) // its last line
 	})
 }
 
@@ -195,7 +276,10 @@ func (s *screen) drawn(what string, wanted func(form string) bool) string {
 func (s *screen) says(text string) {
 	s.t.Helper()
 	s.ask("send-keys", "-l", text)
-	s.until("what was typed", func(shown string) bool { return strings.Contains(shown, "❯ "+text) })
+	s.until("what was typed", func(shown string) bool {
+		at := strings.LastIndex(shown, s.host.says)
+		return at >= 0 && strings.HasPrefix(shown[at:], s.host.says+text)
+	})
 	s.ask("send-keys", "Enter")
 }
 
@@ -205,9 +289,9 @@ func (s *screen) begins() {
 	for tries := 1; ; tries++ {
 		s.says("bmad")
 		text := s.until("an answer", func(text string) bool {
-			return strings.Contains(text, formBegins) || strings.Count(text, noTaskTool) == tries && strings.Contains(text, " · done ")
+			return strings.Contains(text, s.host.form) || strings.Count(text, noTaskTool) == tries && s.host.done(text)
 		})
-		if strings.Contains(text, formBegins) {
+		if strings.Contains(text, s.host.form) {
 			return
 		}
 		if tries == 5 {
@@ -332,17 +416,19 @@ func (s *screen) escape() {
 
 func (s *screen) closed() {
 	s.t.Helper()
-	s.until("that the form is gone", func(text string) bool { return !strings.Contains(text, formBegins) })
+	s.until("that the form is gone", func(text string) bool { return !strings.Contains(text, s.host.footer) })
 }
 
-// idle waits until the assistant has ended its turn, and returns the screen: the last line of
-// the chat says so.
+// idle waits until the assistant has ended its turn, and returns the screen. A host can look so for a
+// moment before its model is asked again, so that the screen has to stay as it is.
 func (s *screen) idle() string {
 	s.t.Helper()
+	last, since := "", time.Now()
 	return s.until("the end of the turn", func(text string) bool {
-		chat, below, _ := strings.Cut(text, "\n───")
-		chat = strings.TrimSpace(chat)
-		return strings.Contains(below, "shortcuts") && strings.Contains(chat[strings.LastIndexByte(chat, '\n')+1:], " · done ")
+		if text != last {
+			last, since = text, time.Now()
+		}
+		return s.host.done(text) && time.Since(since) > time.Second
 	})
 }
 

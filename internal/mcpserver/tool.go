@@ -67,3 +67,15 @@ func icons() []mcp.Icon {
 		Src: "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(icon), MIMEType: "image/svg+xml", Sizes: []string{"any"},
 	}}
 }
+
+// rawArguments returns the arguments of a call as JSON.
+func rawArguments(call mcp.CallToolRequest) []byte {
+	if raw, ok := call.GetRawArguments().(json.RawMessage); ok {
+		return raw
+	}
+	data, err := json.Marshal(call.Params.Arguments)
+	if err != nil {
+		return nil
+	}
+	return data
+}

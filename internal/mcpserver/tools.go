@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 )
@@ -11,7 +12,7 @@ import (
 // differ from caller to caller.
 func allTools(t tasks, b bmadTools, m memoryTools) []tool {
 	return slices.Concat([]tool{
-		{toolset: config.ToolsetTask, name: TaskTool, title: "BMAD workflow", description: taskDescription, schema: taskSchema, handle: t.task},
+		{toolset: config.ToolsetTask, name: TaskTool, title: "BMAD workflow", description: taskDescription, schema: arguments.TaskSchema, handle: t.task},
 		{toolset: config.ToolsetTask, name: ConfirmTool, title: "Decide at a BMAD gate", description: confirmDescription, schema: confirmSchema, asks: true, handle: t.confirm},
 		{toolset: config.ToolsetMethod, name: ResourcesTool, title: "BMAD method: find and read", description: resourcesDescription, schema: resourcesSchema, reads: true,
 			handle: b.reading(resourcesArguments, b.findOrRead)},

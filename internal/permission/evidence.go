@@ -1,7 +1,10 @@
 package permission
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -16,7 +19,7 @@ import (
 // lock is taken. It returns nil if there is none, or if the evidence that was handed in with
 // the work is enough.
 func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *standing.Standing) *workflow.Evidence {
-	stage := standing.VerifiedBy(s.Stage)
+	stage := s.Stage.VerifiedBy()
 	if checked, _ := s.Workflow.Stage(stage); !checked.Verify {
 		return nil
 	}
@@ -33,6 +36,25 @@ func (g *Guard) Evidence(ctx context.Context, tell func(verify.Notice), s *stand
 		return differing(s.Language, &seen, kept)
 	}
 	return differing(s.Language, g.verify(ctx, tell, kept, verify.Limits{Tail: g.project.Config.VerifyOutput, Language: s.Language}), kept)
+}
+
+// Runs returns the server's own runs of the checks that a report names: of the verify command the
+// one of this submission, and of the commands in the person's settings one run each, if the person
+// has allowed it here.
+func (g *Guard) Runs(ctx context.Context, tell func(verify.Notice), s *standing.Standing, verified *workflow.Evidence, checks []workflow.Check) []workflow.Evidence {
+	var out []workflow.Evidence
+	if e := cmp.Or(verified, s.Session.Evidence(s.Stage)); e != nil && e.Changed == "" {
+		out = append(out, *e)
+	}
+	for _, command := range g.project.Config.Checks {
+		named := slices.ContainsFunc(checks, func(c workflow.Check) bool { return strings.TrimSpace(c.Command) == command })
+		ran := slices.ContainsFunc(out, func(e workflow.Evidence) bool { return e.Command == command && e.NotRun == "" })
+		if named && !ran {
+			kept := workflow.VerifyCommand{Command: command, SetBy: workflow.SetByPerson}
+			out = append(out, *g.verify(ctx, tell, kept, verify.Limits{Tail: g.project.Config.VerifyOutput, Language: s.Language}))
+		}
+	}
+	return out
 }
 
 // verify runs a command, if the person has allowed it here.
@@ -73,7 +95,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 // Opposes returns how the evidence contradicts a pass of the current stage: that of its own
 // command, or of the one that was run when the work was handed in.
 func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verdict) []lang.Text {
-	by := standing.VerifiedBy(s.Stage)
+	by := s.Stage.VerifiedBy()
 	if now == nil && by != s.Stage.ID {
 		now = s.Record(by).Evidence
 	}

@@ -30,7 +30,7 @@ type Want struct {
 }
 
 // Wants lists the things in the project that need the person's permission: its verify
-// commands, those that its runs keep, the person's own, their files that have changed, the
+// commands, those for checks, those that its runs keep, the person's own, their files that have changed, the
 // kit's script for finished work, the project's rubrics, and the repositories that it names.
 func (g *Guard) Wants() ([]Want, error) {
 	w, c := wanted{Guard: g}, g.project.Config
@@ -38,6 +38,9 @@ func (g *Guard) Wants() ([]Want, error) {
 		if command := c.Verify[stage]; command != "" {
 			w.command(command, c.VerifyBy[stage], string(stage))
 		}
+	}
+	for _, command := range c.Checks {
+		w.command(command, workflow.SetByPerson, w.language().Say("reports that name it"))
 	}
 	w.runs()
 	w.scripts()

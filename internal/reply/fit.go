@@ -34,6 +34,7 @@ func (r *Reply) shorten(items, text int) {
 	// None is left out: the next submission is refused without it.
 	r.ChangeRequests = first(r.ChangeRequests, len(r.ChangeRequests), func(c *CommentView) { c.cut(text) })
 	r.Gaps = first(r.Gaps, items, func(s *string) { *s = cut(*s) })
+	r.Returned = first(r.Returned, items, func(s *string) { *s = cut(*s) })
 	r.Objections = first(r.Objections, items, func(s *string) { *s = cut(*s) })
 	r.Unreadable = first(r.Unreadable, items, func(s *string) { *s = cut(*s) })
 	r.Sprints = first(r.Sprints, 2*items, func(s *workflow.Sprint) { s.Title, s.Extra = cut(s.Title), nil })

@@ -25,7 +25,7 @@ func (r *Reply) Lean() *Reply {
 		out.Draft = &draft
 	}
 	if r.unmoved {
-		out.Stages, out.Artifacts, out.Candidates, out.Audit, out.Evidence, out.Findings, out.Objections = nil, nil, nil, nil, nil, nil, nil
+		out.Stages, out.Artifacts, out.Candidates, out.Audit, out.Evidence, out.Findings, out.Objections, out.Rows = nil, nil, nil, nil, nil, nil, nil, nil
 		out.Questions, out.Gaps, out.Sprints, out.StageDescription, out.SessionFile, out.ScoreNote = nil, nil, nil, "", "", ""
 	}
 	if r.describes {

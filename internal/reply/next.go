@@ -29,10 +29,6 @@ func interact(s *standing.Standing, out *Reply) {
 			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": s.Builder()}
 		}
 	}
-	if s.CurrentState.Gated() && s.Resubmittable() && out.Draft != nil && out.Draft.Modified {
-		askHuman(out, "submit_edited", "reject")
-		out.NextCall = gate.Resubmission(s)
-	}
 	if out.NextCall != nil {
 		out.NextCall["session_id"] = s.Handle()
 	}
@@ -40,7 +36,6 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
 	}
 	switch {
-	case out.NextCall["action"] == workflow.ActionSubmit:
 	case s.Unusable():
 		// A yes is refused while the draft is not what was handed in.
 		out.NextCall["feedback"] = "…"
@@ -97,7 +92,11 @@ func decides(s *standing.Standing, out *Reply) {
 
 // NewGateView describes a session that waits for the human.
 func NewGateView(s *standing.Standing) *GateView {
-	return &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
+	view := &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
+	if s.BelowFloor() {
+		view.AuditFloor = s.Policy.AuditFloor
+	}
+	return view
 }
 
 // waitCall is the call that returns once the human has acted by themselves; nil for a caller that
@@ -143,17 +142,19 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	}
 }
 
-// markChanged says in a reply that its session was changed by other hands.
+// markChanged says in a reply that its session was changed by other hands, or moved, and where
+// nothing goes on before the person has accepted it or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
-	if !s.Integrity.Changed() {
-		return
+	if note := words.MovedNote(s); note != "" {
+		out.UserMessage = note + "\n\n" + out.UserMessage
 	}
-	out.Integrity = IntegrityChanged
-	if !s.Stopped {
+	if s.Integrity.Changed() {
+		out.Integrity = IntegrityChanged
 		out.UserMessage = words.ChangedNote(s) + "\n\n" + out.UserMessage
-		return
 	}
-	out.UserMessage = words.Stopped(s)
-	out.NextCall, out.Gate = waitCall(s), nil
-	askHuman(out, string(workflow.ActionAdopt))
+	if s.Stopped() {
+		out.UserMessage = words.Stopped(s)
+		out.NextCall, out.Gate = waitCall(s), nil
+		askHuman(out, string(workflow.ActionAdopt))
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -70,12 +71,20 @@ type Reply struct {
 
 	Verdict workflow.Verdict `json:"verdict,omitempty"`
 	// Needs is what a blocked stage waits for from the human.
-	Needs      string              `json:"needs,omitempty"`
-	Objections []string            `json:"objections,omitempty"`
-	Progress   *workflow.Progress  `json:"progress,omitempty"`
-	Findings   []workflow.Finding  `json:"findings,omitempty"`
-	Questions  []workflow.Question `json:"questions,omitempty"`
-	Gaps       []string            `json:"gaps,omitempty"`
+	Needs      string             `json:"needs,omitempty"`
+	Objections []string           `json:"objections,omitempty"`
+	Progress   *workflow.Progress `json:"progress,omitempty"`
+	// Owed are the ids of the criteria for which the report owes a row, the first forty; OwedMore
+	// says how many there are and where.
+	Owed     []string  `json:"owed,omitempty"`
+	OwedMore *OwedMore `json:"owed_more,omitempty"`
+	// Returned are the reasons why the latest report was returned.
+	Returned []string `json:"returned,omitempty"`
+	// Rows counts the rows of the latest report, and names those that did not pass.
+	Rows      *RowsView           `json:"rows,omitempty"`
+	Findings  []workflow.Finding  `json:"findings,omitempty"`
+	Questions []workflow.Question `json:"questions,omitempty"`
+	Gaps      []string            `json:"gaps,omitempty"`
 	// ChangeRequests are the person's comments that the next submission has to take up.
 	ChangeRequests []CommentView       `json:"change_requests,omitempty"`
 	Draft          *Document           `json:"draft,omitempty"`
@@ -143,6 +152,9 @@ type GateView struct {
 	AskByForm bool `json:"ask_by_form,omitempty"`
 	// AskByHost is true where next_call names the tool about which the host asks the human.
 	AskByHost bool `json:"ask_by_host,omitempty"`
+	// AuditFloor is the audit that the document would need for a yes that was given beforehand to
+	// count; only where it has less.
+	AuditFloor *float64 `json:"audit_floor,omitempty"`
 	// Terminal is the command by which the human decides themselves.
 	Terminal string `json:"terminal"`
 	// Page is the address at which a dashboard shows the document, and takes the decision.
@@ -288,4 +300,54 @@ func (r *Reply) Show(res Resource) {
 		res.Text, res.Truncated = res.Text[:cut], true
 	}
 	r.Resource = &res
+}
+
+// OwedMore says where the ids of a long list of owed rows are.
+type OwedMore struct {
+	Count int    `json:"count"`
+	Path  string `json:"path"`
+}
+
+// RowsView counts the rows of a report by their results.
+type RowsView struct {
+	Total      int `json:"total"`
+	Passed     int `json:"passed"`
+	Proved     int `json:"proved,omitempty"`
+	Carried    int `json:"carried,omitempty"`
+	Failed     int `json:"failed,omitempty"`
+	NotTested  int `json:"not_tested,omitempty"`
+	OutOfScope int `json:"out_of_scope,omitempty"`
+	// FailedIDs and NotTestedIDs name those rows, the first forty of each.
+	FailedIDs    []string `json:"failed_ids,omitempty"`
+	NotTestedIDs []string `json:"not_tested_ids,omitempty"`
+}
+
+// newRowsView counts rows; nil if there are none.
+func newRowsView(rows []workflow.Criterion) *RowsView {
+	n := verdict.CountRows(rows)
+	if n.Rows == 0 {
+		return nil
+	}
+	out := &RowsView{Total: n.Rows, Passed: n.Passed, Proved: n.Proved, Carried: n.Carried, Failed: n.Failed, NotTested: n.NotTested, OutOfScope: n.OutOfScope}
+	for _, c := range rows {
+		switch {
+		case c.Result == workflow.ResultFail && len(out.FailedIDs) < maxOwed:
+			out.FailedIDs = append(out.FailedIDs, c.ID)
+		case c.Result == workflow.ResultNotTested && len(out.NotTestedIDs) < maxOwed:
+			out.NotTestedIDs = append(out.NotTestedIDs, c.ID)
+		}
+	}
+	return out
+}
+
+// maxOwed is how many ids of rows a reply names.
+const maxOwed = 40
+
+// owe names the rows that the report of the stage owes.
+func (r *Reply) owe(s *standing.Standing) {
+	ids := s.Owed()
+	r.Owed = ids[:min(len(ids), maxOwed)]
+	if len(ids) > maxOwed {
+		r.OwedMore = &OwedMore{Count: len(ids), Path: s.Draft.Work}
+	}
 }

@@ -33,13 +33,13 @@ func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 
 // Briefs reports whether a reply of that depth has a role prompt.
 func Briefs(s *standing.Standing, d Depth) bool {
-	return s.CurrentState.Active() && d > Light && !s.Stopped
+	return s.CurrentState.Active() && d > Light && !s.Stopped()
 }
 
 // New describes a session, with a message for the human, and the stage's role prompt of that
 // depth where the reply [Briefs].
 func New(s *standing.Standing, d Depth, message, role string) *Reply {
-	if s.Stopped {
+	if s.Stopped() {
 		d = Light
 	}
 	st, rec := s.Stage, s.Current()
@@ -159,6 +159,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	}
 	if st.Gate == workflow.GateVerdict {
 		out.Verdict, out.Needs, out.Objections, out.Progress = rec.Verdict, rec.Needs, rec.Objections, rec.Progress
+		out.Returned, out.Rows = rec.Returned, newRowsView(rec.Criteria)
 		if s.CurrentState == workflow.AwaitingApproval {
 			out.Findings = shortened(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
@@ -184,6 +185,7 @@ func lastBytes(s string, n int) string {
 func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)
+	out.owe(s)
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.SettledQuestions() {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}

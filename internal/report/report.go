@@ -121,7 +121,11 @@ func (p *page) facts() {
 	default:
 		said = p.Say("History: **it does not hold**: %s", cell(p.found.Problem))
 	}
-	fmt.Fprintf(&p.Builder, "- %s\n\n", said)
+	fmt.Fprintf(&p.Builder, "- %s\n", said)
+	for _, t := range p.found.Altered {
+		fmt.Fprintf(&p.Builder, "- %s\n", p.Say("**Not as approved**: %s", cell(t.Text().In(p.Language))))
+	}
+	fmt.Fprintln(&p.Builder)
 }
 
 // plain is an id of a file, such as scored_ready, for people.

@@ -11,7 +11,7 @@ import (
 )
 
 // Fits refuses an action that the session's stage or state does not allow.
-func (q *Request) Fits(p *project.Project, s *standing.Standing) error {
+func (q *Request) Fits(s *standing.Standing) error {
 	if q.Action == workflow.ActionReopen {
 		passed := s.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.CurrentStage)
 		if err := q.allowed(s); err != nil || passed {
@@ -22,9 +22,6 @@ func (q *Request) Fits(p *project.Project, s *standing.Standing) error {
 	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
 		return words.OtherStage(s)
 	}
-	if q.resubmits(p, s) {
-		return nil
-	}
 	return q.allowed(s)
 }
 
@@ -34,21 +31,6 @@ func (q *Request) allowed(s *standing.Standing) error {
 		return nil
 	}
 	return words.NotNow(s, q.takesBack(s.Last()))
-}
-
-// resubmits reports whether the call submits again, from its path, a draft that was edited
-// while it waited at its gate. That is not the document that was scored, so no decision saves
-// it, and this is the one submission that a gate takes.
-func (q *Request) resubmits(p *project.Project, s *standing.Standing) bool {
-	if q.Action != workflow.ActionSubmit || !s.Resubmits() {
-		return false
-	}
-	for _, result := range q.Submitted(s) {
-		if p.Local(result.Path) != s.Draft.Path {
-			return false
-		}
-	}
-	return true
 }
 
 // Submitted are the texts that the call hands in: the working copy where it names nothing else.

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
@@ -112,9 +113,9 @@ var (
 	report = document("Implementation report", `{"sprints": [1, 2], "files": ["todo.go"], "resolved": []}`)
 	again  = document("Rework report", `{"sprints": [1, 2], "files": ["todo.go"], "resolved": [{"id": "R1", "how": "the task is kept"}]}`)
 	failed = document("Review", `{"verdict": "fail", "findings": [{"id": "R1", "severity": "critical", "file": "todo.go:3", "problem": "tasks are lost", "fix": "keep them", "status": "open"}]}`)
-	passed = document("Review", `{"verdict": "pass", "findings": [{"id": "R1", "severity": "critical", "file": "todo.go:3", "problem": "tasks were lost", "status": "fixed"}]}`)
-	tested = document("QA report", `{"verdict": "pass", "criteria": [{"id": "AC-1.1", "result": "pass", "evidence": "go test ./... ok"}], "findings": []}`)
-	clean  = document("Review", `{"verdict": "pass", "findings": []}`)
+	passed = document("Review", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "findings": [{"id": "R1", "severity": "critical", "file": "todo.go:3", "problem": "tasks were lost", "status": "fixed"}]}`)
+	tested = document("QA report", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "criteria": [{"id": "AC-1.1", "result": "pass", "evidence": "go test ./... ok"}], "findings": []}`)
+	clean  = document("Review", `{"checks": [{"id": "C1", "command": "go test ./...", "exit": 0}], "findings": []}`)
 	asking = document("Requirements", `{"quality_score": 60, "questions": [{"id": "q1", "question": "Who uses it?"}, {"id": "q2", "question": "On what?"}]}`)
 )
 
@@ -135,11 +136,24 @@ type bench struct {
 	options runner.Options
 	events  []runner.Event
 	clock   *atomic.Int64
+	// kept are the rights outside of the project, by session.
+	kept vault
 }
 
+// vault keeps rights in memory.
+type vault map[string][]byte
+
+func (v vault) Keep(_ context.Context, id string, data []byte) error {
+	v[id] = data
+	return nil
+}
+
+func (v vault) Kept(_ context.Context, id string) []byte { return v[id] }
+
 func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
-	b := &bench{t: t, dir: t.TempDir(), worker: &script{t: t, name: "claude", acts: acts}, clock: new(atomic.Int64)}
+	b := &bench{t: t, dir: t.TempDir(), worker: &script{t: t, name: "claude", acts: acts}, clock: new(atomic.Int64), kept: vault{}}
 	ids := 0
+	environ = append([]string{"BMAD_AUDIT_FLOOR=0"}, environ...) // its documents say little
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
 		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return filestore.New(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: engine.Names{Program: "bmad-mcp"},
@@ -150,7 +164,7 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	}
 	b.options = runner.Options{
 		Engine: b.engine, Workers: []runner.Worker{b.worker}, Folder: b.dir, By: "test", Gates: runner.Yes, Flags: runner.Flags{Dirty: true},
-		Tell: func(e runner.Event) { b.events = append(b.events, e) },
+		Tell: func(e runner.Event) { b.events = append(b.events, e) }, Rights: func(string) sdk.Rights { return b.kept },
 	}
 	return b
 }

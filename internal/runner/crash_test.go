@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -34,8 +35,9 @@ func (w *author) Work(context.Context, hostcli.Job) (*hostcli.Outcome, error) {
 	return &hostcli.Outcome{Text: scored(95), Session: "s", Usage: map[string]provider.Usage{model: {Input: 100, Output: 10}}}, nil
 }
 
-// onDisk returns an engine and a runner for a project on a simulated disk.
-func onDisk(t testing.TB, disk *durabletest.Disk) (*engine.Engine, *author, *runner.Runner) {
+// onDisk returns an engine and a runner for a project on a simulated disk, with the rights that are
+// kept on another.
+func onDisk(t testing.TB, disk *durabletest.Disk, kept vault) (*engine.Engine, *author, *runner.Runner) {
 	path, err := filepath.Abs(filepath.Join(string(filepath.Separator), "simulated", "run"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,13 +51,13 @@ func onDisk(t testing.TB, disk *durabletest.Disk) (*engine.Engine, *author, *run
 				}
 				return disk.Dir(path), nil
 			},
-			Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{},
+			Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
 		}),
 		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: engine.Names{Program: "bmad-mcp"},
 	})
 	return e, w, runner.New(runner.Options{
 		Engine: e, Workers: []runner.Worker{w}, Folder: path, By: "test", Gates: runner.Yes,
-		Flags: runner.Flags{Stages: "po", Dirty: true},
+		Flags: runner.Flags{Stages: "po", Dirty: true}, Rights: func(string) sdk.Rights { return kept },
 	})
 }
 
@@ -67,13 +69,15 @@ func TestEveryCut(t *testing.T) {
 		t.Skip("goes through every write of a run")
 	}
 	disk := durabletest.New()
-	e, w, r := onDisk(t, disk)
+	kept := vault{}
+	e, w, r := onDisk(t, disk, kept)
 	if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "Build a list", Cwd: folder(t)}); err != nil {
 		t.Fatal(err)
 	}
 	var calls int
 	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
-		e, w, r = onDisk(t, d)
+		kept = vault{}
+		e, w, r = onDisk(t, d, kept)
 		out, err := r.Resume(ctx, crashID)
 		calls = w.calls
 		if err == nil && out.Reason != runner.Done {
@@ -81,7 +85,7 @@ func TestEveryCut(t *testing.T) {
 		}
 		return err
 	}, func(o durabletest.Outcome) {
-		e, w, r = onDisk(t, o.Disk)
+		e, w, r = onDisk(t, o.Disk, kept)
 		at := project.Address{Cwd: folder(t), Session: crashID}
 		out, err := r.Resume(ctx, crashID)
 		if err != nil || out.Reason != runner.Done {

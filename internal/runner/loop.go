@@ -17,11 +17,12 @@ func (r *run) facts() facts {
 	if r.reply.Gate != nil {
 		policy = r.reply.Gate.Policy
 	}
+	below := r.reply.Gate != nil && r.reply.Gate.AuditFloor != nil
 	pending := r.reply.PendingUserActions
 	f := facts{
 		state: r.session.CurrentState, wanted: st.Engine != "", passed: !planned, changed: slices.Contains(pending, string(workflow.ActionAdopt)),
 		ordinary: slices.Contains(pending, "confirm") || slices.Contains(pending, "approve"), edited: r.reply.Draft != nil && r.reply.Draft.Modified && r.session.CurrentState.Gated(),
-		strict: policy == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
+		below: below, strict: policy == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
 		pauses: slices.Contains(pending, "start_stage"), worked: r.worked, spent: r.state.Given[id],
 		given: planned && st.Engine == "",
 	}
@@ -66,14 +67,19 @@ func (r *run) stop(s step) *ending {
 	case stopCancelled:
 		return &ending{reason: Person, why: lang.T("the session was cancelled")}
 	case stopChanged:
-		return &ending{Person, lang.T("the session was changed by other hands; only you can accept it as it is"), "bmad-mcp adopt " + task}
+		return &ending{Person, lang.T("the session, or a text that you approved, was changed by other hands; only you can accept it as it is"), "bmad-mcp adopt " + task}
 	case stopEdited:
-		return &ending{Person, lang.T("the draft was edited since it was scored, and has to be submitted again before anyone decides about it"), "bmad-mcp task submit " + task + " --stage " + string(stage) + " --claude-result-path " + r.reply.Draft.Path}
+		return person(lang.T("the draft was edited since it was scored: decide on it as it is now"))
 	case stopQuestions:
 		return person(lang.T("the %s has questions for you", r.role()))
 	case stopPause:
 		return person(lang.T("the setting pause has each round wait for your word; to resume the run is this word"))
+	case stopFloor:
+		return person(lang.T("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, r.reply.Audit.Score, *r.reply.Gate.AuditFloor))
 	case stopRisk:
+		if r.session.Record(stage).Spent() {
+			return person(lang.T("the report of %s still lacks what it owes and has no verdict; nobody but you can accept that, or ask for another one", stage))
+		}
 		return person(lang.T("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage))
 	case stopGiven:
 		return person(lang.T("the document that was named for %s does not open its gate, and the run does not work on this stage", stage))

@@ -1,9 +1,12 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
 // TestWholeRun takes the default workflow from an objective to its end.
@@ -142,7 +146,7 @@ func TestStopsAtAGate(t *testing.T) {
 	}
 }
 
-// TestYesHasLimits: failed work, questions and strict gates are the person's.
+// TestYesHasLimits: failed work, a low audit, questions and strict gates are the person's.
 func TestYesHasLimits(t *testing.T) {
 	acts := wholeRun()
 	acts["review"] = []act{{text: failed}}
@@ -150,6 +154,13 @@ func TestYesHasLimits(t *testing.T) {
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Person, "review/awaiting_approval")
 	if !strings.Contains(out.Why, "has not passed") || out.Command != "bmad-mcp approve build-a-to-do-list" {
+		t.Errorf("%s, %s", out.Why, out.Command)
+	}
+
+	b = newBench(t, wholeRun(), "BMAD_AUDIT_FLOOR=60")
+	out = b.start("Build a to-do list")
+	b.at(out, runner.Person, "po/awaiting_confirmation")
+	if !strings.Contains(out.Why, "below the floor of 60") || out.Command != "bmad-mcp confirm build-a-to-do-list" {
 		t.Errorf("%s, %s", out.Why, out.Command)
 	}
 
@@ -216,6 +227,64 @@ func TestFailures(t *testing.T) {
 
 	b = newBench(t, map[string][]act{"po": {{err: &hostcli.Failure{Engine: "claude", Why: "not logged in", Final: true}}}})
 	b.at(b.start("Build a to-do list"), runner.Failed, "po/generating")
+}
+
+// TestReturned: a report that lacks its rows goes back into its conversation with the reasons. Where
+// that cannot go on, a new one is told the role and the form besides.
+func TestReturned(t *testing.T) {
+	acts := wholeRun()
+	acts["review"] = []act{{text: "Status: Pass"}, {err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: passed}}
+	b := newBench(t, acts)
+	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
+	const reason = "it has no block of JSON with its rows"
+	calls := b.worker.jobs[4:7]
+	for i, session := range []string{"", "claude-review-5", ""} {
+		prompt := calls[i].Prompt
+		if calls[i].Session != session || strings.Contains(prompt, reason) != (i > 0) || !strings.Contains(prompt, "You are the Reviewer") || !strings.Contains(prompt, `"checks": [`) {
+			t.Errorf("call %d goes into %q and is told\n%s", i+1, calls[i].Session, prompt)
+		}
+	}
+	var lines []string
+	for _, e := range b.events {
+		if e.Type == runner.Submitted && e.Stage == "review" {
+			lines = append(lines, e.Line(lang.English))
+		}
+	}
+	if want := []string{"review: returned, because " + reason, "review: submitted, pass"}; !slices.Equal(lines, want) {
+		t.Errorf("the person is told %q", lines)
+	}
+
+	acts = wholeRun()
+	acts["review"] = []act{{text: "Status: Pass"}, {text: "Status: pass"}, {text: "Status: PASS"}}
+	b = newBench(t, acts)
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Person, "review/awaiting_approval")
+	if !strings.Contains(out.Why, "has no verdict; nobody but you can accept that, or ask for another one") {
+		t.Errorf("it ends because %s", out.Why)
+	}
+}
+
+// TestFilesThatOtherProgramsObey: whatever way an engine has written one, the run stops and says so,
+// until the person has seen it or opens the file.
+func TestFilesThatOtherProgramsObey(t *testing.T) {
+	acts := func() map[string][]act {
+		acts := wholeRun()
+		acts["dev"] = []act{{text: report, file: ".envrc"}, {text: report, file: "todo.go"}}
+		return acts
+	}
+	b := newBench(t, acts())
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Failed, "dev/generating")
+	for _, want := range []string{"it has written .envrc, which other programs obey (direnv", "--allow-path .envrc", "Nothing was submitted"} {
+		if !strings.Contains(out.Why, want) {
+			t.Errorf("%q does not say %q", out.Why, want)
+		}
+	}
+	b.at(b.resume(b.session().SessionID), runner.Done, "qa/completed")
+
+	b = newBench(t, acts())
+	b.options.Flags.Open = []string{".envrc"}
+	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
 }
 
 // TestBudget: a call that goes beyond it is the last, and its answer is not lost.
@@ -316,4 +385,37 @@ func BenchmarkWholeRun(b *testing.B) {
 		bench.at(bench.start("Build a to-do list"), runner.Done, "qa/completed")
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/6, "ms/stage")
+}
+
+// TestCountsOfEngines: an engine that reports less than nothing, or more than there is, gives no
+// budget back.
+func TestCountsOfEngines(t *testing.T) {
+	for name, said := range map[string]struct {
+		usage    provider.Usage
+		reported float64
+	}{
+		"less than nothing": {provider.Usage{Input: -40_000_000, Output: -40_000_000}, -480},
+		"nothing":           {provider.Usage{}, math.NaN()},
+		"all there is":      {provider.Usage{Input: math.MaxInt64, CacheRead: math.MaxInt64, Output: math.MaxInt64}, math.Inf(1)},
+	} {
+		b := newBench(t, wholeRun())
+		b.options.Workers = []runner.Worker{boaster{b.worker, hostcli.Outcome{Usage: map[string]provider.Usage{model: said.usage}, Reported: &said.reported}}}
+		b.options.Flags.Budget = 8_000_000 // of about four answers
+		out := b.start("Build a to-do list")
+		if out.Reason != runner.Spent || out.Cost.Spent < 8_000_000 || out.Cost.Spent > 20_000_000 || out.Reported != nil {
+			t.Errorf("%s: %s: %s, reported %v, after %d calls", name, out.Reason, out.Cost.Spent, out.Reported, len(b.worker.jobs))
+		}
+	}
+}
+
+// boaster does the work of a worker, and reports its own count.
+type boaster struct {
+	*script
+	says hostcli.Outcome
+}
+
+func (w boaster) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error) {
+	out, err := w.script.Work(ctx, job)
+	out.Usage, out.Reported = w.says.Usage, w.says.Reported
+	return out, err
 }

@@ -30,6 +30,8 @@ type facts struct {
 	ordinary bool
 	// edited is true where the draft at the gate is not the one that was scored.
 	edited bool
+	// below is true where the audit of the document is below the floor of its gate.
+	below  bool
 	strict bool
 	gates  Gates
 	// person is true where someone can be asked, answers where all open questions are answered in a
@@ -56,6 +58,7 @@ const (
 	stopStages    step = "stop: the stages are done"
 	stopChanged   step = "stop: changed by other hands"
 	stopGate      step = "stop: a gate"
+	stopFloor     step = "stop: an audit below the floor"
 	stopRisk      step = "stop: failed work"
 	stopEdited    step = "stop: an edited draft"
 	stopQuestions step = "stop: questions"
@@ -112,12 +115,14 @@ func questioned(f facts) step {
 
 func gated(f facts) step {
 	switch {
-	case f.edited:
-		return stopEdited
 	case f.gates == Ask && f.person:
 		return decide
+	case f.edited:
+		return stopEdited
 	case !f.ordinary:
 		return stopRisk
+	case f.gates == Yes && !f.strict && f.below:
+		return stopFloor
 	case f.gates == Yes && !f.strict:
 		return sayYes
 	}

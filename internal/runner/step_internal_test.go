@@ -39,7 +39,11 @@ func TestNext(t *testing.T) {
 		"gate, ask":                         {with(gate, func(f *facts) { f.gates, f.person = Ask, true }), decide},
 		"gate, ask without a person":        {with(gate, func(f *facts) { f.gates = Ask }), stopGate},
 		"gate, yes":                         {with(gate, func(f *facts) { f.gates = Yes }), sayYes},
+		"gate, yes, below the floor":        {with(gate, func(f *facts) { f.gates, f.below = Yes, true }), stopFloor},
+		"gate, ask, below the floor":        {with(gate, func(f *facts) { f.gates, f.person, f.below = Ask, true, true }), decide},
+		"gate, stop, below the floor":       {with(gate, func(f *facts) { f.gates, f.below = Stop, true }), stopGate},
 		"gate, yes, strict":                 {with(gate, func(f *facts) { f.gates, f.strict = Yes, true }), stopGate},
+		"edited, ask":                       {with(gate, func(f *facts) { f.gates, f.person, f.edited = Ask, true, true }), decide},
 		"edited, yes":                       {with(gate, func(f *facts) { f.gates, f.edited = Yes, true }), stopEdited},
 		"failed, yes":                       {with(failed, func(f *facts) { f.gates = Yes }), stopRisk},
 		"failed, stop":                      {failed, stopRisk},
@@ -58,21 +62,21 @@ func TestNext(t *testing.T) {
 }
 
 // TestYesOpensOrdinaryGatesOnly goes through every combination of facts: a yes of the command line
-// is said at an ordinary gate that is neither strict nor edited, and nowhere else.
+// is said at an ordinary gate that is neither strict nor edited nor below its floor, and nowhere else.
 func TestYesOpensOrdinaryGatesOnly(t *testing.T) {
 	t.Parallel()
 	said := 0
 	for _, state := range workflow.States() {
-		for bits := range 1 << 11 {
+		for bits := range 1 << 12 {
 			bit := func(n int) bool { return bits>>n&1 == 1 }
 			f := facts{
 				state: state, gates: Yes, wanted: bit(0), passed: bit(1), changed: bit(2), ordinary: bit(3), edited: bit(4), strict: bit(5),
-				person: bit(6), answers: bit(7), kept: bit(8), given: bit(9), spent: bit(10),
+				person: bit(6), answers: bit(7), kept: bit(8), given: bit(9), spent: bit(10), below: bit(11),
 			}
 			switch got := next(f); got {
 			case sayYes:
 				said++
-				if !state.Gated() || !f.ordinary || f.edited || f.strict || f.changed {
+				if !state.Gated() || !f.ordinary || f.edited || f.below || f.strict || f.changed {
 					t.Errorf("%+v: yes is said", f)
 				}
 			case decide, askQuestions:
@@ -139,7 +143,9 @@ func TestCheck(t *testing.T) {
 		"an error that looks like it": {stage: "po", text: "API Error: " + long, want: "the answer is an error of the model's server"},
 		"a broken block":              {stage: "po", text: `{"prd_draft": "` + strings.Repeat("x", 300), want: "the JSON of the answer"},
 		"a verdict":                   {stage: "review", text: "# R\n\nStatus: fail\n"},
-		"no verdict":                  {stage: "review", text: long, want: "the answer states no verdict"},
+		"a report without a block":    {stage: "review", text: long},
+		"a block alone":               {stage: "review", text: `{"findings": [], "no_checks": "read only"}`},
+		"no report":                   {stage: "review", text: "Done.", want: `the answer "Done." is not the document of the stage`},
 		"work":                        {stage: "dev", text: long, changes: true, changed: true},
 		"work without a change":       {stage: "dev", text: long, changes: true, want: "no file of the project has changed"},
 		"work that cannot be done":    {stage: "dev", text: "BLOCKED: no compiler\n\n" + long, changes: true},

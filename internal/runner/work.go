@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -119,8 +120,8 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	if r.Flags.Minutes > 0 {
 		job.Timeout = max(r.deadline().Sub(r.Engine.Clock()), time.Second)
 	}
-	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && t.stage.Kind != workflow.KindVerdict {
-		job.Session = c.Session // each judgement is by fresh eyes
+	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.reply.Returned) > 0) {
+		job.Session = c.Session // each judgement is by fresh eyes, but for a report that was returned
 	}
 	r.state.Calls++
 	r.state.Attempt, r.state.Answer = &attempt{r.at(), t.before}, nil
@@ -310,7 +311,7 @@ func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Te
 		return problem, err
 	}
 	rec := s.Record(at.Stage)
-	e.Score, e.Verdict = rec.Score, rec.Verdict
+	e.Score, e.Verdict, e.Returned, e.Rows = rec.Score, rec.Verdict, rec.Returned, words.Rows(r.language, rec.Criteria)
 	if rec.Audit != nil {
 		e.Audit = &rec.Audit.Score
 	}

@@ -19,16 +19,9 @@ func (d Draft) counts(scoring workflow.ScoringMode) float64 {
 	return d.Score()
 }
 
-// Choose compares two drafts for a stage. It reports whether the second is to be taken, and why
-// the one that is: of two reports the one that is worse for the work, because it is the one to act
-// on; of two documents the one with the higher score; of equal ones that with the higher audit.
+// Choose compares two documents for a stage. It reports whether the second is to be taken, and why
+// the one that is: the one with the higher score; of equal ones that with the higher audit.
 func Choose(scoring workflow.ScoringMode, a, b Draft) (second bool, why lang.Text) {
-	if verdicts := rank[a.Effective()] - rank[b.Effective()]; verdicts != 0 {
-		return verdicts < 0, lang.T("its verdict is the worse one")
-	}
-	if a.Doubted() != b.Doubted() {
-		return b.Doubted(), lang.T("something speaks against its pass")
-	}
 	switch one, other := a.counts(scoring), b.counts(scoring); {
 	case one == other:
 	case scoring == workflow.ScoringAudited:

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -30,7 +32,7 @@ const maxClaims = 1000
 // claimedScore returns the score that a submission states of itself: the lowest where it states
 // several, whether in its fields, in the document or around it. note says so, or why what is
 // stated is not a score.
-func claimedScore(e envelope, text string, m *meter) (score *float64, note lang.Text) {
+func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	var c claims
 	for _, v := range e.scores {
 		c.field(v)
@@ -43,9 +45,9 @@ func claimedScore(e envelope, text string, m *meter) (score *float64, note lang.
 	if e.object != nil {
 		text = without(text, e.start, e.end)
 	}
-	c.read(readLines(text, m))
+	c.read(text)
 	if e.object != nil && !e.inText {
-		c.read(readLines(e.document, m))
+		c.read(e.document)
 	}
 	return c.lowest()
 }
@@ -110,6 +112,8 @@ var (
 	conditional = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just |仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当|以后|之后)`)
 	// aimed is a word behind a number that makes it no claim, where no number of its own follows.
 	aimed = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
+	// denied is what behind a number says that it is not the score.
+	denied = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*(?:(?:is|was|are|has|have|had|would)(?:[ \t]+(?:still|yet))?(?:n't|n’t|[ \t]+(?:not|never))\b|(?:not|never)[ \t]+(?:yet[ \t]+)?(?:reached|met|achieved|attained|justified|earned)\b|尚未|还没|还未|并未|未达|没有达到|没达到)`)
 	// nowAt is a score of the present beside one that is not.
 	nowAt = pattern.New(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
 	// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
@@ -124,7 +128,7 @@ var (
 
 func qualified(rest string) bool {
 	rest = rest[:min(len(rest), 200)]
-	if conditional.MatchString(rest) {
+	if conditional.MatchString(rest) || denied.MatchString(rest) {
 		return true
 	}
 	at := aimed.FindStringIndex(rest)
@@ -145,39 +149,52 @@ func (c *claims) present(rest string) {
 	}
 }
 
+// former matches a heading of what is about an earlier round.
+var former = pattern.New(`(?i)\b(?:previous|earlier|prior|former|last)\s+(?:round|version|draft|iteration|score|submission)|\bround\s+1\b|\bchange\s?log\b|\bhistory\b|上一轮|上轮|第一轮|之前|历史|变更记录`)
+
 // read takes the statements of a text. What stands in code, comments and quotations, and what is
 // about an earlier round, is not one.
-func (c *claims) read(lines []line) {
-	tables, taken := markdownTables(lines)
-	for _, t := range tables {
+func (c *claims) read(text string) {
+	if !keyword.MatchString(text) && !strings.Contains(text, "分") {
+		return
+	}
+	doc := markdown.Read(narrow().Replace(text), nil)
+	for _, t := range doc.Tables {
 		c.table(t)
 	}
-	for i, l := range lines {
+	until := 0
+	for _, h := range doc.Heads {
+		if h.Line >= until && former.MatchString(h.Text) {
+			until = h.End
+			for i := h.Line; i < h.End; i++ {
+				doc.Code[i] = true
+			}
+		}
+	}
+	for i, said := range doc.Said {
 		if len(c.made)+len(c.ignored) > maxClaims {
 			return
 		}
-		if !taken[l.number] && l.spoken() && strings.Contains(l.text, "分") {
-			if m := total.FindStringSubmatch(narrow().Replace(l.text)); m != nil {
-				c.state(m[1]+"/"+m[2], m[1], m[2], "")
-			}
+		if _, row := doc.Rows[i]; !row {
+			c.line(doc, i, said)
 		}
-		// The pattern is expensive and rarely matches.
-		if taken[l.number] || !strings.Contains(l.text, "core") && !strings.Contains(l.text, "CORE") && !strings.Contains(l.text, "质量") {
-			continue
-		}
-		c.line(lines, i)
 	}
 }
 
-func (c *claims) line(lines []line, i int) {
-	l := lines[i]
-	found := keyword.FindAllStringIndex(l.text, maxClaims-min(maxClaims, len(c.made)))
+// line takes the statements of a line of a document.
+func (c *claims) line(doc *markdown.Document, i int, said string) {
+	line := doc.Lines[i]
+	spoken := !doc.Code[i] && said != "" && !strings.HasPrefix(strings.TrimSpace(said), ">")
+	if m := total.FindStringSubmatch(narrow().Replace(said)); spoken && m != nil {
+		c.state(m[1]+"/"+m[2], m[1], m[2], "")
+	}
+	found := keyword.FindAllStringIndex(line, maxClaims-min(maxClaims, len(c.made)))
 	for k, at := range found {
-		tail := l.text[at[1]:]
+		tail := line[at[1]:]
 		m := value.FindStringSubmatchIndex(tail[:min(len(tail), 300)])
 		if m == nil {
-			if l.heading > 0 && strings.Trim(tail, "*_ :：#") == "" && i+1 < len(lines) && lines[i+1].spoken() && l.spoken() {
-				c.belowHeading(lines[i+1].text)
+			if _, _, heading := markdown.HashHeading(line); heading && spoken && strings.Trim(tail, "*_ :：#") == "" {
+				c.belowHeading(doc, i)
 			}
 			continue
 		}
@@ -191,9 +208,9 @@ func (c *claims) line(lines []line, i int) {
 		}
 		switch {
 		case m[4] < 0 && !strings.HasSuffix(text, "%") && notAScore.MatchString(rest[:min(len(rest), 16)]):
-		case !l.spoken(), quotedAt(l.text, at[0], at[1]+m[2]):
+		case !spoken, quotedAt(line, at[0], at[1]+m[2]):
 			c.ignored = append(c.ignored, text)
-		case otherScore.MatchString(l.text[max(0, at[0]-60):at[0]]):
+		case otherScore.MatchString(line[max(0, at[0]-60):at[0]]):
 			c.ignored = append(c.ignored, text)
 			c.present(rest)
 		default:
@@ -213,7 +230,14 @@ func (c *claims) statement(text, number, denominator, rest string) {
 	}
 }
 
-func (c *claims) belowHeading(text string) {
+// belowHeading takes the score in the first line below a heading that names it.
+func (c *claims) belowHeading(doc *markdown.Document, i int) {
+	for i++; i < len(doc.Said) && strings.TrimSpace(doc.Said[i]) == ""; i++ {
+	}
+	if i == len(doc.Said) || doc.Code[i] {
+		return
+	}
+	text := doc.Said[i]
 	if m := below.FindStringSubmatch(text); m != nil {
 		c.state(strings.TrimSpace(strings.Trim(m[0], "*_ .(（,，—–-")), m[1], m[2], text[len(m[0]):])
 	}
@@ -249,9 +273,10 @@ var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|m
 var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
 
 // table takes the scores of a row that is about the quality score, by what its columns are.
-func (c *claims) table(t mdTable) {
-	for i, row := range t.rows {
-		if l := t.lines[i]; !l.spoken() || !keyword.MatchString(row[0]) || otherScore.MatchString(row[0]) {
+func (c *claims) table(t markdown.Table) {
+	for _, r := range t.Rows {
+		row := r.Cells
+		if len(row) == 0 || !keyword.MatchString(row[0]) || otherScore.MatchString(row[0]) {
 			continue
 		}
 		for col := 1; col < len(row) && len(c.made) < maxClaims; col++ {
@@ -259,7 +284,7 @@ func (c *claims) table(t mdTable) {
 			if m == nil {
 				continue
 			}
-			if col < len(t.header) && otherColumn.MatchString(t.header[col]) {
+			if col < len(t.Header) && otherColumn.MatchString(t.Header[col]) {
 				c.ignored = append(c.ignored, row[col])
 				continue
 			}
@@ -311,3 +336,22 @@ func (c claims) lowest() (score *float64, note lang.Text) {
 	}
 	return score, lang.Join(notes, "; ")
 }
+
+// few joins the first of several texts.
+func few(list []string) string {
+	if len(list) > 5 {
+		list = append(slices.Clone(list[:5]), "…")
+	}
+	return strings.Join(list, ", ")
+}
+
+// narrow writes full-width characters as the ASCII ones, but for punctuation.
+var narrow = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for r := '！'; r <= '～'; r++ {
+		if !strings.ContainsRune("！（），：；？｜＜＞", r) {
+			pairs = append(pairs, string(r), string(r-0xfee0))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+})

@@ -21,12 +21,8 @@ type envelope struct {
 	// inText is true when the document is the text around an object that holds only facts about it.
 	inText     bool
 	start, end int
-	// verdicts are all that the fields of this envelope, and of others in the text, state.
-	verdicts []string
 	// scores are the values of all fields that state a score.
 	scores []any
-	// beside is the text around an envelope that has the document.
-	beside string
 	// defect says why an object that is plainly the envelope could not be read.
 	defect lang.Text
 }
@@ -89,7 +85,6 @@ func (f *finder) headingFrom(i int) bool   { return f.lastHeading >= i }
 // is preferred to one with only facts about it.
 func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	var withDocument, factsOnly *envelope
-	var verdicts []string
 	f := newFinder(stage, text, m)
 	defect, past := lang.Text{}, 0
 	for _, start := range f.candidates() {
@@ -108,8 +103,6 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 		}
 		past = end
 		if e, ok := f.asEnvelope(object, start, end); ok {
-			verdicts = append(verdicts, verdictsIn(object)...)
-			verdicts = append(verdicts, repeated(text[start:end], "verdict")...)
 			e.scores = repeatedValues(text[start:end])
 			if e.inText {
 				factsOnly = &e
@@ -129,11 +122,8 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 			}
 			withDocument.scores = append(withDocument.scores, factsOnly.scores...)
 		}
-		withDocument.verdicts = verdicts
-		withDocument.beside = without(text, withDocument.start, withDocument.end)
 		return *withDocument
 	case factsOnly != nil:
-		factsOnly.verdicts = verdicts
 		return *factsOnly
 	}
 	return envelope{defect: defect}

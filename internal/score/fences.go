@@ -3,7 +3,6 @@ package score
 import (
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -19,25 +18,4 @@ func unfenced(text string) string {
 		return strings.TrimSpace(body)
 	}
 	return text
-}
-
-// withoutFences returns a text without its code blocks, which are quoted and not said.
-func withoutFences(text string) string {
-	var b strings.Builder
-	fence := ""
-	for line := range strings.Lines(text) {
-		mark, _, ok := markdown.Fence(strings.TrimRight(line, "\r\n"))
-		switch {
-		case ok && fence == "":
-			fence = mark
-		case ok && strings.HasPrefix(mark, fence):
-			fence = ""
-		case fence == "":
-			b.WriteString(line)
-		}
-	}
-	if fence != "" {
-		return text // never closed
-	}
-	return b.String()
 }

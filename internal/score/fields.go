@@ -176,31 +176,3 @@ func asText(v any) (string, bool) {
 func hasAny(object map[string]any, keys []string) bool {
 	return slices.ContainsFunc(keys, func(k string) bool { return object[k] != nil })
 }
-
-func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys(object)) }
-
-// scalar returns a value as text, unless it is a list or an object.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case json.Number:
-		return v.String()
-	case bool:
-		if v {
-			return "true"
-		}
-		return "false"
-	}
-	return ""
-}
-
-// isDocumentKey reports whether a field holds a document of any stage.
-func isDocumentKey(key string) bool {
-	for _, keys := range documentKeys() {
-		if slices.Contains(keys, key) {
-			return true
-		}
-	}
-	return slices.Contains(genericKeys, key)
-}

@@ -26,7 +26,7 @@ const (
 )
 
 // frontFacts are the fields for which front matter is taken as the block of a submission.
-var frontFacts = []string{"quality_score", "questions", "clarification_questions", "clarifying_questions", "gaps", "verdict", "findings", "criteria", "resolved"}
+var frontFacts = []string{"quality_score", "questions", "clarification_questions", "clarifying_questions", "gaps", "verdict", "findings", "criteria", "checks", "resolved"}
 
 // frontFields are those that are then taken out of the document.
 var frontFields = slices.Concat(frontFacts, []string{"score", "ready_for_approval", "needs", "问题"})
@@ -34,8 +34,16 @@ var frontFields = slices.Concat(frontFacts, []string{"score", "ready_for_approva
 // front is the front matter of a submission.
 type front struct {
 	envelope
-	// body is the text without the fields that were taken.
-	body string
+	// body is the text without the fields that were taken, data the JSON of all fields.
+	body, data string
+}
+
+// FrontBlock returns the fields of a text's front matter as a block of JSON, each field as often as it
+// occurs, and the text below; block is empty if there is none with facts of a
+// submission. defect says why one cannot be read.
+func FrontBlock(stage workflow.Stage, text string) (block, body string, defect lang.Text) {
+	f := readFront(stage, text)
+	return f.data, f.body, f.defect
 }
 
 // readFront reads the front matter of a text. Where there is none with facts in it, body is the
@@ -62,8 +70,7 @@ func readFront(stage workflow.Stage, text string) front {
 		return none
 	}
 	e := envelope{stage: stage, object: object, inText: true, scores: repeatedValues(string(data))}
-	e.verdicts = append(verdictsIn(object), repeated(string(data), "verdict")...)
-	return front{envelope: e, body: strings.TrimSpace(fields.without(head) + body)}
+	return front{envelope: e, data: string(data), body: strings.TrimSpace(fields.without(head) + body)}
 }
 
 // cutFront returns what stands between the two lines of dashes that begin a text, and the rest.
@@ -250,6 +257,6 @@ func (e envelope) under(f front) envelope {
 			e.object[k] = v
 		}
 	}
-	e.scores, e.verdicts = append(e.scores, f.scores...), append(e.verdicts, f.verdicts...)
+	e.scores = append(e.scores, f.scores...)
 	return e
 }

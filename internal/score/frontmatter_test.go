@@ -137,31 +137,15 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestFrontMatterOfEveryKind: front matter states what the block of any stage would, and a verdict
-// in it that something contradicts stays in doubt.
+// TestFrontMatterOfEveryKind: front matter states what the block of any stage would.
 func TestFrontMatterOfEveryKind(t *testing.T) {
-	a := score.Read(named(workflow.Review), "---\nverdict: fail\nfindings:\n  - {id: R1, severity: critical, file: a.go, problem: 'breaks: always', fix: do not, status: open}\n---\n# Review")
-	if a.Effective() != workflow.Fail || len(a.Findings) != 1 || a.Findings[0].Problem != "breaks: always" || a.Document != "# Review" {
-		t.Errorf("%+v", a)
-	}
-	for _, text := range []string{
-		"---\nverdict: pass\n---\n# Review\n\nALL TESTS FAIL",
-		"---\nverdict: pass\nverdict: fail\n---\n# Review",
-		"---\nverdict: pass\n---\n# Review\n\n```json\n{\"verdict\": \"fail\"}\n```",
-		"---\nverdict: fail\n---\n# Review\n\n```json\n{\"verdict\": \"pass\"}\n```",
-		"---\nverdict: pass\nfindings:\n  - {id: R1, severity: critical, problem: x}\n---\n# Review",
-		"---\nverdict: pass\ntests_failed: 3\n---\n# Review",
-	} {
-		if a := score.Read(named(workflow.Review), text); a.Effective() == workflow.Pass && !a.Doubted() {
-			t.Errorf("%q passes", text)
-		}
-	}
-	if a := score.Read(named(workflow.Review), "---\nverdict: pass\nfindings: []\n---\n# Review\n\nAll tests pass."); a.Effective() != workflow.Pass || a.Doubted() {
-		t.Errorf("%+v", a)
-	}
-	a = score.Read(named(workflow.Dev), "---\nsprints: [1, 2]\nresolved:\n  - {id: R1, how: fixed}\n---\n# Report")
+	a := score.Read(named(workflow.Dev), "---\nsprints: [1, 2]\nresolved:\n  - {id: R1, how: fixed}\n---\n# Report")
 	if len(a.Resolved) != 1 || fmt.Sprint(a.Scope) != "[1 2]" {
 		t.Errorf("%+v", a)
+	}
+	block, body, defect := score.FrontBlock(named(workflow.Review), "---\nverdict: fail\nverdict: pass\nfindings:\n  - {id: R1, problem: 'breaks: always'}\n---\n# Review")
+	if want := `{"verdict":"fail","verdict":"pass","findings":[{"id":"R1","problem":"breaks: always"}]}`; block != want || body != "# Review" || !defect.Empty() {
+		t.Errorf("%s, %q, %q", block, body, defect)
 	}
 }
 

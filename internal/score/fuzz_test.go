@@ -19,7 +19,6 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add("```json\n{\"prd_draft\": \"a\nb\", \"quality_score\": \"95/100\",}\n```")
-	f.Add("| AC | Result |\n|---|---|\n| AC-1 | fail |\nStatus: pass")
 	f.Add("{\"a\":{\"prd_draft\":\"" + strings.Repeat("{", 50))
 	f.Add("---\ntitle: x\nquality_score: 74 # so far\nquestions:\n  - id: q1\n    question: Which: A or B?\n    options: [A, B?]\n  - Who?\ngaps: &g [a]\nmore: *g\n---\n# P")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -65,18 +64,6 @@ func check(t *testing.T, text string, a score.Assessment) {
 			t.Errorf("question %+v", q)
 		}
 		ids[q.ID] = true
-	}
-	ids = map[string]bool{}
-	for _, x := range a.Findings {
-		if x.ID == "" || ids[x.ID] {
-			t.Errorf("finding %+v", x)
-		}
-		ids[x.ID] = true
-	}
-	switch a.Effective() {
-	case "", workflow.Pass, workflow.PassWithRisk, workflow.Blocked, workflow.Fail:
-	default:
-		t.Errorf("verdict %q", a.Effective())
 	}
 }
 

@@ -9,9 +9,6 @@ type meter struct {
 	used int
 	// left is what may still be looked at to find an envelope.
 	left int
-	// The lines that were read last, and of which text.
-	text  string
-	lines []line
 }
 
 // The budget for finding an envelope: generous for any honest document, and for hostile ones

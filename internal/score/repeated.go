@@ -6,7 +6,7 @@ import (
 )
 
 // Of a field that an object has twice a decoder keeps the last. What decides about a gate must
-// not depend on that, so all values of the fields that state a verdict or a score are read.
+// not depend on that, so all values of the fields that state a score are read.
 
 // scoreKeys are the fields that state a score, by their form without case and separators.
 var scoreKeys = map[string]bool{"qualityscore": true, "score": true, "overallscore": true, "totalscore": true, "finalscore": true}
@@ -65,20 +65,6 @@ func fieldValues(text string, found func(outer, key string, value any)) {
 			found(outer, squeezed(stack[top].key), t)
 		}
 	}
-}
-
-// repeated returns the values of a field that an object has more than once.
-func repeated(text, field string) []string {
-	var out []string
-	fieldValues(text, func(outer, key string, value any) {
-		if outer == "" && key == field {
-			out = append(out, scalar(value))
-		}
-	})
-	if len(out) < 2 {
-		return nil
-	}
-	return out
 }
 
 // repeatedValues returns the values of all fields that state a score.

@@ -7,10 +7,8 @@
 package score
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -33,16 +31,7 @@ type Assessment struct {
 	Gaps      []string
 	Missing   []lang.Text
 	Questions []workflow.Question
-	// Verdict is the stated one; Objections are facts in the submission that contradict a pass.
-	Verdict    workflow.Verdict
-	Objections []lang.Text
-	// StatedVerdict is the "verdict" field as it is written, readable or not.
-	StatedVerdict string
-	// Needs is what a blocked report says it waits for.
-	Needs    string
-	Findings []workflow.Finding
-	Criteria []workflow.Criterion
-	Resolved []workflow.Resolution
+	Resolved  []workflow.Resolution
 	// Sprints are read from the headings of a sprint plan.
 	Sprints []workflow.Sprint
 	// Scope lists the sprint numbers that a dev submission says it covers.
@@ -63,24 +52,6 @@ func (a Assessment) Score() float64 {
 	return a.Estimated
 }
 
-// Effective returns the verdict that counts. What contradicts a stated pass does not make it
-// another verdict: see [Assessment.Doubted].
-func (a Assessment) Effective() workflow.Verdict {
-	// "Blocked" beside a known failure is the older word for a fail.
-	if a.Verdict == workflow.Blocked && (len(workflow.FailedCriteria(a.Criteria)) > 0 || a.criticalOpen()) {
-		return workflow.Fail
-	}
-	return a.Verdict
-}
-
-// Doubted reports whether a pass is stated that the submission contradicts: it does not go
-// through by itself, and is not a fail either.
-func (a Assessment) Doubted() bool { return passes(a.Verdict) && len(a.Objections) > 0 }
-
-func (a Assessment) criticalOpen() bool {
-	return slices.ContainsFunc(workflow.OpenFindings(a.Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
-}
-
 // Read reads a submission for a stage.
 func Read(stage workflow.Stage, text string) Assessment {
 	return read(stage, text, newMeter(context.Background(), len(text)))
@@ -93,7 +64,7 @@ func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assess
 }
 
 func read(stage workflow.Stage, text string, m *meter) Assessment {
-	front := readFront(stage, plainText(text))
+	front := readFront(stage, Plain(text))
 	text = front.body
 	env := findEnvelope(stage, text, m).under(front)
 
@@ -106,7 +77,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 	} else {
 		a.FrontDefect = front.defect
 	}
-	a.Claimed, a.ScoreNote = claimedScore(env, text, m)
+	a.Claimed, a.ScoreNote = claimedScore(env, text)
 	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)
 	a.Gaps = stringList(env.object["gaps"])
 	a.Questions = readQuestions(env.object)
@@ -126,16 +97,13 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 		}
 	}
 	a.Resolved = readResolved(env.object["resolved"])
-	if stage.Kind == workflow.KindVerdict {
-		a.readVerdict(env, m)
-	}
 	a.bound()
 	return a
 }
 
-// plainText removes the wrapping of a text: a byte order mark, JSON quotes
+// Plain removes the wrapping of a text: a byte order mark, JSON quotes
 // around the whole, or one Markdown fence around the whole.
-func plainText(text string) string {
+func Plain(text string) string {
 	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"))
 	if strings.HasPrefix(text, `"`) {
 		var inner string
@@ -163,20 +131,6 @@ func (a *Assessment) bound() {
 		a.Questions[i].Question = clipRunes(a.Questions[i].Question, maxText)
 		a.Questions[i].Context = clipRunes(a.Questions[i].Context, maxText)
 	}
-	a.Findings = a.Findings[:min(len(a.Findings), maxItems)]
-	for i := range a.Findings {
-		f := &a.Findings[i]
-		f.File, f.Problem, f.Fix = clipRunes(f.File, maxText), clipRunes(f.Problem, maxText), clipRunes(f.Fix, maxText)
-	}
-	// A failed row must not be cut off by passed ones.
-	slices.SortStableFunc(a.Criteria, func(x, y workflow.Criterion) int {
-		return cmp.Compare(failedFirst(x), failedFirst(y))
-	})
-	a.Criteria = a.Criteria[:min(len(a.Criteria), 5*maxItems)]
-	for i := range a.Criteria {
-		c := &a.Criteria[i]
-		c.Criterion, c.Evidence = clipRunes(c.Criterion, maxText), clipRunes(c.Evidence, maxText)
-	}
 	a.Resolved = a.Resolved[:min(len(a.Resolved), maxItems)]
 	for i := range a.Resolved {
 		a.Resolved[i].How = clipRunes(a.Resolved[i].How, maxText)
@@ -184,36 +138,19 @@ func (a *Assessment) bound() {
 	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 }
 
-func failedFirst(c workflow.Criterion) int {
-	if c.Result == workflow.ResultFail {
-		return 0
-	}
-	return 1
-}
-
 // Merge adds to one of two submissions, which is taken, what the other has to say.
 func Merge(winner, other Assessment) Assessment {
-	first := winner
 	winner.Gaps = merged(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
-	// Bad news from either engine counts.
-	winner.Verdict = worse(winner.Verdict, other.Verdict)
-	winner.Needs = cmp.Or(winner.Needs, other.Needs)
-	winner.Objections = nil
-	if passes(winner.Verdict) {
-		winner.Objections = merged(first.Objections, other.Objections)
-	}
-	winner.Findings = mergeFindings(winner.Findings, other.Findings)
-	winner.Criteria = mergeCriteria(winner.Criteria, other.Criteria)
 	return winner
 }
 
 // merged joins two lists of texts, each text once.
-func merged[T any](a, b []T) []T {
+func merged(a, b []string) []string {
 	seen := map[string]bool{}
-	var out []T
+	var out []string
 	for _, s := range slices.Concat(a, b) {
-		if key := folded(fmt.Sprint(s)); key != "" && !seen[key] {
+		if key := folded(s); key != "" && !seen[key] {
 			seen[key] = true
 			out = append(out, s)
 		}

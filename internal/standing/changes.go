@@ -3,33 +3,15 @@ package standing
 import (
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 )
 
-// Compare counts the lines that differ between two documents, wherever they stand, and names
-// the sections that hold them.
+// Compare counts the lines that differ between two documents, as the pages that show them do, and
+// names the sections that hold them.
 func Compare(before, after string) Changes {
-	return Changes{
-		Added: missingLines(after, before), Removed: missingLines(before, after),
-		Same: strings.TrimSpace(before) == strings.TrimSpace(after), Sections: changedSections(before, after),
-	}
-}
-
-// missingLines counts the lines of a text that another does not have as often.
-func missingLines(text, other string) int {
-	have := map[string]int{}
-	for line := range strings.Lines(other) {
-		have[strings.TrimSpace(line)]++
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		if have[line]--; have[line] < 0 {
-			n++
-		}
-	}
-	return n
+	added, removed := textdiff.Stat(textdiff.Rows(before, after))
+	return Changes{Added: added, Removed: removed, Sections: changedSections(before, after)}
 }
 
 // changedSections names the sections of a document that another has not, or has otherwise,

@@ -23,6 +23,8 @@ func (s *Standing) Route() Route {
 	gated := s.CurrentState.Gated() // questions are put in the call that raises them
 	form := s.Call.Asks && s.Call.Forms && gated
 	switch {
+	case gated && s.Draft.Edit != nil && (!form || s.Call.NoForms || s.Policy.Gate == workflow.GateRelay):
+		return ByOwnAct // nobody else knows which text they have read
 	case s.Policy.Gate == workflow.GateRelay:
 		return ByWord
 	case form && s.Call.Withheld:
@@ -64,6 +66,12 @@ func (s *Standing) Handle() string {
 // then confirm it as well as answer.
 func (s *Standing) Met() bool { return s.GateMet() && s.Current().Met(s.Policy) }
 
+// BelowFloor reports whether the audit of the document that waits is below the floor of its gate.
+func (s *Standing) BelowFloor() bool {
+	a, floor := s.Current().Audit, s.Policy.AuditFloor
+	return (s.CurrentState.Gated() || s.Met()) && a != nil && floor != nil && a.Score < *floor
+}
+
 // AtGate returns the facts as they are where the person takes such a document without answering.
 func (s *Standing) AtGate() *Standing {
 	if !s.Met() {
@@ -85,10 +93,18 @@ func (s *Standing) Blocked() bool {
 	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate == workflow.GateVerdict && s.Current().Verdict == workflow.Blocked
 }
 
-// NeedsReason reports whether an override needs the person's reason: where the ordinary
-// rounds have not led there.
-func (s *Standing) NeedsReason() bool {
-	return s.Overrides() && (s.Stage.Gate == workflow.GateScore || s.ReworkSpent())
+// NeedsReason reports whether an override needs the person's reason: if the ordinary rounds have
+// not led there, or if it accepts a critical finding.
+func (s *Standing) NeedsReason() bool { return s.RoundsSpent() || s.AcceptsCritical() }
+
+// RoundsSpent reports whether the person is asked because the ordinary rounds have not led there.
+func (s *Standing) RoundsSpent() bool {
+	return s.Overrides() && (s.Stage.Gate == workflow.GateScore || s.ReworkSpent() || s.Current().Spent())
+}
+
+// AcceptsCritical reports whether a yes would let work go on with a critical finding open.
+func (s *Standing) AcceptsCritical() bool {
+	return s.Overrides() && slices.ContainsFunc(workflow.OpenFindings(s.Current().Findings), func(f workflow.Finding) bool { return f.Severity == "critical" })
 }
 
 // ReworkSpent reports whether the work has come back as often as it may without the person
@@ -112,29 +128,11 @@ func (s *Standing) RoundsBelow() int {
 	return n
 }
 
-// Resubmittable reports whether a stage's document may be submitted again while it waits: a
-// failed report waits for the person's word on the work, which another report must not
-// replace, and spent rounds for their word on another one.
-func (s *Standing) Resubmittable() bool {
-	switch s.Stage.Gate {
-	case workflow.GateVerdict:
-		return false
-	case workflow.GateScore:
-		return s.CurrentState == workflow.AwaitingConfirmation
-	}
-	return true
-}
-
-// Resubmits reports whether the draft was edited at its gate, and may be submitted again.
-func (s *Standing) Resubmits() bool {
-	return s.CurrentState.Gated() && s.Resubmittable() && s.Draft.Edited
-}
-
-// Unusable reports whether the draft at a gate is not the document that was handed in, and
-// cannot be submitted again as it is.
+// Unusable reports whether the draft at a gate is not the document that was handed in, and cannot
+// be taken as it is.
 func (s *Standing) Unusable() bool {
 	if !s.CurrentState.Gated() || s.Blocked() {
 		return false
 	}
-	return s.Draft.Missing || s.Draft.Edited && !s.Resubmittable()
+	return s.Draft.Missing || s.Draft.Edited && s.Draft.Edit == nil
 }

@@ -6,9 +6,11 @@
 package standing
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,14 +34,19 @@ type Standing struct {
 	SessionFile string
 	// Draft is the current stage's document.
 	Draft Draft
+	// Criteria are those of the requirements, where a report owes them or a decision is about
+	// them; nil elsewhere.
+	Criteria *verdict.Criteria
 	// Saved are the saved artifacts as they are on disk, by path.
 	Saved map[string]File
 	// Tasks is the folder of the task's artifacts, with a slash at its end.
 	Tasks string
-	// Integrity is the result of checking the session. Stopped is true where the person has to
-	// accept the session before anything else, and Trusting where sessions are checked at all.
+	// Altered are the approved texts that are not as they were approved.
+	Altered []workflow.Alteration
+	// Integrity is the result of checking the session. Strict is true where a gate of it takes only
+	// the person's own act, and Trusting where sessions are checked at all.
 	Integrity workflow.Verification
-	Stopped   bool
+	Strict    bool
 	Trusting  bool
 	// MaxRework and MaxIterations are how often the work may come back, and how many rounds a
 	// stage may take, before the person is asked.
@@ -68,22 +75,33 @@ type Draft struct {
 	Path, Work string
 	// Missing is true where the file is gone, Edited where it was changed after it was scored.
 	Missing, Edited bool
-	// SHA256 is the hash of the document as it was handed in: what a decision is for.
+	// SHA256 is the hash of the document as it was handed in: what a decision is for, unless the
+	// document was edited.
 	SHA256 string
-	Size   int64
+	// Edit is how the document at a gate was changed since it was scored; nil where it was not, and
+	// where that is unknown.
+	Edit *Edit
+	Size int64
 	// Changes compares the document with that of the round before; nil where there is none, or
 	// no decision is pending.
 	Changes *Changes
+	// Lines are those of a short document that is shown whole where it waits: a scope.
+	Lines []string
 }
 
 // Changes is how a document differs from that of an earlier round.
 type Changes struct {
 	Round int
-	// Added and Removed count lines; Same is true where no word differs.
+	// Added and Removed count lines; one that changed is in both.
 	Added, Removed int
-	Same           bool
 	// Sections are the titles of the sections that differ.
 	Sections []string
+}
+
+// Stopped reports whether the person has to accept the session, or an approved text of it, as it is
+// before anything else. The texts of a run that has ended are free to change.
+func (s *Standing) Stopped() bool {
+	return s.Strict && (s.Integrity.Changed() || s.Trusting && s.CurrentState.Active() && len(s.Altered) > 0)
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.
@@ -141,18 +159,43 @@ func (s *Standing) ArtifactPath(st workflow.Stage) string {
 
 // Evidence returns the evidence for the work that the current stage judges.
 func (s *Standing) Evidence() *workflow.Evidence {
-	if e := s.Current().Evidence; e != nil {
-		return e
-	}
 	st, _ := s.Definition().Stage(s.CurrentStage)
-	return s.Record(VerifiedBy(st)).Evidence
+	return s.Session.Evidence(st)
 }
 
-// VerifiedBy returns the stage whose verify command checks the work that a stage hands in or
-// judges: its own, or that of the stage whose work it judges.
-func VerifiedBy(st workflow.Stage) workflow.StageID {
-	if st.Kind == workflow.KindVerdict && !st.Verify {
-		return st.SendsBackTo
+// Contract returns what the report of the current stage owes.
+func (s *Standing) Contract() verdict.Contract {
+	return verdict.Contract{
+		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(), Round: s.judgedRound(),
+		Stated: s.Policy.Verdict == workflow.VerdictStated, Proved: s.Policy.Proved,
 	}
-	return st.ID
+}
+
+// judgedRound returns the round of the current stage's last report that was judged; 0 if none was.
+func (s *Standing) judgedRound() int {
+	for _, e := range slices.Backward(s.History) {
+		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && !returned {
+			return e.Iteration
+		}
+	}
+	return 0
+}
+
+// Owed returns the ids of the criteria for which the report of the current stage owes a row.
+func (s *Standing) Owed() []string {
+	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	if s.Stage.Gate != workflow.GateVerdict || s.Stage.Owed() != workflow.OwesCriteria || !working {
+		return nil
+	}
+	return s.Criteria.Owed()
+}
+
+// Revise judges the edited text of the report that waits at its gate.
+func (s *Standing) Revise(judged, edited string) verdict.Revision {
+	c := s.Contract()
+	if e := s.Evidence(); e != nil {
+		c.Server = append(c.Server, *e)
+	}
+	return verdict.Revise(judged, edited, s.Stage.Keys, c, s.Documents)
 }

@@ -1,6 +1,7 @@
 package standing_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -44,8 +45,8 @@ func TestRoute(t *testing.T) {
 	}
 }
 
-// TestGateFacts: what a decision overrides, whether it needs a reason, and which drafts can be
-// submitted again.
+// TestGateFacts: what a decision overrides, whether it needs a reason, and which drafts cannot
+// be taken.
 func TestGateFacts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -55,15 +56,16 @@ func TestGateFacts(t *testing.T) {
 		rework  int
 		draft   standing.Draft
 
-		overrides, blocked, reason, resubmits, unusable bool
+		overrides, blocked, reason, unusable bool
 	}{
 		"score reached":          {stage: workflow.PO, state: workflow.AwaitingConfirmation},
-		"score reached, edited":  {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Edited: true}, resubmits: true},
+		"score reached, edited":  {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Edited: true, Edit: &standing.Edit{}}},
+		"score reached, unknown": {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Edited: true}, unusable: true},
 		"score reached, missing": {stage: workflow.PO, state: workflow.AwaitingConfirmation, draft: standing.Draft{Missing: true}, unusable: true},
 		"rounds spent":           {stage: workflow.PO, state: workflow.AwaitingApproval, overrides: true, reason: true},
-		"rounds spent, edited":   {stage: workflow.PO, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true}, overrides: true, reason: true, unusable: true},
+		"rounds spent, edited":   {stage: workflow.PO, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true, Edit: &standing.Edit{}}, overrides: true, reason: true},
 		"plan":                   {stage: workflow.SM, state: workflow.AwaitingApproval},
-		"plan, edited":           {stage: workflow.SM, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true}, resubmits: true},
+		"plan, edited":           {stage: workflow.SM, state: workflow.AwaitingApproval, draft: standing.Draft{Edited: true, Edit: &standing.Edit{}}},
 		"failed":                 {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, rework: 1, overrides: true},
 		"failed once too often":  {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, rework: 2, overrides: true, reason: true},
 		"failed, edited":         {stage: workflow.Review, state: workflow.AwaitingApproval, verdict: workflow.Fail, draft: standing.Draft{Edited: true}, overrides: true, unusable: true},
@@ -73,9 +75,9 @@ func TestGateFacts(t *testing.T) {
 	} {
 		s := at(tt.stage, tt.state)
 		s.ReworkCount, s.Draft, s.Current().Verdict = tt.rework, tt.draft, tt.verdict
-		got := [5]bool{s.Overrides(), s.Blocked(), s.NeedsReason(), s.Resubmits(), s.Unusable()}
-		if want := [5]bool{tt.overrides, tt.blocked, tt.reason, tt.resubmits, tt.unusable}; got != want {
-			t.Errorf("%s: overrides, blocked, needs a reason, resubmits, unusable: got %v, want %v", name, got, want)
+		got := [4]bool{s.Overrides(), s.Blocked(), s.NeedsReason(), s.Unusable()}
+		if want := [4]bool{tt.overrides, tt.blocked, tt.reason, tt.unusable}; got != want {
+			t.Errorf("%s: overrides, blocked, needs a reason, unusable: got %v, want %v", name, got, want)
 		}
 	}
 }
@@ -188,23 +190,69 @@ func TestCompare(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after          string
 		added, removed int
-		same           bool
 		sections       []string
 	}{
-		"the same":              {before, 0, 0, true, nil},
-		"space at its end":      {before + "\n\n", 0, 0, true, nil},
-		"another order":         {"# B\nthree\n# A\none\ntwo\n", 0, 0, false, nil},
-		"a line more":           {"# A\none\ntwo\n# B\nthree\nfour\n", 1, 0, false, []string{"B"}},
-		"a section less":        {"# A\none\ntwo\n", 0, 2, false, []string{"B"}},
-		"a line twice":          {"# A\none\none\ntwo\n# B\nthree\n", 1, 0, false, []string{"A"}},
-		"no heading in a fence": {"# A\none\ntwo\n```\n# C\n```\n# B\nthree\n", 3, 0, false, []string{"A"}},
+		"the same":              {before, 0, 0, nil},
+		"space at its end":      {before + "\n\n", 0, 0, nil},
+		"another order":         {"# B\nthree\n# A\none\ntwo\n", 2, 2, nil},
+		"a line more":           {"# A\none\ntwo\n# B\nthree\nfour\n", 1, 0, []string{"B"}},
+		"a section less":        {"# A\none\ntwo\n", 0, 2, []string{"B"}},
+		"a line twice":          {"# A\none\none\ntwo\n# B\nthree\n", 1, 0, []string{"A"}},
+		"no heading in a fence": {"# A\none\ntwo\n```\n# C\n```\n# B\nthree\n", 3, 0, []string{"A"}},
 	} {
 		got := standing.Compare(before, tt.after)
-		if got.Added != tt.added || got.Removed != tt.removed || got.Same != tt.same {
-			t.Errorf("%s: got %d added, %d removed, same %v; want %d, %d, %v", name, got.Added, got.Removed, got.Same, tt.added, tt.removed, tt.same)
+		if got.Added != tt.added || got.Removed != tt.removed {
+			t.Errorf("%s: got %d added, %d removed; want %d, %d", name, got.Added, got.Removed, tt.added, tt.removed)
 		}
-		if tt.added+tt.removed > 0 && (len(got.Sections) != len(tt.sections) || got.Sections[0] != tt.sections[0]) {
+		if !slices.Equal(got.Sections, tt.sections) {
 			t.Errorf("%s: got sections %q, want %q", name, got.Sections, tt.sections)
+		}
+	}
+}
+
+func TestEditedLines(t *testing.T) {
+	t.Parallel()
+	const before = "# A\n\none two three\nfour\n\n## B\nfive\n"
+	for name, tt := range map[string]struct {
+		after string
+		want  []standing.EditedLine
+	}{
+		"nothing":          {before, nil},
+		"white space":      {"# A\n\none  two three \nfour\n\n\n## B\nfive\n", nil},
+		"a word":           {"# A\n\none too three\nfour\n\n## B\nfive\n", []standing.EditedLine{{Before: "one two three", After: "one too three", At: 5}}},
+		"a line more":      {before + "six\n", []standing.EditedLine{{After: "six"}}},
+		"a line less":      {"# A\n\none two three\n\n## B\nfive\n", []standing.EditedLine{{Before: "four"}}},
+		"all of it":        {"", []standing.EditedLine{{Before: "# A"}, {Before: "one two three"}, {Before: "four"}, {Before: "## B"}, {Before: "five"}}},
+		"another sentence": {"# A\n\nseven\nfour\n\n## B\nfive\n", []standing.EditedLine{{Before: "one two three"}, {After: "seven"}}},
+	} {
+		if got := standing.EditedLines(before, tt.after); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, tt.want)
+		}
+	}
+}
+
+func TestTakenBack(t *testing.T) {
+	t.Parallel()
+	const before = "# A\none two\nthree\nfour\n"
+	word := []standing.EditedLine{{Before: "one two", After: "one too", At: 5}}
+	for name, tt := range map[string]struct {
+		edited, later string
+		want          []standing.EditedLine
+	}{
+		"kept":                      {"# A\none too\nthree\nfour\n", "# A\nmore\none too\nthree\n", nil},
+		"the old text":              {"# A\none too\nthree\nfour\n", before, word},
+		"the old line, elsewhere":   {"# A\none too\nthree\nfour\n", "# A\n## More\nfour\none two\n", word},
+		"reworded":                  {"# A\none too\nthree\nfour\n", "# A\none too many\nthree\nfour\n", nil},
+		"both stand there":          {"# A\none too\nthree\nfour\n", "# A\none too\none two\n", nil},
+		"the section is gone":       {"# A\none too\nthree\nfour\n", "# A\nother\n", nil},
+		"a new line is gone":        {before + "five six\n", before, []standing.EditedLine{{After: "five six"}}},
+		"a new line is reworded":    {before + "five six\n", before + "five seven\n", nil},
+		"a deleted line is back":    {"# A\none two\nfour\n", before, []standing.EditedLine{{Before: "three"}}},
+		"a deleted line stays away": {"# A\none two\nfour\n", "# A\none two\nfour\nfive\n", nil},
+		"one of two alike":          {before + "four\n", before, []standing.EditedLine{{After: "four"}}},
+	} {
+		if got := standing.TakenBack(before, tt.edited, tt.later); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", name, got, tt.want)
 		}
 	}
 }

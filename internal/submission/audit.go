@@ -13,9 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Judge audits the documents of the current stage by the built-in rubric, and by the rubric of
-// the project where there is one. Of two it then chooses the one to go on with.
-func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *documents.Disk, guard *permission.Guard) error {
+// AuditDocuments audits the documents of the current stage by the built-in rubric, and by the rubric
+// of the project where there is one. Of two it then chooses the one to go on with.
+func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing, disk *documents.Disk, guard *permission.Guard) error {
 	w, st := s.Workflow, s.Stage
 	builtin, err := audit.Load(nil, w, st)
 	if err != nil {
@@ -39,9 +39,6 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 	}
 	audited := func(a score.Assessment) workflow.Audit {
 		text := a.Document
-		if st.Gate == workflow.GateVerdict { // the rows that come beside a report are saved with it
-			text = documents.WithRows(text, &workflow.Record{Findings: a.Findings, Criteria: a.Criteria})
-		}
 		best := builtin.Audit(text, known)
 		if own != nil {
 			// A rubric that a repository brings can only be harder to please than the person's own.
@@ -54,11 +51,8 @@ func (sub *Submission) Judge(ctx context.Context, s *standing.Standing, disk *do
 	for i := range sub.drafts {
 		sub.drafts[i].audit = audited(sub.drafts[i].read)
 	}
-	sub.choose(s.Policy.Scoring)
+	sub.choose(s)
 	best := sub.drafts[sub.taken].audit
-	if len(sub.drafts) > 1 && st.Gate == workflow.GateVerdict { // it has the rows of both
-		best = audited(sub.Assessment)
-	}
 	sub.Audit = &best
 	sub.Assessment.Audited(best.Score)
 	return nil

@@ -11,24 +11,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// FollowsUp refuses a report that does not mention findings that were open in the one
-// before: they would be lost without anyone having said that they are fixed.
-func (sub *Submission) FollowsUp(rec *workflow.Record) error {
-	var missing []string
-	for _, f := range workflow.OpenFindings(rec.Findings) {
-		if !slices.ContainsFunc(sub.Assessment.Findings, func(g workflow.Finding) bool { return g.ID == f.ID }) {
-			missing = append(missing, f.ID)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return words.Unfollowed(missing)
+// JudgeReport derives the verdict of a report from its rows, with the server's own runs.
+func (sub *Submission) JudgeReport(s *standing.Standing, server ...workflow.Evidence) {
+	c := s.Contract()
+	c.Server = server
+	sub.Judgement = verdict.Judge(sub.Report, c)
 }
+
+// Returned reports whether the report is returned to the assistant for its form.
+func (sub *Submission) Returned() bool { return len(sub.Judgement.Returned) > 0 }
 
 // TakesUp refuses a submission that does not mention the person's open change requests.
 func (sub *Submission) TakesUp(rec *workflow.Record) error {
@@ -85,22 +81,51 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
 		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote.In(l)
 	}
-	rec.Verdict, rec.Objections, rec.Needs = a.Effective(), l.SayAll(a.Objections), ""
-	if rec.Verdict == workflow.Blocked {
-		rec.Needs = a.Needs
-	}
 	rec.Candidates = nil
 	if len(sub.drafts) > 1 || len(engines) > 1 {
 		rec.Candidates = sub.candidates(l, rec, st)
 	}
 	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
+	rec.Resolved = a.Resolved
 	if st.Gate == workflow.GateVerdict {
-		rec.Progress, rec.WorkTree = progress(rec, a.Findings, sub.SameTree), sub.WorkTree
+		sub.enterReport(l, rec)
 	}
-	rec.Findings, rec.Criteria, rec.Resolved = a.Findings, a.Criteria, a.Resolved
 	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
 	rec.Feedback = ""
 	rec.SettleRequests(a.Resolved, rec.Iteration)
+}
+
+// enterReport puts the judged rows into the record.
+func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
+	j := sub.Judgement
+	rec.Progress, rec.WorkTree = progress(rec, j.Findings, sub.SameTree), sub.WorkTree
+	rec.Verdict, rec.Objections, rec.Needs, rec.Returned = j.Verdict, l.SayAll(append(j.Held, j.Missing...)), "", nil
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = sub.Report.Needs
+	}
+	rec.Findings, rec.Criteria, rec.Checks = j.Findings, j.Criteria, j.Checks
+}
+
+// EnterReturn puts a report that is returned into the record of its stage: its reasons, and nothing
+// that a judged one would change. spent is true if the person decides now.
+func (sub *Submission) EnterReturn(l lang.Language, rec *workflow.Record, spent bool) {
+	rec.Returned, rec.Gaps, rec.Feedback = l.SayAll(sub.Judgement.Returned), nil, ""
+	if spent {
+		rec.Verdict, rec.Objections, rec.Needs = "", nil, ""
+	}
+}
+
+// document returns the text of the round that people read: of a report with the tables that are
+// made from its rows, unless it is returned.
+func (sub *Submission) document(s *standing.Standing) string {
+	if s.Stage.Gate != workflow.GateVerdict {
+		return sub.Assessment.Document + "\n"
+	}
+	tables := ""
+	if j := sub.Judgement; !sub.Returned() {
+		tables = verdict.Tables(s.Documents, &workflow.Record{Criteria: j.Criteria, Findings: j.Findings, Checks: j.Checks})
+	}
+	return sub.Report.Document(tables) + "\n"
 }
 
 // candidates are the drafts as the record has them.
@@ -108,7 +133,10 @@ func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st work
 	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
 	out := make([]workflow.Candidate, len(sub.drafts))
 	for i, d := range sub.drafts {
-		out[i] = workflow.Candidate{Engine: d.engine, Verdict: d.read.Effective(), AuditScore: d.audit.Score, Path: refs[d.engine].FilePath}
+		out[i] = workflow.Candidate{Engine: d.engine, AuditScore: d.audit.Score, Path: refs[d.engine].FilePath}
+		if st.Gate == workflow.GateVerdict {
+			out[i].Verdict = d.report.Verdict()
+		}
 		if st.Gate == workflow.GateScore || d.read.Claimed != nil {
 			points := d.read.Score()
 			out[i].Score, out[i].Estimated = &points, d.read.Claimed == nil
@@ -154,7 +182,7 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 // the person who decides on it knows.
 func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 	rec := s.Current()
-	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.Assessment.Document+"\n")) != rec.FinalResultRef.SHA256 {
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.document(s))) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
 	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale).In(s.Language)}
@@ -164,7 +192,7 @@ func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 // the texts, those that are more than that, and edits of the working copy that the submission
 // does not take.
 func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Disk, s *standing.Standing, at time.Time) error {
-	known := []string{sub.Assessment.Document}
+	known := []string{sub.document(s)}
 	for _, d := range sub.drafts {
 		known = append(known, d.text)
 	}
@@ -177,11 +205,11 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 		texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: kind, Body: body, At: at})
 		return len(texts) - 1
 	}
-	document := add("final_result", sub.Assessment.Document+"\n")
+	document := add("final_result", sub.document(s))
 	places := map[workflow.Engine]int{}
 	for _, d := range sub.drafts {
 		places[d.engine] = document
-		if strings.TrimSpace(d.text) != sub.Assessment.Document {
+		if strings.TrimSpace(d.text) != strings.TrimSpace(texts[document].Body) {
 			places[d.engine] = add(string(d.engine)+"_result", d.text)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -24,6 +25,9 @@ import (
 // Submission is the texts for a stage, read.
 type Submission struct {
 	Assessment score.Assessment
+	// Report is that of a verdict stage, Judgement its verdict and reasons.
+	Report    verdict.Report
+	Judgement verdict.Judgement
 	// What the server found out by itself.
 	Scope    []int
 	Audit    *workflow.Audit
@@ -44,6 +48,7 @@ type draft struct {
 	engine workflow.Engine
 	text   string
 	read   score.Assessment
+	report verdict.Report
 	audit  workflow.Audit
 }
 
@@ -63,32 +68,41 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 			}
 		}
 	}
-	sub.choose(s.Policy.Scoring)
-	if s.Stage.Gate == workflow.GateVerdict && sub.Assessment.Verdict == "" {
-		problem := lang.T("the submission states no verdict")
-		if stated := sub.Assessment.StatedVerdict; stated != "" {
-			problem = lang.T("the verdict %q is not one of pass, pass_with_risk, fail", words.Clip(stated, 80))
-		}
-		return nil, fault.New(fault.InvalidArgument, "%s", problem).
-			WithHint(`add "verdict": "pass", "pass_with_risk" or "fail" to the JSON, or a line "Status: …" to the Markdown`)
-	}
+	sub.choose(s)
 	return sub, nil
 }
 
 // choose takes one of the drafts, and adds to it what the other has to say.
-func (sub *Submission) choose(scoring workflow.ScoringMode) {
+func (sub *Submission) choose(s *standing.Standing) {
 	sub.taken, sub.why = 0, lang.T("it is the only one")
-	sub.Assessment = sub.drafts[0].read
+	sub.Assessment, sub.Report = sub.drafts[0].read, sub.drafts[0].report
 	if len(sub.drafts) < 2 {
 		return
 	}
 	first, second := sub.drafts[0], sub.drafts[1]
-	two, why := score.Choose(scoring, score.Draft{Assessment: first.read, Audited: first.audit.Score}, score.Draft{Assessment: second.read, Audited: second.audit.Score})
-	sub.why = why
-	sub.Assessment = score.Merge(first.read, second.read)
-	if two {
-		sub.taken, sub.Assessment = 1, score.Merge(second.read, first.read)
+	two := false
+	if s.Stage.Gate == workflow.GateVerdict {
+		sub.Report, two = verdict.Merge(first.report, second.report, first.engine, second.engine, workflow.OpenFindings(s.Current().Findings))
+		sub.why = lang.T("both verdicts are equal and it is the first")
+		if first.report.Verdict() != second.report.Verdict() {
+			sub.why = lang.T("its verdict is the worse one")
+		}
+		sub.Assessment = report(sub.Report)
+	} else {
+		two, sub.why = score.Choose(s.Policy.Scoring, score.Draft{Assessment: first.read, Audited: first.audit.Score}, score.Draft{Assessment: second.read, Audited: second.audit.Score})
+		sub.Assessment = score.Merge(first.read, second.read)
+		if two {
+			sub.Assessment = score.Merge(second.read, first.read)
+		}
 	}
+	if two {
+		sub.taken = 1
+	}
+}
+
+// report returns the assessment of a verdict stage's report.
+func report(r verdict.Report) score.Assessment {
+	return score.Assessment{Document: r.Body, Resolved: r.Resolved}
 }
 
 // add reads one text.
@@ -100,6 +114,15 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	}
 	if slices.ContainsFunc(sub.drafts, func(d draft) bool { return d.engine == engine }) {
 		return bothGiven(engine)
+	}
+	if st.Gate == workflow.GateVerdict {
+		r := readReport(st, text)
+		if r.Blank() {
+			return fault.New(fault.InvalidArgument, "%s_result is the form as it was laid out, with nothing filled in", engine).
+				WithHint("fill in the block of JSON as the role_prompt shows it, and submit again")
+		}
+		sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: report(r), report: r})
+		return ctx.Err()
 	}
 	a, err := score.ReadContext(ctx, st, text)
 	switch {
@@ -117,6 +140,19 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	}
 	sub.drafts = append(sub.drafts, draft{engine: engine, text: text, read: a})
 	return nil
+}
+
+// readReport reads the report of a verdict stage. Front matter that states facts counts as a block.
+func readReport(st workflow.Stage, text string) verdict.Report {
+	block, body, defect := score.FrontBlock(st, score.Plain(text))
+	if block != "" {
+		body += "\n\n```json\n" + block + "\n```"
+	}
+	r := verdict.Read(body, st.Keys)
+	if !defect.Empty() && len(r.Blocks) == 0 {
+		r.Defects = append(r.Defects, lang.T("the front matter %s", defect))
+	}
+	return r
 }
 
 func bothGiven(engine workflow.Engine) error {
@@ -138,15 +174,20 @@ func load(p *project.Project, result request.Result) (string, error) {
 			return "", err
 		}
 	}
+	return text, check(p, name, text)
+}
+
+// check refuses a text that cannot be a document. name is what errors call it.
+func check(p *project.Project, name, text string) error {
 	if int64(len(text)) > p.Config.MaxSubmission {
-		return "", p.TooLarge(name, int64(len(text)))
+		return p.TooLarge(name, int64(len(text)))
 	}
 	if err := request.CheckText(name, text, len(text)); err != nil {
-		return "", err
+		return err
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", fault.New(fault.InvalidArgument, "%s is empty", name).
+		return fault.New(fault.InvalidArgument, "%s is empty", name).
 			WithHint("submit the document itself; nothing was changed")
 	}
-	return text, nil
+	return nil
 }

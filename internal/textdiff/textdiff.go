@@ -2,7 +2,10 @@
 // word in the lines that changed. It is pure, and its work is bounded for texts of any content.
 package textdiff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind names the change of a line.
 type Kind string
@@ -106,19 +109,21 @@ func Fold(rows []Row, context int) []Hunk {
 	return out
 }
 
-// Stat counts the lines that were added, removed and changed.
-func Stat(rows []Row) (added, removed, changed int) {
+// Stat counts the lines that were added and removed; one that changed is both, and one without
+// text is neither.
+func Stat(rows []Row) (added, removed int) {
+	written := func(side []Span) int {
+		if slices.ContainsFunc(side, func(s Span) bool { return strings.TrimSpace(s.Text) != "" }) {
+			return 1
+		}
+		return 0
+	}
 	for _, r := range rows {
-		switch r.Kind {
-		case Added:
-			added++
-		case Removed:
-			removed++
-		case Changed:
-			changed++
+		if r.Kind != Same {
+			added, removed = added+written(r.Right), removed+written(r.Left)
 		}
 	}
-	return added, removed, changed
+	return added, removed
 }
 
 // Follow finds where lines of the old text stand in the new one, from the first to the last of

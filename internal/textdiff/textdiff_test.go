@@ -66,8 +66,11 @@ func TestFoldAndStat(t *testing.T) {
 	if want := "true 12, false 7, true 11"; strings.Join(got, ", ") != want {
 		t.Errorf("hunks: %s, want %s", strings.Join(got, ", "), want)
 	}
-	if a, r, c := Stat(rows); a != 0 || r != 0 || c != 1 {
-		t.Errorf("stat: %d added, %d removed, %d changed", a, r, c)
+	if a, r := Stat(rows); a != 1 || r != 1 {
+		t.Errorf("stat: %d added, %d removed", a, r)
+	}
+	if a, r := Stat(Rows("a\n\nb\n", "a\nb\n \nc\n")); a != 1 || r != 0 {
+		t.Errorf("stat beside empty lines: %d added, %d removed", a, r)
 	}
 }
 

@@ -58,7 +58,7 @@ func before(history []workflow.Transition, i int) int {
 
 // moves reports whether an entry is more than a note.
 func moves(e workflow.Transition) bool {
-	return e.Event != workflow.EventPolicyChanged && e.Event != workflow.EventAdopted
+	return e.Event != workflow.EventPolicyChanged && e.Event != workflow.EventAdopted && e.Event != workflow.EventEdited
 }
 
 // decision reports whether a transition was the human's answer to a session that waited.

@@ -101,7 +101,8 @@ func (v *Reader) GateAction(ctx context.Context, at project.Address) (workflow.A
 	return standing.GateAction(s.CurrentState), s, nil
 }
 
-// Inspect returns one session in full, the result of checking it, and its project folder.
+// Inspect returns one session in full, the result of checking it with its approved texts, and its
+// project folder.
 func (v *Reader) Inspect(ctx context.Context, at project.Address) (s *workflow.Session, found workflow.Verification, cwd string, err error) {
 	p, id, err := v.projects.Find(ctx, at)
 	if err != nil {
@@ -109,7 +110,9 @@ func (v *Reader) Inspect(ctx context.Context, at project.Address) (s *workflow.S
 	}
 	defer p.Close()
 	check := v.keeper.Of(p, id)
-	s, err = check.Get(ctx)
+	if s, err = check.Get(ctx); err == nil {
+		check.Found.Altered = documents.On(p).Altered(ctx, s, check.Found)
+	}
 	return s, check.Found, p.Dir.Path(), err
 }
 

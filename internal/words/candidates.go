@@ -38,6 +38,9 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 	case c.Score != nil:
 		claim = s.Say("claims %s", Points(*c.Score))
 	}
+	if c.Verdict != "" {
+		return claim
+	}
 	return joined(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
 }
 

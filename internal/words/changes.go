@@ -13,10 +13,8 @@ func changed(s *standing.Standing) string {
 	switch {
 	case c == nil:
 		return ""
-	case c.Added+c.Removed == 0 && c.Same:
-		return s.Say("Changed since round %d: nothing, word for word.", c.Round)
 	case c.Added+c.Removed == 0:
-		return s.Say("Changed since round %d: only the order of its lines.", c.Round)
+		return s.Say("Changed since round %d: nothing, word for word.", c.Round)
 	case len(c.Sections) == 0:
 		return s.Say("Changed since round %d: %s added, %d removed.", c.Round, s.Count(c.Added, "line"), c.Removed)
 	}

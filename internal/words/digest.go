@@ -18,7 +18,7 @@ const (
 	itemColumns = 2*chatColumns - 10
 	// formColumns is how wide each of the first lines of a form is at most: Claude Code 2.1
 	// cuts them there in a terminal of 80 columns.
-	formColumns = 74
+	formColumns = 73
 	// goalColumns is how much of the objective reminds the person which work it is.
 	goalColumns = 60
 )
@@ -99,40 +99,10 @@ func lines(text string) int { return strings.Count(text, "\n") + 1 }
 
 // rows returns how many lines of the chat a text takes, broken between words where it is
 // wider than the chat.
-func rows(text string) int {
-	n := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		n++
-		used := 0
-		for _, word := range strings.Fields(unmarked.Replace(line)) {
-			width := visible.Columns(word)
-			if used > 0 && used+1+width > chatColumns {
-				n, used = n+1, 0
-			} else if used > 0 {
-				used++
-			}
-			used += width
-			n, used = n+(used-1)/chatColumns, (used-1)%chatColumns+1 // a word without an end
-		}
-	}
-	return n
-}
+func rows(text string) int { return len(visible.Wrap(unmarked.Replace(text), chatColumns)) }
 
 // unmarked takes out the marks of Markdown, which a chat does not show.
 var unmarked = strings.NewReplacer("**", "", "`", "")
-
-// Cut cuts a text as visible.Cut does, between words where the script has any.
-func Cut(text string, columns int, end string) string {
-	short := visible.Cut(text, columns, end)
-	if short == text {
-		return text
-	}
-	short = strings.TrimSuffix(short, end)
-	if at := strings.LastIndexByte(short, ' '); text[len(short)] != ' ' && at > len(short)*3/4 {
-		short = short[:at]
-	}
-	return strings.TrimRight(short, " ,;:") + end
-}
 
 func (d digest) with(way digestWay) string {
 	var b strings.Builder
@@ -141,22 +111,34 @@ func (d digest) with(way digestWay) string {
 			b.WriteString("\n" + line.text)
 		}
 	}
-	for _, list := range d.lists {
+	for n, list := range d.lists {
+		if n > 0 {
+			b.WriteString("\n") // else Markdown takes the title for a part of the last item
+		}
+		if n > 0 && len(list.items) == 1 { // as short as the empty line is
+			b.WriteString("\n" + cutItem(list.title+" "+list.items[0], way.next))
+			continue
+		}
 		b.WriteString("\n" + list.title)
 		for i, item := range list.items {
 			if i == way.most && len(list.items) > way.most+1 {
 				b.WriteString("\n- " + d.Say("… and %d more", len(list.items)-i))
 				break
 			}
-			columns, end := way.next, "…"
+			columns := way.next
 			if i == 0 {
 				columns = way.first
 			}
-			if strings.HasSuffix(item, "”") {
-				end = "…”"
-			}
-			b.WriteString("\n- " + Cut(item, columns, end))
+			b.WriteString("\n- " + cutItem(item, columns))
 		}
 	}
 	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// cutItem cuts an item, which may end with a quotation.
+func cutItem(item string, columns int) string {
+	if strings.HasSuffix(item, "”") {
+		return visible.Shorten(item, columns, "…”")
+	}
+	return visible.Shorten(item, columns, "…")
 }

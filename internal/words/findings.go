@@ -114,6 +114,11 @@ func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Recor
 	for _, row := range workflow.FailedCriteria(rec.Criteria) {
 		out = append(out, workflow.Finding{ID: row.ID, Severity: "critical", Problem: l.Say("criterion failed: %s %s", row.Criterion, row.Evidence)})
 	}
+	for _, c := range rec.Checks {
+		if c.Exit != 0 {
+			out = append(out, workflow.Finding{ID: c.ID, Severity: "critical", Problem: l.Say("`%s` ended with exit code %d: %s", Clip(c.Command, 200), c.Exit, Clip(lastLine(c.Output), 200))})
+		}
+	}
 	if e := rec.Evidence; e.Failed() {
 		out = append(out, workflow.Finding{ID: "verify", Severity: "critical", Problem: l.Say("%s; its output ends: %s", Evidence(e), tail)})
 	}

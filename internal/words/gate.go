@@ -1,9 +1,12 @@
 package words
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,7 +27,10 @@ func options(s *standing.Standing, ways ...string) string {
 		}
 		return s.Say("**You can now** read it; your host asks you about the assistant's call of %s. Allow it to approve; or decline it and say what to change.", s.Names.Confirm)
 	case standing.ByOwnAct:
-		return ownAct(s)
+		if s.Draft.Edit == nil || s.Policy.Gate == workflow.GateStrict {
+			return ownAct(s)
+		}
+		return ownAct(s) + "\n" + s.Say("Or say what to change: another round starts from the text as it is now.")
 	}
 	if s.Call.Page != "" {
 		ways = append(ways, s.Say("or decide on its page: %s", s.Call.Page))
@@ -40,7 +46,7 @@ func ownAct(s *standing.Standing) string {
 	case s.Call.Waits && s.Route() == standing.ByOwnAct:
 		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. The assistant goes on once you have decided.", Terminal(s))
 	}
-	if s.Call.HostConfirm && s.CurrentState.Gated() {
+	if s.Call.HostConfirm && s.CurrentState.Gated() && s.Draft.Edit == nil {
 		return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal, or let the assistant call %s, about which your host asks you. Then tell the assistant to go on.", Terminal(s), s.Names.Confirm)
 	}
 	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
@@ -88,12 +94,21 @@ func gateOptions(s *standing.Standing, target string) string {
 			s.Say("or **cancel**"))
 	}
 	back := s.Say("say **send it back**: the developer gets these findings")
-	if s.Current().Doubted() && !s.ReworkSpent() {
+	if !s.FailedWork(st) {
+		back = s.Say("say **ask again**: the %s hands in another report", s.Word(st.Role))
+	}
+	if s.Current().Spent() {
+		return options(s, back, s.Say("or say **go on without a verdict**, and why: `%s` records your reason", target))
+	}
+	if s.Current().Doubted() && !s.NeedsReason() {
 		return options(s, back, s.Say("or say **it passes**: it goes on, and `%s` records that you let it", target))
 	}
-	if s.ReworkSpent() {
-		risk := s.Say("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)
-		return options(s, back, risk, elsewhere(s, st))
+	if s.NeedsReason() {
+		ways := []string{back, s.Say("or say **accept the risk**, and why: it goes on as it is, and `%s` records your reason", target)}
+		if s.ReworkSpent() {
+			ways = append(ways, elsewhere(s, st))
+		}
+		return options(s, ways...)
 	}
 	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
@@ -115,6 +130,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 		draft += s.Say(" — **missing on disk**: restore it, or ask for another round")
 	}
 	d.add(goal(s))
+	d.add(AlteredNote(s))
 	switch {
 	case st.Gate == workflow.GateScore:
 		d.add(scores(s))
@@ -122,22 +138,33 @@ func digestOf(s *standing.Standing, draft string) digest {
 			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
 		d.add(changed(s))
+		d.spare(Coverage(s))
+		d.add(takenBack(s))
 		d.add(labelled(s.Say("Draft: "), draft))
+		d.edited(s)
 		title := s.Say("Known gaps:")
 		if s.CurrentState == workflow.AwaitingApproval {
 			title = s.Say("Still missing:")
 		}
-		d.quote(title, rec.Gaps)
+		d.list(title, gaps(s.Language, rec))
 	case st.Gate == workflow.GateApproval:
 		d.add(labelled(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
 		d.add(changed(s))
-		d.spare(Audit(s.Language, rec.Audit))
+		d.add(takenBack(s))
+		d.edited(s)
+		if s.BelowFloor() {
+			d.add(s.Say("**Audit %s of 100, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), rec.Audit.Summary))
+		} else {
+			d.spare(Audit(s.Language, rec.Audit))
+		}
 		d.add(candidates(s, rec))
 		if len(s.Sprints) == 0 && st.Kind == workflow.KindPlan {
 			d.add(s.Say("It has no heading of the form `## Sprint 1: title`, so it counts as one piece of work."))
 		}
+		d.add(Coverage(s))
+		d.quote(s.Say("It says:"), s.Draft.Lines)
 		d.list(s.Say("Its sprints:"), sprintTitles(s))
-		d.quote(s.Say("To look at:"), rec.Gaps)
+		d.list(s.Say("To look at:"), gaps(s.Language, rec))
 	case rec.Verdict == workflow.Blocked:
 		needs := s.Say("the report does not say what.")
 		if rec.Needs != "" {
@@ -145,9 +172,13 @@ func digestOf(s *standing.Standing, draft string) digest {
 		}
 		d.add(s.Say("The %s is **blocked** and needs something from you: %s", s.Word(st.Role), needs))
 		reported(s, &d, draft)
+	case rec.Spent():
+		d.add(returned(s))
+		d.add(labelled(s.Say("Report: "), draft))
+		d.list(s.Say("It lacks:"), plain(rec.Returned))
 	default:
 		if rec.Doubted() {
-			d.add(s.Say("The %s states a **pass**, but %s against it, so you decide.", s.Word(st.Role), speaks(s)))
+			d.add(s.Say("The %s reports **%s**, but %s against it, so you decide.", s.Word(st.Role), Verdict(s.Language, rec.Verdict), speaks(s)))
 		} else {
 			d.add(s.Say("The %s **failed** the work%s.", s.Word(st.Role), tally(s)))
 		}
@@ -157,6 +188,18 @@ func digestOf(s *standing.Standing, draft string) digest {
 		reported(s, &d, draft)
 	}
 	return d
+}
+
+// edited adds what was changed since the document was scored.
+func (d *digest) edited(s *standing.Standing) {
+	e := s.Draft.Edit
+	switch {
+	case e == nil:
+	case len(e.Lines) > 1:
+		d.list(s.Say("%d lines were changed since it was scored:", len(e.Lines)), plain(editList(s.Language, e.Lines)))
+	default:
+		d.add(Edit(s.Language, e))
+	}
 }
 
 func sprintTitles(s *standing.Standing) []string {
@@ -178,6 +221,8 @@ func elsewhere(s *standing.Standing, st workflow.Stage) string {
 // reported adds what a review or QA report came to, beside its verdict.
 func reported(s *standing.Standing, d *digest, draft string) {
 	rec := s.Current()
+	d.add(Rows(s.Language, rec.Criteria))
+	d.add(judgedBy(s, rec))
 	d.add(labelled(s.Say("Report: "), draft))
 	if s.Draft.Edited {
 		d.add(s.Say("It was changed after it was handed in, and counts as it was judged."))
@@ -192,15 +237,30 @@ func reported(s *standing.Standing, d *digest, draft string) {
 	}
 	d.spare(Audit(s.Language, rec.Audit))
 	d.add(candidates(s, rec))
-	d.list(s.Say("Against it:"), plain(rec.Objections))
+	if rec.Doubted() {
+		d.list(s.Say("Against it:"), plain(rec.Objections))
+	}
 	var open []string
 	for _, f := range worstFirst(workflow.OpenFindings(rec.Findings)) {
 		open = append(open, Finding(f))
 	}
-	for _, c := range workflow.FailedCriteria(rec.Criteria) {
-		open = append(open, criterionLine(s.Language, c))
-	}
 	d.quote(s.Say("Open findings:"), open)
+	d.quote(s.Say("Rows that did not pass:"), unpassed(s.Language, rec))
+	if !rec.Doubted() {
+		d.list(s.Say("The report lacks:"), plain(rec.Objections))
+	}
+}
+
+// gaps names those of a record: what the assistant states in its words, what the server has found in
+// the server's.
+func gaps(l lang.Language, rec *workflow.Record) []string {
+	out := make([]string, len(rec.Gaps))
+	for i, gap := range rec.Gaps {
+		if out[i] = Quoted(gap, 300); slices.Contains(rec.FoundGaps, gap) {
+			out[i] = l.Say("Server: %s", plainMarks.Replace(visible.Shorten(visible.Line(gap), 300, "…")))
+		}
+	}
+	return out
 }
 
 // lastLine returns the last line of a text that says something.
@@ -215,5 +275,9 @@ func Facts(s *standing.Standing) string {
 	if s.CurrentState == workflow.Clarifying {
 		return ""
 	}
-	return unmarked.Replace(digestOf(s, "").with(digestWay{most: 10, first: 300, next: 300, spare: true}))
+	d := digestOf(s, "")
+	if e := s.Draft.Edit; e != nil { // the first lines have a single change already
+		d.lines = slices.DeleteFunc(d.lines, func(line digestLine) bool { return line.text == Edit(s.Language, e) })
+	}
+	return unmarked.Replace(d.with(digestWay{most: 10, first: 300, next: 300, spare: true}))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -19,8 +20,14 @@ func Lead(s *standing.Standing) string {
 	switch {
 	case s.CurrentState == workflow.Clarifying:
 		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures(s)))
+	case s.Draft.Edit != nil:
+		text = s.Say("Approve with this change? %s", sentence(figures(s)))
 	case s.Blocked():
 		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
+	case st.Gate == workflow.GateVerdict && rec.Spent():
+		text = s.Say("The report of the %s still lacks what it owes", s.Word(st.Role))
+	case rec.Doubted() && len(rec.Criteria) > 0:
+		text = s.Say("%s: %s", s.Word(st.Role), Rows(s.Language, rec.Criteria))
 	case rec.Doubted():
 		text = s.Say("The %s states a pass, but %s against it", s.Word(st.Role), speaks(s))
 	case st.Gate == workflow.GateVerdict:
@@ -32,9 +39,9 @@ func Lead(s *standing.Standing) string {
 	case s.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
 	default:
-		text = s.Say("Confirm the %s? %s", st.DocumentIn(s.Language), sentence(figures(s)))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(figures(s)))
 	}
-	return Cut(text, formColumns, "…")
+	return visible.Shorten(text, formColumns, "…")
 }
 
 // speaks says how many things speak against a stated pass.
@@ -61,8 +68,11 @@ func figures(s *standing.Standing) string {
 
 func auditFigure(s *standing.Standing) string {
 	a := s.Current().Audit
-	if a == nil {
+	switch {
+	case a == nil:
 		return ""
+	case s.BelowFloor():
+		return s.Say("audit %s, floor %s", Points(a.Score), Points(*s.Policy.AuditFloor))
 	}
 	return s.Say("audit %s", Points(a.Score))
 }
@@ -115,11 +125,15 @@ func tally(s *standing.Standing) string {
 // Worst says in one line what speaks most against going on, in its own words.
 func Worst(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
-	theirs := func(text string) string { return Cut(s.Say("Assistant: %s", Quoted(text, 300)), formColumns, "…”") }
-	ours := func(text string) string { return Cut(visible.Line(text), formColumns, "…") }
+	theirs := func(text string) string {
+		return visible.Shorten(s.Say("Assistant: %s", Quoted(text, 300)), formColumns, "…”")
+	}
+	ours := func(text string) string { return visible.Shorten(visible.Line(text), formColumns, "…") }
 	switch {
 	case s.CurrentState == workflow.Clarifying:
 		return s.Say("Leave open what you do not know. No passwords or keys belong here.")
+	case s.Draft.Edit != nil:
+		return visible.Shorten(Edit(s.Language, s.Draft.Edit), formColumns, "…”")
 	case s.Blocked():
 		return theirs(rec.Needs)
 	case st.Gate == workflow.GateVerdict:
@@ -129,6 +143,9 @@ func Worst(s *standing.Standing) string {
 		return ours(s.Say("Audit −%s: %s", Points(f.Points), f.Problem))
 	}
 	if len(rec.Gaps) > 0 {
+		if gap := rec.Gaps[0]; slices.Contains(rec.FoundGaps, gap) {
+			return ours(s.Say("Server: %s", gap))
+		}
 		return theirs(rec.Gaps[0])
 	}
 	return s.Say("No gap is stated, and the audit found none.")
@@ -136,6 +153,9 @@ func Worst(s *standing.Standing) string {
 
 func verdictWorst(s *standing.Standing, theirs, ours func(string) string) string {
 	rec := s.Current()
+	if rec.Spent() {
+		return ours(sentence(rec.Returned[0]))
+	}
 	open := worstFirst(workflow.OpenFindings(rec.Findings))
 	if serious := len(open) > 0 && open[0].Severity == severities[0]; rec.Doubted() && !serious {
 		return ours(s.Say("Against it: %s", rec.Objections[0]))
@@ -174,10 +194,16 @@ func worstFirst(findings []workflow.Finding) []workflow.Finding {
 }
 
 func criterionLine(l lang.Language, c workflow.Criterion) string {
-	if c.Criterion == "" {
+	said := strings.Trim(c.Criterion+" — "+verdict.Evidence(c), " —")
+	switch {
+	case c.Result == workflow.ResultNotTested && said == "":
+		return l.Say("%s not tested", c.ID)
+	case c.Result == workflow.ResultNotTested:
+		return l.Say("%s not tested: %s", c.ID, said)
+	case said == "":
 		return l.Say("%s failed", c.ID)
 	}
-	return l.Say("%s failed: %s", c.ID, c.Criterion)
+	return l.Say("%s failed: %s", c.ID, said)
 }
 
 // costliest returns the finding that takes the most from an audit's score.
@@ -204,7 +230,7 @@ func optionList(options []string) string {
 
 // goal is the objective in one line.
 func goal(s *standing.Standing) string {
-	return Cut(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
+	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
 }
 
 // DraftLine names the document, for people, with its size where a form has room for it.
@@ -228,7 +254,7 @@ func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (le
 	}
 	lead, reason = l.Say("%s? The assistant asks for it", label), l.Say("It gives no reason.")
 	if strings.TrimSpace(words) != "" {
-		reason = Cut(l.Say("Assistant: %s", Quoted(words, 300)), formColumns, "…”")
+		reason = visible.Shorten(l.Say("Assistant: %s", Quoted(words, 300)), formColumns, "…”")
 	}
 	return lead, reason
 }

@@ -27,7 +27,7 @@ type List struct {
 func (l *List) Add(s workflow.Summary, changed bool) {
 	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
 	if s.Objective != "" {
-		line += " — " + Cut(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
+		line += " — " + visible.Shorten(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
 	}
 	if changed {
 		line += l.Say(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)

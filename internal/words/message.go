@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
@@ -71,15 +72,7 @@ func Message(s *standing.Standing) string {
 		return refiningMessage(s, st, rec)
 	case workflow.Clarifying:
 		return questionsMessage(s, st, rec, draft)
-	case workflow.AwaitingConfirmation:
-		if s.Draft.Edited {
-			return editedMessage(s, draft)
-		}
-		return gateMessage(s, draft, target)
-	case workflow.AwaitingApproval:
-		if s.Resubmittable() && s.Draft.Edited {
-			return editedMessage(s, draft)
-		}
+	case workflow.AwaitingConfirmation, workflow.AwaitingApproval:
 		return gateMessage(s, draft, target)
 	case workflow.Completed:
 		return completedMessage(s)
@@ -124,6 +117,9 @@ func goAhead(s *standing.Standing) string {
 func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
 	var b strings.Builder
 	b.WriteString(scores(s))
+	if text := takenBack(s); text != "" {
+		b.WriteString("\n" + text)
+	}
 	if draft != "" {
 		b.WriteString("\n" + s.Say("Draft: ") + draft)
 	}
@@ -159,16 +155,6 @@ func firstOpen(s *standing.Standing) int {
 	return s.Sprints[0].Number
 }
 
-// editedMessage offers what is possible with a draft that was edited at its gate.
-func editedMessage(s *standing.Standing, draft string) string {
-	again := s.Say("it is submitted as it is now, and comes back to you")
-	if s.Stage.Gate == workflow.GateScore {
-		again = s.Say("the assistant assesses the text as it is now, puts its score into it (a line `Quality Score: n/100`) and submits it; it comes back to you")
-	}
-	return strings.TrimSpace(s.Say("%s\nThe draft was changed after it was handed in: %s\n\n**You can now**\n- say **submit my edit**: %s\n- or say what to change: it goes into another round",
-		scores(s), draft, again))
-}
-
 // draftPlace says where the current stage's document is. Sessions of older servers
 // can have it in themselves, or none.
 func draftPlace(s *standing.Standing, rec *workflow.Record) string {
@@ -190,11 +176,20 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if text := scores(s); text != "" && st.Gate == workflow.GateScore && s.Moved().Event == workflow.EventScoredBelow {
 		b.WriteString(text + "\n")
 	}
+	if text := takenBack(s); text != "" && s.Moved().Event == workflow.EventScoredBelow {
+		b.WriteString(text + "\n")
+	}
 	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
+	if s.Moved().Event == workflow.EventReturned {
+		b.WriteString(returned(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
+	}
 	if s.Pauses() {
 		b.WriteString(s.Say("Next, round %d: the %s revises the %s.", round, role, document))
 	} else {
 		b.WriteString(s.Say("Round %d: the %s now revises the %s.", round, role, document))
+	}
+	if e := editDecidedOn(s); e != nil {
+		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
 		b.WriteString("\n" + s.Say("Your feedback: %s", Clip(rec.Feedback, 300)))
@@ -252,7 +247,10 @@ func completedMessage(s *standing.Standing) string {
 		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), sinceSaved(s, p)))
 	}
 	if s.ReworkCount > 0 {
-		b.WriteString(s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
+		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
+	}
+	for _, risk := range risks(s) {
+		b.WriteString("\n" + risk + "\n")
 	}
 	if len(open) > 0 {
 		b.WriteString(s.Say("\n**You can now** reopen %s to go on with %s, or leave it at that.", s.Builder(), sprintList(s.Language, open)))
@@ -260,6 +258,23 @@ func completedMessage(s *standing.Standing) string {
 	}
 	b.WriteString(s.Say("\n**You can now** review and commit them, or reopen a stage to change something."))
 	return b.String()
+}
+
+// risks names what the person has let go on though its gate had not, the latest of each stage.
+func risks(s *standing.Standing) []string {
+	var out []string
+	for _, st := range s.Workflow.Stages {
+		for _, e := range slices.Backward(s.History) {
+			if e.FromStage() != st.ID || e.Grant == nil || e.ToStage() == st.ID {
+				continue
+			}
+			if e.Grant.Decision == workflow.DecisionOverride {
+				out = append(out, strings.TrimSpace(strings.TrimPrefix(OverrideNote(s.Language, st, s.Record(st.ID), *e.Grant), "> ")))
+			}
+			break
+		}
+	}
+	return out
 }
 
 // sinceSaved says how an artifact has changed since it was saved, if it has.

@@ -28,6 +28,12 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 			risk = s.Say(" **with risk**")
 		}
 		b.WriteString(s.Say("The %s has **passed** the work%s; saved as `%s`.", s.Word(from.Role), risk, s.ArtifactPath(from)))
+		if text := Rows(s.Language, rec.Criteria); text != "" {
+			b.WriteString(s.Say(" %s.", text))
+		}
+		if text := judgedBy(s, rec); text != "" {
+			b.WriteString(" " + text)
+		}
 		if text := Progress(s.Language, rec.Progress); text != "" {
 			b.WriteString(" " + text)
 		}
@@ -155,8 +161,10 @@ func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, gran
 	switch {
 	case st.Gate == workflow.GateScore:
 		note = l.Say("> **Risk accepted** on %s: it had not reached its gate in %s and the human let it go on.", on, l.Count(rec.Iteration, "round"))
+	case rec.Spent():
+		note = l.Say("> **Risk accepted** on %s: the report of the %s has no verdict, because %s; and the human let it go on.", on, l.Word(st.Role), strings.Join(rec.Returned, "; "))
 	case rec.Doubted():
-		note = l.Say("> **Risk accepted** on %s: the %s stated a pass, but %s; and the human let it go on.", on, l.Word(st.Role), strings.Join(rec.Objections, "; "))
+		note = l.Say("> **Risk accepted** on %s: the %s reported %s, but %s; and the human let it go on.", on, l.Word(st.Role), Verdict(l, rec.Verdict), strings.Join(rec.Objections, "; "))
 	case rec.Verdict == workflow.Blocked:
 		note = l.Say("> **Risk accepted** on %s: the %s was blocked and the human let it go on.", on, l.Word(st.Role))
 	}
@@ -187,6 +195,14 @@ func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Current(), "Edit it there."
 	if s.Call.Inline {
 		how = "Answer with the whole new version."
+	}
+	if len(rec.Returned) > 0 && s.Moved().Event == workflow.EventReturned {
+		said := "You are still the " + st.Role + ". Your report was returned: `returned` lists what it lacks. It is at draft.path, and has to end with its block of JSON. " + how +
+			" Correct the block and hand in the whole report again; test what the new rows need, and change nothing else."
+		if s.Call.Action == workflow.ActionResume { // perhaps in a conversation that has not seen the form
+			said += "\n\n" + later
+		}
+		return said
 	}
 	if rec.Verdict == workflow.Blocked {
 		later = "You were blocked; what the human did or decided is in context.feedback. Go on with it, and report on the whole again.\n\n" + later

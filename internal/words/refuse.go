@@ -18,11 +18,8 @@ func NotNow(s *standing.Standing, takesBack bool) error {
 	}
 	e := fault.New(code, "%q is not possible while the session is at %s", s.Call.Action, s.Place()).
 		WithHint("%s", NextMove(s))
-	switch {
-	case takesBack:
+	if takesBack {
 		e.AddHint("; to take the decision back, reopen %s", s.Last().FromStage())
-	case s.Call.Action == workflow.ActionSubmit && s.Resubmits():
-		e.AddHint("; the draft was edited: it alone can be submitted now, from %s", s.Draft.Path)
 	}
 	return e
 }
@@ -78,22 +75,6 @@ func MissingDraft(s *standing.Standing) error {
 		WithHint("restore the file, or ask for another round (%s with false)", s.Call.Action)
 }
 
-// EditedDraft refuses a decision on a draft that was changed after it was scored.
-func EditedDraft(s *standing.Standing) *fault.Error {
-	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Draft.Path)
-	if !s.Resubmittable() {
-		return e.WithHint("it counts as it was judged: restore the file, or call approve with false and say what to change")
-	}
-	if len(s.Current().OpenQuestions()) > 0 {
-		return e.WithHint("answer or skip the questions first; the next round, or another submission of the draft from its path, takes the text as it is now")
-	}
-	again := lang.T("submit it again from its path, so that the text as it is now is judged")
-	if s.Stage.Gate == workflow.GateScore {
-		again = lang.T(`submit it again from its path, so that the text as it is now is judged; assess it first, and put the line "Quality Score: n/100" into it`)
-	}
-	return e.WithHint("%s. Or call %s with false and say what to change", again, s.Call.Action)
-}
-
 // NoAudit refuses a yes to a document without the audit that its gate asks for now.
 func NoAudit() error {
 	return fault.New(fault.GatePending, "the gate asks for an audit now, and this document has none").
@@ -115,10 +96,13 @@ func tightened(format string, score, gate float64) error {
 		WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
 }
 
-// NeedsWords says why a decision needs words of the person; blocked is true for a blocked stage.
-func NeedsWords(blocked bool) lang.Text {
-	if blocked {
+// NeedsWords says why a decision needs words of the person.
+func NeedsWords(s *standing.Standing) lang.Text {
+	switch {
+	case s.Blocked():
 		return lang.T("it was blocked, and goes on only with what the human did or decided")
+	case s.AcceptsCritical():
+		return lang.T("a critical finding is open; accepting it needs the human's reason")
 	}
 	return lang.T("accepting this needs the human's reason")
 }
@@ -169,9 +153,14 @@ func NothingWaits(s *workflow.Session) error {
 		WithHint("%s", NextMoveOf(s))
 }
 
-// ChangedByOthers refuses to change a session that was changed by other hands, under a strict
-// policy.
+// ChangedByOthers refuses to change a session that was changed by other hands, or that has approved
+// texts that were, under a strict policy.
 func ChangedByOthers(s *standing.Standing) *fault.Error {
+	if !s.Integrity.Changed() {
+		return fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
+			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",
+				s.Names.Program, s.TaskName, s.Names.Program, s.TaskName)
+	}
 	return fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
 		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", s.Names.Program, s.TaskName)
 }
@@ -186,6 +175,13 @@ func NotAdopted(s *standing.Standing, problem lang.Text) error {
 func NoWorkingCopy(path string) error {
 	return fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s does not exist", path).
 		WithHint("write the document there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
+}
+
+// NothingChanged refuses a submission that names no document while the working copy is still that of
+// the round before.
+func NothingChanged(path string) error {
+	return fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s is still what was handed in last", path).
+		WithHint("edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 }
 
 // FromBefore refuses a document from before an earlier stage was reopened.

@@ -52,6 +52,9 @@ func scored(s *standing.Standing) string {
 		gate = s.Say("%s for both", gate)
 	}
 	text := s.Say("%s, audit %s; %s.", claim, Points(rec.Audit.Score), gate)
+	if s.BelowFloor() {
+		text = s.Say("%s, **audit %s, below the floor of %s**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), gate)
+	}
 	if rec.Audit.Summary != "" {
 		text += "\n" + s.Say("The audit found: %s.", rec.Audit.Summary)
 	}

@@ -83,7 +83,11 @@ func Command(c workflow.VerifyCommand) lang.Text {
 
 // PolicyChange says how a stage's gate asks for something else than before.
 func PolicyChange(stage workflow.StageID, before, after workflow.Policy) lang.Text {
-	return lang.T("%s: %s → %s", stage, policyText(before), policyText(after))
+	was, is := policyText(before), policyText(after)
+	if floors := before.AuditFloor != nil && after.AuditFloor != nil; floors && *before.AuditFloor != *after.AuditFloor {
+		was, is = was+", audit_floor "+Points(*before.AuditFloor), is+", audit_floor "+Points(*after.AuditFloor)
+	}
+	return lang.T("%s: %s → %s", stage, was, is)
 }
 
 func policyText(p workflow.Policy) string {

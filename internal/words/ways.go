@@ -13,7 +13,7 @@ func Terminal(s *standing.Standing) string {
 
 // StillWaiting says that nothing has happened since the person was told what waits for them.
 func StillWaiting(s *standing.Standing) string {
-	if s.Stopped {
+	if s.Stopped() {
 		return s.Say("The person has not accepted the session yet.")
 	}
 	return s.Say("Nothing is decided yet: %s.", NextMove(s).In(s.Language))
@@ -28,7 +28,7 @@ func Ways(s *standing.Standing) lang.Text {
 			command += " --stage " + s.Call.Stage
 		}
 	}
-	if s.Call.HostConfirm && s.CurrentState.Gated() && !s.Call.Leaving() {
+	if s.Call.HostConfirm && s.CurrentState.Gated() && s.Draft.Edit == nil && !s.Call.Leaving() {
 		return lang.T("the human decides here, with the tool %s, about which the host asks the human; or in a terminal: %s", s.Names.Confirm, command)
 	}
 	if s.Call.Page != "" && !s.Call.Leaving() {

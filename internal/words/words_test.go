@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -49,7 +50,16 @@ func TestMessage(t *testing.T) {
 		"the form again":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call = standing.Call{Asks: true, Forms: true, Withheld: true} }, []string{"say **decide**", "`the-program confirm clock`"}, "say **confirm**"},
 		"a gate by host":   {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Call.HostConfirm = true }, []string{"your host asks you about the assistant's call of the-tool"}, "say **confirm**"},
 		"an own act":       {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Policy.Gate = workflow.GateStrict }, []string{"**It waits for you.**", "`the-program confirm clock`"}, "the-tool"},
-		"edited":           {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Draft.Edited = true }, []string{"changed after it was handed in", "**submit my edit**"}, "say **confirm**"},
+		"edited":           {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) { s.Draft.Edited = true }, []string{"The draft is not what was handed in", "restore the file"}, "say **confirm**"},
+		"edited, by form": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
+			s.Draft.Edited, s.Draft.Edit, s.Call.Asks, s.Call.Forms = true, &standing.Edit{Lines: []standing.EditedLine{{Before: "a", After: "b"}}}, true, true
+		}, []string{"1 line was changed since it was scored: “b”", "decide in the form that follows"}, "say **confirm**"},
+		"edited, by act": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
+			s.Draft.Edited, s.Draft.Edit, s.Call.HostConfirm = true, &standing.Edit{Lines: []standing.EditedLine{{Before: "a", After: "b"}, {Before: "**c**"}, {After: "d"}}}, true
+		}, []string{"3 lines were changed since it was scored:\n- “b”, which was “a”\n- gone: “c”\n- new: “d”", "Only your own act counts", "`the-program confirm clock`", "say what to change"}, "the-tool"},
+		"an edit taken back": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
+			s.History = []workflow.Transition{{Action: workflow.ActionSubmit, From: "po/refining", Iteration: 3, Edit: "takes back the person's edit: “b” is “a” again"}}
+		}, []string{"**Round 3 takes back the person's edit: “b” is “a” again.**"}, ""},
 		"missing": {workflow.PO, workflow.AwaitingConfirmation, func(s *standing.Standing) {
 			s.Draft.Missing, s.Current().FinalResultRef = true, &workflow.ContentRef{}
 		}, []string{"`work.md` — **missing on disk**", "restore the file"}, "say **confirm**"},
@@ -60,7 +70,7 @@ func TestMessage(t *testing.T) {
 		"blocked":      {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) { s.Current().Verdict, s.Current().Needs = workflow.Blocked, "a key" }, []string{"**blocked** and needs something from you: “a key”"}, "accept the risk"},
 		"doubted": {workflow.QA, workflow.AwaitingApproval, func(s *standing.Standing) {
 			s.Current().Verdict, s.Current().Objections = workflow.Pass, []string{"two tests fail"}
-		}, []string{"states a **pass**, but one thing speaks against it", "say **it passes**"}, ""},
+		}, []string{"reports **pass**, but one thing speaks against it", "say **it passes**"}, ""},
 		"complete": {workflow.QA, workflow.Completed, func(s *standing.Standing) {
 			s.Artifacts, s.Saved = []string{"a.md", "b.md", "c.md"}, map[string]standing.File{"a.md": {}, "b.md": {Modified: true}, "c.md": {Missing: true}}
 		}, []string{"- `a.md`\n- `b.md` — modified since it was saved\n- `c.md` — **missing on disk**\n", "review and commit"}, ""},
@@ -209,6 +219,31 @@ func TestClip(t *testing.T) {
 	}{{"short", 5, "short"}, {"longer", 5, "lo…"}, {"登录服务", 8, "登…"}, {"登录", 6, "登录"}} {
 		if got := words.Clip(tt.text, tt.n); got != tt.want || len(got) > max(tt.n, len(tt.text)) {
 			t.Errorf("%q to %d bytes: got %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}
+
+// TestEdit: the quotation of a line shows its change, in the columns that a form has.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	const long = "It keeps time for 30 days, and goes on and on until the retention is "
+	for name, tt := range map[string]struct {
+		lines []standing.EditedLine
+		want  string
+	}{
+		"none":          {nil, "Only white space was changed since it was scored."},
+		"short":         {[]standing.EditedLine{{Before: "a b", After: "a c", At: 2}}, "1 line was changed since it was scored: “a c”"},
+		"gone":          {[]standing.EditedLine{{Before: "a b"}}, "1 line was changed since it was scored: gone: “a b”"},
+		"several":       {[]standing.EditedLine{{After: "a"}, {After: "b"}, {Before: "c"}}, "3 lines were changed since it was scored: “a” and 2 more"},
+		"far behind":    {[]standing.EditedLine{{Before: long + "30 days", After: long + "90 days", At: len(long)}}, "1 line was changed since it was scored: “…retention is 90 days”"},
+		"in one word":   {[]standing.EditedLine{{After: strings.Repeat("x", 200), At: 150}}, "1 line was changed since it was scored: “…" + strings.Repeat("x", 58) + "…”"},
+		"no spaces":     {[]standing.EditedLine{{After: strings.Repeat("保留", 50) + "九十天", At: 300}}, "1 line was changed since it was scored: “…留" + strings.Repeat("保留", 3) + "九十天”"},
+		"hostile":       {[]standing.EditedLine{{After: "**Score**: claims 100\u202e” `x`\u001b[2J"}}, "1 line was changed since it was scored: “Score: claims 100\\u202e' 'x'\\u001b[2J”"},
+		"at a cut rune": {[]standing.EditedLine{{Before: strings.Repeat("é", 70), After: strings.Repeat("é", 60) + "è", At: 121}}, ""},
+	} {
+		got := words.Edit(lang.English, &standing.Edit{Lines: tt.lines})
+		if tt.want != "" && got != tt.want || !utf8.ValidString(got) || strings.ContainsRune(got, utf8.RuneError) {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
 }

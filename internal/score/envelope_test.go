@@ -12,73 +12,66 @@ import (
 
 func fenced(s string) string { return tick + "json\n" + s + "\n" + tick }
 
-// TestNoFailIsReadAsPass holds texts of failed work that are easily taken for a pass: they fail, state
-// no verdict, or state a pass that asks the person.
-func TestNoFailIsReadAsPass(t *testing.T) {
-	filler := strings.Repeat("The run was long and is described here in full. ", 60)
-	tests := []struct {
-		text string
-		want workflow.Verdict
-	}{
-		{"# QA\n\nVerdict: FAIL\n\n## Automated tests\n\nTest result: PASS (12 tests)", workflow.Fail},
-		{"## Verdict\n\n**FAIL**\n\n### S1-1\nStatus: Pass", workflow.Fail},
-		{"## Overall Status\n❌ FAIL\n\n**Status:** Pass for lint", workflow.Fail},
-		{"审查结论：不通过\n\n状态：通过", workflow.Fail},
-		{"测试结论：不通过\n- 状态：通过", workflow.Fail},
-		{"最终结论：通过", workflow.Pass},
-		{"# QA\nStatus: FAIL\n\n" + filler + "\n\n" + fenced(`{"verdict": "pass"}`), doubt},
-		{"Verdict: FAIL\n\nVerdict: pass requires all criteria; two are red.", workflow.Fail},
-		{"Verdict: fail\n- Verdict: pass (round 1)", workflow.Fail},
-		{"Status: Pass rate 60%", ""},
-		{"状态：通过率 60%，不合格", ""},
-		{"Status: Approve after fixes", doubt},
-		{"Status: Passed with failures in AC-3", doubt},
-		{"Status: Passed with 3 failing tests", doubt},
-		{"Final Status: Not ready to ship\n\nStatus: pass", doubt},
-		{"Final Status: to be decided\n\nStatus: pass", doubt},
-		{`{"qa_report":"# R\n\nStatus: FAIL","verdict":"pass"}`, doubt},
-		{"Verdict: pass_with_risk or fail? I say fail.", doubt},
-		{"**Status:** PASS (42/42 tests passed, 0 failed)", workflow.Pass},
-		{`{"qa_report":"r","verdict":"FAIL (40/42 passed)"}`, workflow.Fail},
-		{"Status: PASSED — 0 failed / 12 passed", workflow.Pass},
-		{"## 9. Verdict\n\nPass with risk: no load test", workflow.PassWithRisk},
-		{`{"qa_report":"r","verdict":{"status":"fail"}}`, workflow.Fail},
-		{`{"report":"r","Verdict":"FAIL"}`, workflow.Fail},
-		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"🔴 Critical","problem":"p"}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","findings":[{"severity":"Critical (P0)","problem":"p"}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","findings":{"critical":[{"problem":"p"}],"minor":[]}}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","issues":[{"severity":"critical","title":"p"}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","criteria":{"AC-1":"pass","AC-2":"fail"}}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":false}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"Not met"}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"❌"}]}`, doubt},
-		{`{"qa_report":"r","verdict":"pass","criteria":[{"id":"AC-1","result":"FAIL (2/5 pass)"}]}`, doubt},
-		{"Status: pass\n\n| AC | Result |\n|--|--|\n| AC-1 | pass |\n\nand\n\n| AC | Result |\n|--|--|\n| AC-2 | FAIL |", doubt},
-		{"Status: pass\n\n| AC | Note | Result |\n|--|--|--|\n| AC-1 | a \\| b | fail |", doubt},
-		{"Status: pass\n\n| Criterion | Result |\n|--|--|\n| AC-1.1 signs in | ❌ |", doubt},
-		{"Status: pass\n\n| Actual | AC | Result |\n|--|--|--|\n| 500 | AC-1 | fail |", doubt},
-		{"Status: pass\n\n| ID | Severity | Problem | Status |\n|--|--|--|--|\n| R1 | critical | p | Verified, still broken |", doubt},
-		{"Status: pass\n\n| Severity | Count |\n|--|--|\n| critical | 0 |", workflow.Pass},
+// TestFactsBesideADocument reads the block of facts that models put at the end of
+// a Markdown document, whatever polite sentence follows it.
+func TestFactsBesideADocument(t *testing.T) {
+	doc := "# Report\n\n## Results\n\nAll of it in words."
+	dev := score.Read(named(workflow.Dev), doc+"\n\n"+fenced(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))
+	if !slices.Equal(dev.Scope, []int{1}) || len(dev.Resolved) != 1 || dev.Document != doc {
+		t.Errorf("dev: %+v", dev)
 	}
-	for _, tt := range tests {
-		a := score.Read(named(workflow.QA), tt.text)
-		if got := outcome(a); got != tt.want {
-			t.Errorf("%.120q: got %q, want %q; objections %q", tt.text, got, tt.want, a.Objections)
+	po := score.Read(named(workflow.PO), doc+"\n\n"+fenced(`{"quality_score":92,"gaps":[],"questions":["Who?"]}`)+"\n\nPlease answer these.")
+	if len(po.Questions) != 1 || po.Claimed == nil || *po.Claimed != 92 {
+		t.Errorf("po: %+v", po)
+	}
+}
+
+func TestLongProseAfterTheEnvelope(t *testing.T) {
+	report := "# Rework report\n\n" + strings.Repeat("R1 was mended at its cause. ", 50)
+	text := fenced(`{"implementation":"`+strings.ReplaceAll(report, "\n", `\n`)+`","sprints":[1],"resolved":[{"id":"R1"}]}`) + "\n\n## Summary\n\n" + strings.Repeat("And so on. ", 400)
+	a := score.Read(named(workflow.Dev), text)
+	if !strings.HasPrefix(a.Document, "# Rework report") || strings.Contains(a.Document, "Summary") || len(a.Resolved) != 1 {
+		t.Errorf("%.80q, %v", a.Document, a.Resolved)
+	}
+}
+
+func TestExamplesAreNoDefect(t *testing.T) {
+	for stage, text := range map[workflow.StageID]string{
+		workflow.SM:     "# Plan\n\n## Sprint 1: a\n\n" + fenced(`{"plan": "pro", "limits": {...}, "seats": 3}`),
+		workflow.Review: "# R\n\nStatus: PASS\n\n" + fenced(`{"report": <id>, ...}`),
+		workflow.PO:     "# P\n\n" + fenced("{\"prd\": \"arm64\", // x\n …}"),
+	} {
+		if a := score.Read(named(stage), text); !a.Defect.Empty() {
+			t.Errorf("%s: %q", stage, a.Defect)
 		}
 	}
 }
 
-func TestWorseReportIsTheOneToActOn(t *testing.T) {
-	a := score.Read(named(workflow.Review), `{"review":"all fine","verdict":"pass","findings":[]}`)
-	b := score.Read(named(workflow.Review), `{"review":"broken","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"p"}]}`)
-	for _, pair := range [][2]score.Assessment{{a, b}, {b, a}} {
-		second, why := score.Choose(workflow.ScoringClaimed, score.Draft{Assessment: pair[0]}, score.Draft{Assessment: pair[1]})
-		m := score.Merge(pair[0], pair[1])
-		if second {
-			m = score.Merge(pair[1], pair[0])
+func TestPlansInFences(t *testing.T) {
+	for _, text := range []string{
+		"Here is the plan:\n\n```markdown\n## Sprint 1: Intake\n```\n\nShall I go on?",
+		"````markdown\n## Sprint 1: Intake\n```\ncode\n```\n````",
+		`{"sprint_plan":"` + "```markdown\\n## Sprint 1: Intake\\n```" + `"}`,
+		"```markdown\r\n## Sprint 1: Intake\r\n```",
+		"## 1. Sprint 1: Intake", "### 3.1 Sprint 1: Intake", "## 一、冲刺 1：Intake",
+		`{"sprints":[{"name":"Sprint 1: Intake"}]}`,
+		"## Sprint 1: Intake\n### Sprint 1 Definition of Done\n## Sprint 1–2 at a glance",
+	} {
+		a := score.Read(named(workflow.SM), text)
+		if len(a.Sprints) != 1 || !strings.Contains(a.Sprints[0].Title, "Intake") || len(a.Missing) != 0 {
+			t.Errorf("%.60q: %+v, %q", text, a.Sprints, a.Missing)
 		}
-		if why.String() != "its verdict is the worse one" || m.Document != "broken" || m.Effective() != workflow.Fail || len(m.Findings) != 1 {
-			t.Errorf("%s: %+v", why, m)
+	}
+}
+
+func TestScoresThatMoved(t *testing.T) {
+	envelope := fenced(`{"prd_updated":"d","quality_score":92}`) + "\n"
+	for _, text := range []string{
+		envelope + "Quality score: 78 → 92.", envelope + "Quality score: 92/100 (was quality score: 78/100 in round 1)", envelope + "| Quality score | 78 | 92 |",
+		`{"prd_updated":"d","quality_score":{"total":92,"business":30}}`, `{"prd_updated":"d","quality_score":"92 points"}`, "## 9. Quality Score\r\n\r\n92/100",
+	} {
+		if c := score.Read(named(workflow.PO), text).Claimed; c == nil || *c != 92 {
+			t.Errorf("%.120q: %v", text, c)
 		}
 	}
 }

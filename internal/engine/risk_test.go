@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// failing is a report with one finding.
+func failing(severity, status string) engine.Request {
+	return submit(workflow.Review, "# R\n```json\n"+`{"verdict": "fail", "no_checks": "nothing to run", "findings": [{"id": "R1", "severity": "`+severity+
+		`", "file": "a.go:1", "problem": "tasks are lost", "fix": "keep them", "status": "`+status+`"}]}`+"\n```\n")
+}
+
+// TestCriticalRiskNeedsWords: whoever lets work go on with a critical finding open says why,
+// whatever channel they say it by.
+func TestCriticalRiskNeedsWords(t *testing.T) {
+	for _, channel := range []workflow.Channel{workflow.ChannelTerminal, workflow.ChannelElicited, workflow.ChannelBrowser, workflow.ChannelHostConfirmed, workflow.ChannelScript} {
+		b := newBench(t)
+		b.to(workflow.Review, workflow.Generating)
+		r := b.at("review/awaiting_approval", failing("critical", "open"))
+		if !strings.Contains(r.UserMessage, "**accept the risk**, and why") {
+			t.Errorf("the gate does not ask for a reason: %s", r.UserMessage)
+		}
+		before := b.stored().Revision
+		b.refused(approve(true, ""), fault.InvalidArgument, "a critical finding is open; accepting it needs the human's reason")
+		b.refused(approve(true, " \n"), fault.InvalidArgument, "a critical finding is open")
+		person := &answers{Response: engine.Response{Channel: channel, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+		ask := engine.Request{Action: workflow.ActionApprove, Ask: person}
+		r = b.at("review/awaiting_approval", ask)
+		if !person.asked[0].Choices[1].Reason || r.Gate == nil || !strings.Contains(r.Gate.Silence, "a critical finding is open") {
+			t.Errorf("%s: %+v, %+v", channel, person.asked[0].Choices, r.Gate)
+		}
+		if b.stored().Revision != before {
+			t.Errorf("%s: a decision without words has changed the session", channel)
+		}
+		person.Feedback = "the importer is switched off until May"
+		b.at("qa/generating", ask)
+		if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionOverride || g.Feedback != person.Feedback {
+			t.Errorf("%s: %+v", channel, g)
+		}
+	}
+}
+
+// TestOtherRisksNeedNone: a risk without a critical finding is accepted by a word, and to send the
+// work back takes none.
+func TestOtherRisksNeedNone(t *testing.T) {
+	for _, report := range []engine.Request{failing("major", "open"), failing("critical", "fixed")} {
+		b := newBench(t)
+		b.to(workflow.Review, workflow.Generating)
+		b.at("review/awaiting_approval", report)
+		b.at("qa/generating", approve(true, ""))
+	}
+	b := newBench(t)
+	b.to(workflow.Review, workflow.Generating)
+	b.at("review/awaiting_approval", failing("critical", "open"))
+	b.at("dev/refining", approve(false, ""))
+}

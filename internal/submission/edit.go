@@ -1,0 +1,90 @@
+package submission
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// OfEdit reads the document or plan that was edited at its gate. It takes the text, and the sprints
+// of its headings: what the round before stated of itself still stands.
+func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *standing.Standing) (*Submission, error) {
+	text, err := p.ReadDocument("draft", s.Draft.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(p, s.Draft.Path, text); err != nil {
+		return nil, err
+	}
+	if s.Stage.Gate == workflow.GateVerdict {
+		return ofReport(ctx, disk, s, text)
+	}
+	found, err := score.ReadContext(ctx, s.Stage, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.Document == "":
+		return nil, words.NoDocument(s.Draft.Path)
+	}
+	read := score.Assessment{Document: found.Document, Claimed: s.Current().ClaimedScore, Estimated: found.Estimated, Sprints: found.Sprints}
+	if s.Stage.Kind == workflow.KindPlan && len(read.Sprints) == 0 {
+		before, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+		if err != nil {
+			return nil, err
+		}
+		if known, _ := score.ReadSprints(before); len(known) > 0 {
+			return nil, words.NoSprints(s.Draft.Path)
+		}
+		read.Sprints = s.Sprints // the round before stated them beside its text
+	}
+	return &Submission{Assessment: read, drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read}}}, nil
+}
+
+// ofReport reads a report that was edited at its gate, and judges it by its block.
+func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, text string) (*Submission, error) {
+	judged, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+	if err != nil {
+		return nil, err
+	}
+	r := s.Revise(judged, text)
+	if len(r.Refused) > 0 {
+		return nil, words.RevisionRefused(s.Draft.Path, r.Refused)
+	}
+	r.Held = append(r.Held, permission.Opposes(s, s.Current().Evidence, r.Judgement.Verdict)...)
+	read := report(r.Report)
+	return &Submission{
+		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Current().Evidence, WorkTree: s.Current().WorkTree,
+		drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read, report: r.Report}},
+	}, nil
+}
+
+// SHA256 returns the hash of the document as its round keeps it.
+func (sub *Submission) SHA256(s *standing.Standing) string {
+	return workflow.Hash([]byte(sub.document(s)))
+}
+
+// EnterEdit puts what was found about an edited draft into the record of its stage, beside what the
+// round before stated.
+func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
+	rec.Audit, rec.Candidates = sub.Audit, nil
+	if sub.Judgement.Verdict != "" {
+		sub.enterReport(l, rec)
+		return
+	}
+	if rec.EstimatedScore != nil {
+		estimated := sub.Assessment.Estimated
+		rec.EstimatedScore = &estimated
+	}
+	if rec.ClaimedScore != nil {
+		rec.ScoreNote = words.CarriedOver(rec.Iteration).In(l)
+	} else {
+		rec.Score = rec.EstimatedScore
+	}
+}

@@ -1,0 +1,148 @@
+package words
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Edit says in one sentence what was changed in a draft since it was scored. Whose hand it was
+// cannot be known.
+func Edit(l lang.Language, e *standing.Edit) string {
+	if len(e.Lines) == 0 {
+		return l.Say("Only white space was changed since it was scored.")
+	}
+	first := around(e.Lines[0].After, e.Lines[0].At)
+	if e.Lines[0].After == "" {
+		first = editList(l, e.Lines[:1])[0]
+	}
+	if n := len(e.Lines); n > 1 {
+		return l.Say("%d lines were changed since it was scored: %s", n, first+l.Say(" and %d more", n-1))
+	}
+	return l.Say("1 line was changed since it was scored: %s", first)
+}
+
+// editList says line by line what was changed.
+func editList(l lang.Language, lines []standing.EditedLine) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		switch {
+		case line.Before == "":
+			out[i] = l.Say("new: %s", around(line.After, line.At))
+		case line.After == "":
+			out[i] = l.Say("gone: %s", around(line.Before, line.At))
+		default:
+			out[i] = l.Say("%s, which was %s", around(line.After, line.At), around(line.Before, line.At))
+		}
+	}
+	return out
+}
+
+// TakenBack names what a round takes back of the person's edit; "" where it takes back nothing.
+func TakenBack(l lang.Language, lines []standing.EditedLine) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	first, more := lines[0], ""
+	if n := len(lines) - 1; n > 0 {
+		more = l.Say(" and %d more", n)
+	}
+	switch {
+	case first.Before == "":
+		return l.Say("takes back the person's edit: %s is gone again", around(first.After, first.At)) + more
+	case first.After == "":
+		return l.Say("takes back the person's edit: %s is there again", around(first.Before, first.At)) + more
+	}
+	return l.Say("takes back the person's edit: %s is %s again", around(first.After, first.At), around(first.Before, first.At)) + more
+}
+
+// takenBack says so of the latest round of the current stage.
+func takenBack(s *standing.Standing) string {
+	for _, e := range slices.Backward(s.History) {
+		if e.Action != workflow.ActionSubmit || e.FromStage() != s.CurrentStage {
+			continue
+		}
+		if e.Event == workflow.EventEdited || e.Edit == "" {
+			return ""
+		}
+		return "**" + s.Say("Round %d %s.", e.Iteration, plain([]string{e.Edit})[0]) + "**"
+	}
+	return ""
+}
+
+// editDecidedOn returns the entry of the edited draft that the person has just sent back; nil where
+// it was not edited.
+func editDecidedOn(s *standing.Standing) *workflow.Transition {
+	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
+		return &s.History[n-2]
+	}
+	return nil
+}
+
+// aroundColumns is how much of a line is quoted, leadColumns how much of that before its change.
+const (
+	aroundColumns = 60
+	leadColumns   = 14
+)
+
+// around quotes the part of a line that has its change.
+func around(line string, at int) string {
+	begin := 0
+	if at = min(at, len(line)); visible.Columns(line) > aroundColumns {
+		for i := range line[:at] {
+			if begin = i; visible.Columns(line[i:at]) <= leadColumns {
+				break
+			}
+		}
+	}
+	if begin > 0 {
+		if _, word, found := strings.Cut(line[begin:at], " "); found {
+			begin = at - len(word)
+		}
+		line = "…" + line[begin:]
+	}
+	return "“" + visible.Shorten(plainMarks.Replace(visible.Line(line)), aroundColumns, "…") + "”"
+}
+
+// CarriedOver says of a score that it was claimed for an earlier round.
+func CarriedOver(round int) lang.Text {
+	return lang.T("claimed for round %d, and the text was edited since", round)
+}
+
+// EditedDraft refuses a decision on a draft that was changed after it was scored, or shown.
+func EditedDraft(s *standing.Standing) *fault.Error {
+	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Draft.Path)
+	if s.Draft.Edit == nil {
+		return e.WithHint("it counts as it was judged: restore the file, or call %s with false and say what to change", s.Call.Action)
+	}
+	return e.WithHint("%s; only this own act of theirs takes the text as it is now. Or call %s with false and say what to change", Ways(s), s.Call.Action)
+}
+
+// RevisionRefused refuses a report that was edited so that it lacks what it owes.
+func RevisionRefused(path string, reasons []lang.Text) error {
+	return fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", path, lang.Join(reasons, "; ")).
+		WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
+}
+
+// EditBelowGate refuses a yes to an edited text whose audit the gate does not accept.
+func EditBelowGate(audit, gate float64) error {
+	return fault.New(fault.GatePending, "as it was edited, the audit of the draft is %s, and the gate asks for %s", Points(audit), Points(gate)).
+		WithHint("change the draft once more and decide again, or ask for another round; nothing was changed")
+}
+
+// NoDocument refuses an edited draft in which no document is left.
+func NoDocument(path string) error {
+	return fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", path).
+		WithHint("restore the text and decide again, or ask for another round; nothing was changed")
+}
+
+// NoSprints refuses an edited plan without any sprint.
+func NoSprints(path string) error {
+	return fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", path).
+		WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
+}
