@@ -1,10 +1,13 @@
 // Takes a run back to an earlier stage, or ends it, on the person's word.
+import { local } from './live.js';
+import { Words } from './words.js';
+
 const form = document.getElementById('leaves');
 const left = document.getElementById('left');
-let sure = '';
+let sure = '', words;
 
 function told(texts, pair) {
-  left.replaceChildren(...texts.filter(Boolean).map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
+  left.replaceChildren(...texts.filter(Boolean).map((text) => { const p = document.createElement('p'); p.textContent = local(text); return p; }));
   if (pair) {
     const link = document.createElement('a');
     link.href = `/pair?back=${encodeURIComponent(location.pathname)}`;
@@ -23,11 +26,13 @@ async function leave(decision) {
   const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${localStorage.getItem('bmad-key') ?? ''}` };
   const answer = await fetch(form.dataset.href, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => null);
   const said = await answer?.json().catch(() => ({})) ?? {};
-  if (answer?.ok) { location.reload(); return; }
+  if (answer?.ok) { words.sent(); location.reload(); return; }
   told(answer ? [said.error, said.hint] : [form.dataset.unreachable], answer?.status === 401);
 }
 
 if (form) {
   form.hidden = false;
+  words = new Words(form.dataset.href);
+  words.fields(form.querySelectorAll('textarea'));
   for (const button of form.querySelectorAll('[data-decision]')) button.addEventListener('click', () => leave(button.dataset.decision));
 }

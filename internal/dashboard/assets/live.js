@@ -54,9 +54,16 @@ if (refused) {
 
 if (/[#&][kp]=/.test(location.hash)) import('./door.js');
 
-for (const time of document.querySelectorAll('time[datetime]')) {
-  const at = new Date(time.dateTime);
-  if (!isNaN(at)) time.textContent = at.toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' });
+// Times are those of the browser's own zone, also in what the server answers.
+export const local = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, (at) => new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' }));
+for (const time of document.querySelectorAll('time[datetime]')) time.textContent = local(time.dateTime);
+
+// A field of one line keeps what is typed into it until it is sent, over loads of the page.
+for (const field of document.querySelectorAll('input[type=search], form[data-passkeys] input')) {
+  const name = `bmad-field:${location.pathname}${location.search} ${field.name}`;
+  field.value = sessionStorage.getItem(name) ?? field.value;
+  field.addEventListener('input', () => sessionStorage.setItem(name, field.value));
+  field.form.addEventListener('submit', () => sessionStorage.removeItem(name));
 }
 
 // Keys: each moves or focuses, none decides. They are read outside of fields only.

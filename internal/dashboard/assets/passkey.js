@@ -51,14 +51,16 @@ const form = document.querySelector('form[data-passkeys]');
 if (form) {
   const says = form.querySelector('output');
   form.hidden = !usable;
+  says.textContent = sessionStorage.getItem('bmad-added') ?? '';
+  sessionStorage.removeItem('bmad-added');
   form.addEventListener('submit', async (e) => {
     e.preventDefault();
     const button = form.querySelector('button');
     button.disabled = true;
     try {
       const added = await enrol(form.elements.name.value, form.dataset.code ?? '', (text) => { says.textContent = text; });
-      says.textContent = form.dataset.added.replace('{}', added.name);
-      document.dispatchEvent(new CustomEvent('passkey', { detail: added }));
+      sessionStorage.setItem('bmad-added', form.dataset.added.replace('{}', added.name));
+      location.reload();
     } catch (e) {
       // The browser's own errors are for programmers: the person has stopped it, or has no authenticator.
       says.textContent = e instanceof DOMException ? form.dataset.stopped : e.message;
