@@ -53,8 +53,14 @@ type Criterion struct {
 
 // Section names, as [markdown.NameOf] gives them.
 var (
-	// LeftOut are those of sections that list what is not built.
-	LeftOut = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "范围外", "不在范围", "超出范围", "不做", "不包含", "不包括", "不实现", "非目标", "暂不", "后续", "以后", "未来"}
+	// omissions are those of sections that list what is not built. Words that features are named
+	// after too ("Save for later") count as a whole heading only.
+	omissions = []string{
+		"out of scope", "out-of-scope", "not in scope", "non-goals", "won t have", "=left out",
+		"=later", "=for later", "=later releases", "=later versions", "=future", "=future work", "=future scope", "=future releases", "=future versions", "=backlog",
+		"范围之外", "范围外", "不在范围", "=超出范围", "=不做", "=不做什么", "=不包含", "=不包括", "=不实现", "非目标", "=暂不", "暂不实现", "暂不支持", "暂不包含",
+		"=后续", "=后续版本", "=后续迭代", "=后续规划", "=后续计划", "=以后", "=以后版本", "=未来", "=未来版本", "=未来规划", "=未来工作",
+	}
 	// acceptance are those of sections that list acceptance criteria.
 	acceptance = []string{"acceptance criteria", "acceptance criterion", "acceptance tests", "acceptance", "criteria", "验收标准", "验收条件", "验收准则", "验收要点", "验收"}
 )
@@ -76,7 +82,8 @@ func ReadCriteria(src Sources) *Criteria {
 	for i := range out.All {
 		c := &out.All[i]
 		inScope := slices.ContainsFunc(c.Sprints, func(n int) bool { return slices.Contains(src.InScope, n) })
-		c.Owed = !c.Waived && (inScope || !pending || !out.Assigned)
+		due := inScope || !pending || !out.Assigned
+		c.Owed = due && !c.Waived
 	}
 	return out
 }
@@ -141,10 +148,32 @@ func (c *Criteria) knows(id string) bool {
 	return c.known[canonicalID(id)]
 }
 
+// leftOut returns for each line of a document whether it belongs to a section on omissions. A
+// heading that is the id of a story or criterion begins none.
+func leftOut(doc *markdown.Document) []bool {
+	out := make([]bool, len(doc.Lines))
+	for _, h := range doc.Sections(omissions) {
+		text := narrow(h.Text)
+		if leadingID.MatchString(text) || leadingStory.MatchString(text) {
+			continue
+		}
+		for i := h.Line; i < h.End; i++ {
+			out[i] = true
+		}
+	}
+	return out
+}
+
 // define returns the criteria that a document defines: of the families AC, FR and US the first
 // that it has, else the ids that begin the items of a section on acceptance criteria.
 func define(text string) []Criterion {
-	d := definitions{doc: markdown.Read(text, nil)}
+	doc := markdown.Read(text, nil)
+	d := definitions{doc: doc, leftOut: leftOut(doc), underlined: map[int]int{}}
+	for _, h := range doc.Heads {
+		if _, _, hash := markdown.HashHeading(doc.Lines[h.Line]); !hash && h.Level < markdown.BoldKnown {
+			d.underlined[h.Line] = h.Level
+		}
+	}
 	found := d.read()
 	for _, family := range []string{"AC", "FR", "US"} {
 		of := slices.DeleteFunc(slices.Clone(found), func(c Criterion) bool { return !strings.HasPrefix(c.family, family) })
@@ -164,8 +193,11 @@ func qualify(found []Criterion) (out []Criterion) {
 		if stories[key] == nil {
 			stories[key] = map[string]bool{}
 		}
-		whole := len(c.number) == 1 || len(c.number) == 2 && c.number[1] >= letter
-		if c.story != "" && whole && c.family == "AC" {
+		parts := len(c.number)
+		if parts == 2 && c.number[1] >= letter {
+			parts = 1
+		}
+		if c.story != "" && parts == 1 && c.family == "AC" {
 			stories[key][c.story] = true
 		}
 	}
@@ -191,7 +223,10 @@ func qualify(found []Criterion) (out []Criterion) {
 
 // definitions finds where a document defines ids.
 type definitions struct {
-	doc *markdown.Document
+	doc     *markdown.Document
+	leftOut []bool
+	// underlined has the levels of the headings that a line of = or - below them makes.
+	underlined map[int]int
 	// story is the number of the story whose lines are read, level that of its heading.
 	story string
 	level int
@@ -206,10 +241,11 @@ func (d *definitions) read() (out []Criterion) {
 			continue
 		}
 		level, body, begins := d.begin(i)
-		if level < levelOfItem && level <= d.level || level < levelOfItem && d.level == levelOfItem {
+		heading := level < levelOfItem
+		if heading && (level <= d.level || d.level == levelOfItem) {
 			d.story, d.level = "", 0
 		}
-		if !begins || d.doc.Within(i, LeftOut) {
+		if !begins || d.leftOut[i] {
 			continue
 		}
 		if row, ok := d.doc.Rows[i]; ok {
@@ -236,6 +272,9 @@ func (d *definitions) begin(i int) (level int, body string, ok bool) {
 	if level, text, ok := markdown.HashHeading(line); ok {
 		return level, markdown.Unnumbered(text), true
 	}
+	if level, ok := d.underlined[i]; ok {
+		return level, markdown.Unnumbered(strings.TrimSpace(line)), true
+	}
 	if _, isRow := d.doc.Rows[i]; isRow {
 		return levelOfItem, "", true
 	}
@@ -247,8 +286,12 @@ func (d *definitions) begin(i int) (level int, body string, ok bool) {
 		return levelOfItem, trimmed, true
 	}
 	m := leadingID.FindStringSubmatchIndex(trimmed)
-	paragraph := m != nil && (strings.ContainsAny(trimmed[m[5]:min(len(trimmed), m[5]+3)], ":)") || strings.HasPrefix(trimmed[m[5]:], " - "))
-	return levelOfItem, trimmed, paragraph
+	if m == nil {
+		return levelOfItem, trimmed, false
+	}
+	behind := trimmed[m[5]:]
+	marked := strings.ContainsAny(behind[:min(len(behind), 3)], ":)")
+	return levelOfItem, trimmed, marked || strings.HasPrefix(behind, " - ")
 }
 
 // readRow reads the first cells of a row: an id, a story and the id of one of its criteria, or an
@@ -260,12 +303,15 @@ func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
 		second := n == 1 && story == ""
 		if !ok && n == 0 {
 			continue
-		} else if !ok || second && (!blank(c.Text) || len(row.Cells) < 3) {
+		}
+		explained := !second || blank(c.Text) && len(row.Cells) > 2
+		if !ok || !explained {
 			break
 		}
 		c.story = cmp.Or(c.story, story, d.story)
 		c.Text = clipText(strings.Join(append([]string{c.Text}, row.Cells[n+1:]...), " "))
-		if n == 0 || second || story != "" && c.family != "US" {
+		ofStory := story != "" && c.family != "US"
+		if n == 0 || second || ofStory {
 			out = append(out, c)
 		}
 		if c.family != "US" {
@@ -286,7 +332,9 @@ func (d *definitions) below(i int) string {
 		if _, _, heading := markdown.HashHeading(line); heading || leadingID.MatchString(narrow(bodyOf(line))) {
 			break
 		}
-		if deeper, _, other := markdown.Item(line); item && (other && deeper <= indent || strings.TrimSpace(line) == "") {
+		deeper, _, other := markdown.Item(line)
+		next := other && deeper <= indent
+		if item && (next || strings.TrimSpace(line) == "") {
 			break
 		}
 		out = append(out, line)
@@ -328,7 +376,7 @@ func readDefinition(text string) (Criterion, bool) {
 // generic returns the ids that begin the items and rows of a section on acceptance criteria.
 func (d *definitions) generic() (out []Criterion) {
 	for i := range d.doc.Lines {
-		if d.doc.Code[i] || d.doc.Said[i] == "" || !d.doc.Within(i, acceptance) || d.doc.Within(i, LeftOut) {
+		if d.doc.Code[i] || d.doc.Said[i] == "" || !d.doc.Within(i, acceptance) || d.leftOut[i] {
 			continue
 		}
 		_, body, item := markdown.Item(narrow(d.doc.Lines[i]))
@@ -349,14 +397,16 @@ func (c *Criteria) assign(src Sources) {
 		return
 	}
 	doc := markdown.Read(src.Plan, nil)
+	omitted := leftOut(doc)
 	sprints, _ := doc.Sprints()
 	for _, s := range sprints {
-		lines := s.Rows
+		lines := slices.Clone(s.Rows)
 		if len(lines) == 0 {
 			for i := s.Line; i < s.End; i++ {
 				lines = append(lines, i)
 			}
 		}
+		lines = slices.DeleteFunc(lines, func(i int) bool { return omitted[i] })
 		c.mark(doc, lines, func(one *Criterion) {
 			if !slices.Contains(one.Sprints, s.Number) {
 				one.Sprints, c.Assigned = append(one.Sprints, s.Number), true
@@ -365,23 +415,27 @@ func (c *Criteria) assign(src Sources) {
 	}
 	var left []int
 	for i := range doc.Lines {
-		if doc.Within(i, LeftOut) {
+		if omitted[i] && lists(doc, i) {
 			left = append(left, i)
 		}
 	}
-	c.markIn(doc, left, func(one *Criterion) {
+	c.mark(doc, left, func(one *Criterion) {
 		one.leftOut = len(one.Sprints) == 0
 		one.Waived = one.leftOut && src.Approved
 	})
 }
 
-// mark calls found for each criterion that lines of a document name, outside its sections on
-// omissions.
-func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criterion)) {
-	c.markIn(doc, slices.DeleteFunc(slices.Clone(lines), func(i int) bool { return doc.Within(i, LeftOut) }), found)
+// lists reports whether a line is an entry of a list: an item, a row, or a paragraph that begins
+// with an id. Ids in other sentences may be named to be kept in.
+func lists(doc *markdown.Document, i int) bool {
+	line := narrow(doc.Written(i))
+	_, row := doc.Rows[i]
+	_, _, item := markdown.Item(line)
+	return row || item || leadingID.MatchString(line)
 }
 
-func (c *Criteria) markIn(doc *markdown.Document, lines []int, found func(*Criterion)) {
+// mark calls found for each criterion that lines of a document name.
+func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criterion)) {
 	story := ""
 	for _, i := range lines {
 		if doc.Code[i] {
@@ -396,7 +450,10 @@ func (c *Criteria) markIn(doc *markdown.Document, lines []int, found func(*Crite
 			}
 			m.story = joined(numbers(m.story))
 			for k := range c.All {
-				if one := &c.All[k]; m.names(one, cmp.Or(m.story, story)) && (len(m.from) == len(one.number) || c.find(m.family+"-"+joined(m.from)) == nil) {
+				one := &c.All[k]
+				// A part is not meant where its whole is a criterion too.
+				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+joined(m.from)) != nil
+				if m.names(one, cmp.Or(m.story, story)) && !whole {
 					found(one)
 				}
 			}
@@ -407,7 +464,10 @@ func (c *Criteria) markIn(doc *markdown.Document, lines []int, found func(*Crite
 // names reports whether a mention, in the lines of a story, names a criterion: itself, its whole
 // ("AC-1" for AC-1.2), or in a range.
 func (m mention) names(c *Criterion, story string) bool {
-	if m.family != c.family && c.family != "" || c.story != "" && c.story != story {
+	if c.family != "" && c.family != m.family {
+		return false
+	}
+	if c.story != "" && c.story != story {
 		return false
 	}
 	if m.to == nil {

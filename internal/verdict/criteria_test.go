@@ -21,6 +21,10 @@ func TestDefinedCriteria(t *testing.T) {
 		"named, not defined":      {"- see AC-1\n- AC-1, AC-2 and AC-3 are for later\n- AC-1 to AC-4\n\nAC-7 is mentioned here.", ""},
 		"in code and comments":    {"```\n- AC-1 a\n```\n<!-- \n- AC-2 b\n-->\n- AC-3 c", "AC-3"},
 		"what is left out":        {"- AC-1 a\n\n## Out of scope\n\n- AC-2 b\n\n## 不做\n\n- AC-3 c\n\n## Goals\n\n- AC-4 d", "AC-1 AC-4"},
+		"headings of features":    {"## Save for later\n\n- AC-1 a\n\n## Future bookings\n\n- AC-2 b\n\n## Backlog view\n\n- AC-3 c\n\n## 后续订单\n\n- AC-4 d\n\n## 未来七天天气\n\n- AC-5 e", "AC-1 AC-2 AC-3 AC-4 AC-5"},
+		"headings of stories":     {"### US-7: alert on what is out of scope\n\n- AC-7.1 a\n\n### Story 8: move to the backlog\n\n- AC-8.1 b", "AC-7.1 AC-8.1"},
+		"later releases":          {"- AC-1 a\n\n## 7. Later\n\n- AC-2 b\n\n## Future work\n\n- AC-3 c\n\n## 后续版本\n\n- AC-4 d\n\n## 暂不实现\n\n- AC-5 e", "AC-1"},
+		"underlined headings":     {"AC-1 Sign in\n---\n\ntext\n\nAC-2 Sign out\n---", "AC-1 AC-2"},
 		"the first family":        {"- FR-1 a\n- FR-2 b\n- US-1 c\n- NFR-1 d", "FR-1 FR-2"},
 		"stories alone":           {"### US-1: a\n\n### US-2: b", "US-1 US-2"},
 		"once each":               {"- AC-1 a\n\n## Traceability\n\n| AC | FR |\n|---|---|\n| AC-1 | FR-1 |", "AC-1"},
@@ -90,6 +94,11 @@ func TestOwedCriteria(t *testing.T) {
 		"- AC-1C":                           "AC-1a AC-1B AC-2",
 		"- payments <!-- AC-1 to AC-2 -->":  "AC-1a AC-1B AC-2",
 		"<!--\n- AC-1 to AC-2\n-->\n- none": "AC-1a AC-1B AC-2",
+		"- signing out (AC-2)":              "AC-1a AC-1B",
+		"AC-2 waits for the next release.":  "AC-1a AC-1B",
+		"| Id | Why |\n|---|---|\n| AC-2 | later |": "AC-1a AC-1B",
+		"Nothing of AC-1 to AC-2 is out of scope.":  "AC-1a AC-1B AC-2",
+		"未排除 AC-1 至 AC-2。":                          "AC-1a AC-1B AC-2",
 	} {
 		c := ReadCriteria(Sources{Requirements: []string{lettered}, Plan: "## Out of scope\n\n" + left + "\n", Approved: true})
 		if got := strings.Join(c.Owed(), " "); got != want {
