@@ -308,35 +308,6 @@ func canonical(object map[string]any) (out map[string]any, twice []string) {
 	return out, twice
 }
 
-func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
-
-// separators removes those between the words of a field.
-var separators = strings.NewReplacer("_", "", "-", "", " ", "")
-
-// strong reports whether an object has rows: it is a block, and no sample of the product's data.
-func strong(object map[string]any) bool {
-	for _, key := range []string{"criteria", "findings"} {
-		switch object[key].(type) {
-		case []any, map[string]any:
-			return true
-		}
-	}
-	return false
-}
-
-// headers are fields by which front matter describes the report itself.
-var headers = []string{"title", "author", "date", "version"}
-
-// weak reports whether an object has nothing but fields of a block and of front matter.
-func weak(object map[string]any, keys []string) bool {
-	for key := range object {
-		if name := squeeze(key); fields[name] == "" && !slices.Contains(headers, name) && !isDocument(key, keys) {
-			return false
-		}
-	}
-	return true
-}
-
 // indented returns an object without a field as indented JSON.
 func indented(object map[string]any, without string) string {
 	rest := make(map[string]any, len(object))

@@ -5,32 +5,9 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/width"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// narrow writes characters of full width as the common ones, and every dash as "-". Characters
-// that nobody sees are dropped.
-func narrow(s string) string {
-	plain := true
-	for i := 0; plain && i < len(s); i++ {
-		plain = s[i] < 0x80
-	}
-	if plain {
-		return s
-	}
-	return strings.Map(func(c rune) rune {
-		switch {
-		case unicode.Is(unicode.Pd, c) || c == '−':
-			return '-'
-		case unicode.Is(unicode.Zs, c):
-			return ' '
-		}
-		return seen(c)
-	}, width.Fold.String(s))
-}
 
 // canonicalID returns the form by which ids are compared: without case, width, spaces and dashes
 // between letters and numbers, and with "/" between the parts of one that is qualified.

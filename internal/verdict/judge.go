@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -201,13 +200,16 @@ func splitRefs(refs string) []string {
 // outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan
 // assigns none, with a sprint that is not built yet.
 func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
-	if known != nil && known.Waived {
+	criteria := j.Contract.Criteria
+	switch {
+	case criteria == nil:
+		return false
+	case known != nil && known.Waived:
 		return true
-	}
-	if known != nil && known.Owed && j.Contract.Criteria.Assigned || j.Contract.Criteria == nil {
+	case known != nil && known.Owed && criteria.Assigned:
 		return false
 	}
-	src := j.Contract.Criteria.sources
+	src := criteria.sources
 	pending := slices.ContainsFunc(src.Sprints, func(s workflow.Sprint) bool { return s.Number == row.Sprint && s.Status == workflow.SprintPending })
 	return pending && !slices.Contains(src.InScope, row.Sprint)
 }
@@ -215,12 +217,14 @@ func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
 // carry takes a row over from an earlier round, in which it has to have passed with the same
 // text. A failed command of this round takes it back.
 func (j *judge) carry(row *workflow.Criterion, known *Criterion) {
-	at := j.before.at(row.ID)
-	if at < 0 || j.Earlier.Criteria[at].Result != workflow.ResultPass || row.Result != workflow.ResultPass && row.Result != "" {
+	var before workflow.Criterion
+	if at := j.before.at(row.ID); at >= 0 {
+		before = j.Earlier.Criteria[at]
+	}
+	if before.Result != workflow.ResultPass || cmp.Or(row.Result, workflow.ResultPass) != workflow.ResultPass {
 		j.lack(lang.T("%s did not pass in an earlier round; `from` is for rows that did", quote(row.ID)))
 		return
 	}
-	before := j.Earlier.Criteria[at]
 	if round := cmp.Or(before.From, j.Round); row.From != round {
 		j.lack(lang.T("%s passed in round %d, not in round %d", quote(row.ID), round, row.From))
 		return
@@ -275,7 +279,7 @@ func (j *judge) judgeFindings() []workflow.Finding {
 // those whose status cannot be read.
 func (j *judge) keepOpen() {
 	for i, f := range j.out.Findings {
-		if _, known := statuses[f.Status]; !known {
+		if _, known := readStatus(f.Status); !known {
 			j.out.Findings[i].Status = "open"
 		}
 	}
@@ -406,16 +410,16 @@ func (j *judge) holdRisk() {
 // holdUnproved adds the rows that the policy wants proved by the server's own runs.
 func (j *judge) holdUnproved() {
 	n := CountRows(j.out.Criteria)
-	claimed := n.Passed - n.Proved
-	lacks := j.Proved == workflow.ProvedAll && claimed > 0 || j.Proved == workflow.ProvedSome && n.Proved == 0
-	if j.Owes == workflow.OwesCriteria && lacks {
+	least := 0
+	switch j.Proved {
+	case workflow.ProvedAll:
+		least = n.Passed
+	case workflow.ProvedSome:
+		least = 1
+	}
+	if j.Owes == workflow.OwesCriteria && n.Proved < least {
 		j.out.Held = append(j.out.Held, lang.T("%d of %d passed rows are proved by a command that the server ran; the policy asks for %s", n.Proved, n.Passed, j.Proved))
 	}
-}
-
-// blank reports whether a text says nothing.
-func blank(s string) bool {
-	return strings.IndexFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0
 }
 
 // Counts are the numbers of rows by their results.

@@ -14,15 +14,14 @@ import (
 
 // phrases are the verdicts that programs and prompts write into a line of their own, by their
 // form as [fold] gives it; a longer phrase is tried before a shorter one.
-var phrases = map[string]workflow.Verdict{
-	"pass": workflow.Pass, "passed": workflow.Pass, "approved": workflow.Pass, "approve": workflow.Pass, "通过": workflow.Pass, "合格": workflow.Pass, "批准": workflow.Pass, "已通过": workflow.Pass,
-	"pass_with_risk": workflow.PassWithRisk, "pass_with_risks": workflow.PassWithRisk, "passed_with_risk": workflow.PassWithRisk, "passed_with_risks": workflow.PassWithRisk, "conditional_pass": workflow.PassWithRisk,
-	"有风险通过": workflow.PassWithRisk, "带风险通过": workflow.PassWithRisk, "有条件通过": workflow.PassWithRisk,
-	"blocked": workflow.Blocked, "受阻": workflow.Blocked, "阻塞": workflow.Blocked,
-	"fail": workflow.Fail, "failed": workflow.Fail, "not_approved": workflow.Fail, "not_passed": workflow.Fail, "not_pass": workflow.Fail, "rejected": workflow.Fail, "reject": workflow.Fail,
-	"needs_fix": workflow.Fail, "needs_fixes": workflow.Fail, "needs_rework": workflow.Fail, "needs_work": workflow.Fail, "needs_changes": workflow.Fail, "changes_requested": workflow.Fail, "request_changes": workflow.Fail,
-	"不通过": workflow.Fail, "未通过": workflow.Fail, "失败": workflow.Fail, "不合格": workflow.Fail, "驳回": workflow.Fail, "需要修复": workflow.Fail, "需修复": workflow.Fail, "需要返工": workflow.Fail, "需返工": workflow.Fail,
-}
+var phrases = meanings(map[string]workflow.Verdict{
+	"pass passed approved approve 通过 合格 批准 已通过":                                                            workflow.Pass,
+	"pass_with_risk pass_with_risks passed_with_risk passed_with_risks conditional_pass 有风险通过 带风险通过 有条件通过": workflow.PassWithRisk,
+	"blocked 受阻 阻塞": workflow.Blocked,
+	"fail failed not_approved not_passed not_pass rejected reject changes_requested request_changes": workflow.Fail,
+	"needs_fix needs_fixes needs_rework needs_work needs_changes":                                    workflow.Fail,
+	"不通过 未通过 失败 不合格 驳回 需要修复 需修复 需要返工 需返工":                                                            workflow.Fail,
+})
 
 // longest are the phrases by their first character, the longest first.
 var longest = sync.OnceValue(func() map[rune][]string {
@@ -37,10 +36,16 @@ var longest = sync.OnceValue(func() map[rune][]string {
 	return out
 })
 
+// about are words before a label, labels those that announce a verdict.
+const (
+	about  = "overall|final|qa|review|test|总体|最终|整体"
+	labels = "status|verdict|result|conclusion|decision|状态|结论|判定|结果|评审结论|测试结论"
+)
+
 var (
 	// labelled matches a line that states a verdict under a label; alone one that is nothing but
 	// the verdict, as older programs end a report.
-	labelled = pattern.New(`(?i)^[^\p{L}\d]*(?:\d+[.)]\s*)?(?:(?:overall|final|qa|review|test|总体|最终|整体)[ _-]*)?(?:status|verdict|result|conclusion|decision|状态|结论|判定|结果|评审结论|测试结论)[*_\s]*(?:[:：=]|\s[–—-]\s)(.+)$`)
+	labelled = pattern.New(`(?i)^[^\p{L}\d]*(?:\d+[.)]\s*)?(?:(?:` + about + `)[ _-]*)?(?:` + labels + `)[*_\s]*(?:[:：=]|\s[–—-]\s)(.+)$`)
 	alone    = pattern.New(`^[^\p{L}\d]*(APPROVED|NEEDS[ _-]FIX(?:ES)?|NEEDS[ _-]REWORK|REJECTED|CHANGES[ _-]REQUESTED|通过|不通过|未通过|需要修复|驳回)[^\p{L}\d]*$`)
 	// stating matches the verdict in a block that cannot be read.
 	stating = pattern.New(`(?i)["'“]verdict["'”]\s*[:：]\s*["'“]([^"'”]{1,40})["'”]`)
@@ -81,7 +86,10 @@ func cutPhrase(text, phrase string) (rest string, ok bool) {
 			return "", false
 		}
 	}
-	if next := []rune(text); len(next) > 0 && (unicode.IsLetter(next[0]) && !unicode.Is(unicode.Han, []rune(phrase)[0]) || unicode.IsDigit(next[0])) {
+	next, _ := utf8.DecodeRuneInString(text)
+	first, _ := utf8.DecodeRuneInString(phrase)
+	latin := !unicode.Is(unicode.Han, first) // a Chinese word needs no space behind it
+	if unicode.IsDigit(next) || latin && unicode.IsLetter(next) {
 		return "", false
 	}
 	return text, true

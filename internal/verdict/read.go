@@ -2,11 +2,9 @@ package verdict
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Read reads a report: Markdown with a block of JSON, the block alone, or an envelope of JSON
@@ -43,56 +41,6 @@ func (r *Report) read(lines []string, keys []string, envelope bool) {
 	}
 }
 
-// choose keeps the objects that are blocks of the report. Where one has rows, those without are
-// the product's own data, unless they have nothing but commands or a verdict of the report.
-func choose(found []block, keys []string) []block {
-	var out, other []block
-	parts := 0
-	for _, b := range found {
-		switch {
-		case b.object == nil, strong(b.object):
-			out = append(out, b)
-		case weak(b.object, keys):
-			_, checks := b.object["checks"].([]any)
-			if checks || readVerdict(text(b.object, "verdict")) != "" {
-				parts++
-				out = append(out, b)
-			}
-			other = append(other, b)
-		default:
-			if key, _ := documentIn(b.object, keys); key != "" {
-				other = append(other, b)
-			}
-		}
-	}
-	if len(out) == parts {
-		out = other
-	}
-	return out
-}
-
-// isDocument reports whether a field holds the report itself.
-func isDocument(key string, keys []string) bool {
-	return slices.Contains(keys, key) || strings.HasSuffix(key, "_report") || key == "report" || key == "document" || key == "markdown"
-}
-
-// documentIn returns the field of an object that holds the report, the stage's own first.
-func documentIn(object map[string]any, keys []string) (key, text string) {
-	names := slices.Clone(keys)
-	for name := range object {
-		if isDocument(name, nil) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names[len(keys):])
-	for _, name := range names {
-		if text, ok := object[name].(string); ok && strings.TrimSpace(text) != "" {
-			return name, text
-		}
-	}
-	return "", ""
-}
-
 // add adds the rows of a block.
 func (r *Report) add(b block) {
 	if !b.defect.Empty() {
@@ -102,7 +50,11 @@ func (r *Report) add(b block) {
 		r.state(verdictIn(b.raw))
 		return
 	}
-	if strong(b.object) && r.Listed || len(r.Criteria) > 0 && b.object["criteria"] != nil {
+	second := r.Listed && strong(b.object)
+	if b.object["criteria"] != nil {
+		second = second || len(r.Criteria) > 0
+	}
+	if second {
 		r.defect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", b.first+1))
 	}
 	r.twice(b.twice)
@@ -122,39 +74,4 @@ func (r *Report) add(b block) {
 	if v == "" && stated != "" {
 		r.defect(lang.T(`"verdict" is %s, and not one of pass, pass_with_risk, fail, blocked`, quote(stated)))
 	}
-}
-
-// state takes in a stated verdict: the worst counts.
-func (r *Report) state(v workflow.Verdict) { r.Stated = worse(r.Stated, v) }
-
-// maxDefects bounds the mistakes that are named.
-const maxDefects = 100
-
-func (r *Report) defect(t lang.Text) {
-	if len(r.Defects) < maxDefects {
-		r.Defects = append(r.Defects, t)
-	}
-}
-
-// twice notes fields that stand twice, in other spellings or by another name: a reader of the
-// report may take the one, and its verdict the other.
-func (r *Report) twice(names []string) {
-	for _, name := range names {
-		r.defect(lang.T("an object of the block has the field %s twice, in two spellings", quote(name)))
-	}
-}
-
-// needs returns what a blocked report waits for: a text or a list of texts.
-func needs(v any) string {
-	list, ok := v.([]any)
-	if !ok {
-		list = []any{v}
-	}
-	var out []string
-	for _, item := range list {
-		if s := scalar(item); s != "" {
-			out = append(out, s)
-		}
-	}
-	return clip(strings.Join(out, "; "))
 }

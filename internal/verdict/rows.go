@@ -2,14 +2,9 @@ package verdict
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -72,15 +67,6 @@ func (r *Report) canonicalRow(o map[string]any) map[string]any {
 	return out
 }
 
-func sortedKeys(o map[string]any) []string {
-	keys := make([]string, 0, len(o))
-	for key := range o {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // readID returns the id of a row. Its invisible characters are dropped: two ids that look the
 // same are the same.
 func (r *Report) readID(o map[string]any) string {
@@ -90,14 +76,6 @@ func (r *Report) readID(o map[string]any) string {
 		return string(runes[:maxID])
 	}
 	return id
-}
-
-// seen drops characters that nobody sees.
-func seen(c rune) rune {
-	if unicode.Is(unicode.Cf, c) || unicode.IsControl(c) && !unicode.IsSpace(c) {
-		return -1
-	}
-	return c
 }
 
 func (r *Report) readChecks(v any) {
@@ -133,9 +111,9 @@ func (r *Report) readCriteria(v any) {
 		}
 		c.Result = r.readRowResult(c.ID, o)
 		var fromOK, sprintOK bool
-		c.From, fromOK = integer(o["from"])
-		c.Sprint, sprintOK = integer(o["sprint"])
-		if o["from"] != nil && !fromOK || o["sprint"] != nil && !sprintOK {
+		c.From, fromOK = optional(o["from"])
+		c.Sprint, sprintOK = optional(o["sprint"])
+		if !fromOK || !sprintOK {
 			r.defect(lang.T(`"from" and "sprint" of row %s are numbers: a round, a sprint`, quote(c.ID)))
 		}
 		if c.ID == "" {
@@ -199,8 +177,8 @@ func (r *Report) readFindings(v any) {
 	known := indexFindings(r.Findings)
 	for _, o := range r.objects("findings", v) {
 		f := workflow.Finding{
-			ID: r.readID(o), Severity: clip(text(o, "severity")), File: clip(text(o, "file")), Problem: clip(text(o, "problem")), Fix: clip(text(o, "fix")), Check: clip(text(o, "check")),
-			Status: clip(text(o, "status")),
+			ID: r.readID(o), Severity: clip(text(o, "severity")), File: clip(text(o, "file")), Problem: clip(text(o, "problem")),
+			Fix: clip(text(o, "fix")), Check: clip(text(o, "check")), Status: clip(text(o, "status")),
 		}
 		if line := text(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
 			f.File += ":" + line
@@ -208,7 +186,7 @@ func (r *Report) readFindings(v any) {
 		f.ID = r.freshID(f.ID, known)
 		known.add(f.ID, len(r.Findings))
 		severity, known := severities[fold(f.Severity)]
-		status, stated := statuses[fold(f.Status)]
+		status, stated := readStatus(f.Status)
 		switch {
 		case f.Severity != "" && !known:
 			r.defect(lang.T("the severity of finding %s is %s, and not one of critical, major, minor", quote(f.ID), quote(f.Severity)))
@@ -223,6 +201,15 @@ func (r *Report) readFindings(v any) {
 		}
 		r.Findings = append(r.Findings, f)
 	}
+}
+
+// readStatus reads the status of a finding; none is one too, and counts as open.
+func readStatus(s string) (status string, ok bool) {
+	if s = fold(s); s == "" {
+		return "", true
+	}
+	status, ok = statuses[s]
+	return status, ok
 }
 
 // freshID returns the id of a finding, or F1, F2, … for one without. An id that stands twice
@@ -255,18 +242,22 @@ func readResolved(v any) (out []workflow.Resolution) {
 // The values that are read, by their form in lower case with one underline between words. The
 // Chinese ones are those that models write in Chinese reports.
 var (
-	results = map[string]string{
-		"pass": workflow.ResultPass, "passed": workflow.ResultPass, "ok": workflow.ResultPass, "true": workflow.ResultPass, "通过": workflow.ResultPass, "已通过": workflow.ResultPass, "合格": workflow.ResultPass,
-		"fail": workflow.ResultFail, "failed": workflow.ResultFail, "false": workflow.ResultFail, "失败": workflow.ResultFail, "不通过": workflow.ResultFail, "未通过": workflow.ResultFail, "不合格": workflow.ResultFail,
-		"not_tested": workflow.ResultNotTested, "untested": workflow.ResultNotTested, "skipped": workflow.ResultNotTested, "未测试": workflow.ResultNotTested, "未测": workflow.ResultNotTested, "跳过": workflow.ResultNotTested,
-		"out_of_scope": workflow.ResultOutOfScope, "范围外": workflow.ResultOutOfScope, "超出范围": workflow.ResultOutOfScope, "不在范围": workflow.ResultOutOfScope,
-	}
-	severities = map[string]string{
-		"critical": "critical", "major": "major", "minor": "minor", "致命": "critical", "严重": "critical", "重大": "major", "主要": "major", "一般": "minor", "次要": "minor", "轻微": "minor",
-	}
-	statuses = map[string]string{
-		"": "", "open": "open", "fixed": "fixed", "withdrawn": "withdrawn", "未解决": "open", "未修复": "open", "已修复": "fixed", "已解决": "fixed", "已撤回": "withdrawn", "撤回": "withdrawn",
-	}
+	results = meanings(map[string]string{
+		"pass passed ok true 通过 已通过 合格":         workflow.ResultPass,
+		"fail failed false 失败 不通过 未通过 不合格":      workflow.ResultFail,
+		"not_tested untested skipped 未测试 未测 跳过": workflow.ResultNotTested,
+		"out_of_scope 范围外 超出范围 不在范围":            workflow.ResultOutOfScope,
+	})
+	severities = meanings(map[string]string{
+		"critical 致命 严重": "critical",
+		"major 重大 主要":    "major",
+		"minor 一般 次要 轻微": "minor",
+	})
+	statuses = meanings(map[string]string{
+		"open 未解决 未修复":     "open",
+		"fixed 已修复 已解决":    "fixed",
+		"withdrawn 已撤回 撤回": "withdrawn",
+	})
 	marks = map[rune]string{
 		'✓': workflow.ResultPass, '✔': workflow.ResultPass, '✅': workflow.ResultPass, '☑': workflow.ResultPass,
 		'✗': workflow.ResultFail, '✘': workflow.ResultFail, '❌': workflow.ResultFail, '✕': workflow.ResultFail,
@@ -293,48 +284,3 @@ func readResult(v any) string {
 		return result
 	}
 }
-
-// fold returns a value in lower case, of common width, with one underline between its words and
-// without what surrounds it.
-func fold(s string) string {
-	s = strings.ToLower(narrow(s))
-	s = strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || c == '-' || c == '_' }), "_")
-	return strings.Trim(s, "*`_.!。！\"'()（）[]")
-}
-
-// text returns a field as text.
-func text(o map[string]any, key string) string { return scalar(o[key]) }
-
-// scalar returns a text, a number or a truth value as text.
-func scalar(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
-	}
-	return ""
-}
-
-// integer reads a whole number, also one in quotation marks.
-func integer(v any) (int, bool) {
-	switch v := v.(type) {
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<31 {
-			return int(v), true
-		}
-	case string:
-		n, err := strconv.Atoi(strings.TrimSpace(narrow(v)))
-		return n, err == nil
-	}
-	return 0, false
-}
-
-func clip(s string) string { return clipTo(s, maxText) }
-
-func clipTo(s string, characters int) string { return visible.Clipped(s, characters) }
-
-// quote returns a value of a report as a sentence names it.
-func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }

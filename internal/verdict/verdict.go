@@ -1,9 +1,10 @@
 // Package verdict derives the verdict of a review or QA report from its rows: results of
 // criteria with their evidence, commands with their exit codes, and findings.
 //
-// [Read] reads a [Report]; a [Contract] lists the rows that it owes, known before it is read. [Judge] compares the two. Everything here is pure. Of the text beside the
-// rows only formats of machines are read: lines such as "Status: Pass", and the totals of test
-// runners. A report with a stated pass and no rows passes nothing.
+// [Read] reads a [Report]; a [Contract] lists the rows that it owes, known before it is read.
+// [Judge] compares the two. Everything here is pure. Of the text beside the rows only formats of
+// machines are read: lines such as "Status: Pass", and the totals of test runners. A report with a
+// stated pass and no rows passes nothing.
 package verdict
 
 import (
@@ -40,8 +41,6 @@ type Report struct {
 // Limits of what is read; the text of each round has all of it.
 const (
 	maxRows   = 2000 // of each list
-	maxText   = 2000 // characters of an evidence, a problem, an output
-	maxID     = 80   // characters
 	maxListed = 40   // ids that a sentence names
 )
 
@@ -65,4 +64,24 @@ func worse(a, b workflow.Verdict) workflow.Verdict {
 		return b
 	}
 	return a
+}
+
+// state takes in a stated verdict: the worst counts.
+func (r *Report) state(v workflow.Verdict) { r.Stated = worse(r.Stated, v) }
+
+// maxDefects bounds the mistakes that are named.
+const maxDefects = 100
+
+func (r *Report) defect(t lang.Text) {
+	if len(r.Defects) < maxDefects {
+		r.Defects = append(r.Defects, t)
+	}
+}
+
+// twice notes fields that stand twice, in other spellings or by another name: a reader of the
+// report may take the one, and its verdict the other.
+func (r *Report) twice(names []string) {
+	for _, name := range names {
+		r.defect(lang.T("an object of the block has the field %s twice, in two spellings", quote(name)))
+	}
 }

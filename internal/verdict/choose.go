@@ -1,0 +1,80 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+)
+
+// choose keeps the objects that are blocks of the report. Where one has rows, those without are
+// the product's own data, unless they have nothing but commands or a verdict of the report.
+func choose(found []block, keys []string) []block {
+	var out, other []block
+	parts := 0
+	for _, b := range found {
+		switch {
+		case b.object == nil, strong(b.object):
+			out = append(out, b)
+		case weak(b.object, keys):
+			_, checks := b.object["checks"].([]any)
+			if checks || readVerdict(text(b.object, "verdict")) != "" {
+				parts++
+				out = append(out, b)
+			}
+			other = append(other, b)
+		default:
+			if key, _ := documentIn(b.object, keys); key != "" {
+				other = append(other, b)
+			}
+		}
+	}
+	if len(out) == parts {
+		out = other
+	}
+	return out
+}
+
+// isDocument reports whether a field holds the report itself.
+func isDocument(key string, keys []string) bool {
+	return slices.Contains(keys, key) || strings.HasSuffix(key, "_report") || key == "report" || key == "document" || key == "markdown"
+}
+
+// documentIn returns the field of an object that holds the report, the stage's own first.
+func documentIn(object map[string]any, keys []string) (key, text string) {
+	names := slices.Clone(keys)
+	for name := range object {
+		if isDocument(name, nil) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[len(keys):])
+	for _, name := range names {
+		if text, ok := object[name].(string); ok && strings.TrimSpace(text) != "" {
+			return name, text
+		}
+	}
+	return "", ""
+}
+
+// strong reports whether an object has rows: it is a block, and no sample of the product's data.
+func strong(object map[string]any) bool {
+	for _, key := range []string{"criteria", "findings"} {
+		switch object[key].(type) {
+		case []any, map[string]any:
+			return true
+		}
+	}
+	return false
+}
+
+// headers are fields by which front matter describes the report itself.
+var headers = []string{"title", "author", "date", "version"}
+
+// weak reports whether an object has nothing but fields of a block and of front matter.
+func weak(object map[string]any, keys []string) bool {
+	for key := range object {
+		if name := squeeze(key); fields[name] == "" && !slices.Contains(headers, name) && !isDocument(key, keys) {
+			return false
+		}
+	}
+	return true
+}
