@@ -42,7 +42,11 @@ type rulePart struct {
 	bit  uint32
 }
 
-func (d *disownRules) read() error {
+// disownings returns the rules.
+var disownings = embeddedOnce(readDisowned)
+
+func readDisowned() (*disownRules, error) {
+	d := &disownRules{}
 	type language struct {
 		Sets   map[string][]string `yaml:"sets"`
 		Rules  []string            `yaml:"rules"`
@@ -54,7 +58,7 @@ func (d *disownRules) read() error {
 		Chinese language `yaml:"chinese"`
 	}
 	if err := readList("disowned.yaml", &raw); err != nil {
-		return err
+		return nil, err
 	}
 	var topics []string
 	for _, l := range []struct {
@@ -68,7 +72,7 @@ func (d *disownRules) read() error {
 			for part := range strings.SplitSeq(rule, "&") {
 				compiled, err := compileRule(part, l.from.Sets, l.han)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				made.parts = append(made.parts, compiled)
 			}
@@ -80,7 +84,7 @@ func (d *disownRules) read() error {
 		}
 	}
 	d.topics = pattern.New("(?i)" + strings.Join(topics, "|"))
-	return nil
+	return d, nil
 }
 
 // compileRule makes a pattern of a rule. English words stand in a clause with a space
@@ -221,7 +225,7 @@ var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[
 
 // topics returns the words of invention that a document has in three sentences or more.
 func (p *prose) topics() map[string]bool {
-	rules := lists().disowned
+	rules := disownings()
 	count, out := map[string]int{}, map[string]bool{}
 	for _, s := range p.sentences {
 		if !rules.topics.MatchString(" " + s.raw + " ") {
@@ -247,7 +251,7 @@ func (p *prose) topics() map[string]bool {
 
 // disowns reports whether a sentence takes the document back, which is about the topic.
 func disowns(raw string, topic map[string]bool) bool {
-	rules := lists().disowned
+	rules := disownings()
 	words, han := clauses(quoted.ReplaceAllString(raw, " "))
 	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }

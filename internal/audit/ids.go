@@ -86,8 +86,8 @@ func (m mentions) has(id identifier) bool {
 		}
 	}
 	for _, r := range m.ranges {
-		if r.prefix == id.prefix && slices.Compare(r.from, id.number) <= 0 &&
-			(slices.Compare(id.number, r.to) <= 0 || len(r.to) < len(id.number) && slices.Equal(r.to, id.number[:len(r.to)])) {
+		upTo := id.number[:min(len(id.number), len(r.to))] // FR-3.1 is in FR-1 to FR-3
+		if r.prefix == id.prefix && slices.Compare(r.from, id.number) <= 0 && slices.Compare(upTo, r.to) <= 0 {
 			return true
 		}
 	}
@@ -114,33 +114,21 @@ type definition struct {
 	body string
 }
 
-// definitions returns where ids of the prefixes are explained, in the order of
-// the document.
-func (d *text) definitions(prefixes ...string) []definition {
-	var out []definition
-	for _, def := range d.defined() {
-		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
-			out = append(out, def)
-		}
-	}
-	return out
-}
-
 // readDefinitions finds all definitions: several checks ask for some of them.
-func (d *text) readDefinitions() []definition {
+func readDefinitions(d *markdown.Document) []definition {
 	var out []definition
 	for i, l := range d.Lines {
 		if d.Code[i] || !strings.ContainsAny(l, "0123456789") {
 			continue
 		}
-		if def, ok := d.definitionAt(i); ok {
+		if def, ok := definitionAt(d, i); ok {
 			out = append(out, def)
 		}
 	}
 	return out
 }
 
-func (d *text) definitionAt(i int) (definition, bool) {
+func definitionAt(d *markdown.Document, i int) (definition, bool) {
 	l := d.Lines[i]
 	if row, ok := d.Rows[i]; ok {
 		for c, cell := range row.Cells[:min(2, len(row.Cells))] {
@@ -188,17 +176,6 @@ func leadingID(s string) (id identifier, rest string, ok bool) {
 		return identifier{}, "", false
 	}
 	return at.in(trimmed), trimmed[at.to:], true
-}
-
-// boundary returns the largest index up to n that does not cut a character.
-func boundary(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
 }
 
 // distinct returns the ids of definitions, each once, in order of prefix and number.

@@ -85,7 +85,10 @@ func (r idReader) next(s string, from int) (foundID, bool) {
 	for i := from; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c >= 'A' && c <= 'Z' && (i == 0 || !wordByte(s[i-1])):
+		case c >= 'A' && c <= 'Z':
+			if i > 0 && wordByte(s[i-1]) {
+				continue
+			}
 			if f, ok := r.latin(s, i); ok {
 				return f, true
 			}
@@ -108,7 +111,7 @@ func (r idReader) latin(s string, at int) (foundID, bool) {
 	switch s[at:end] {
 	case "S": // of a sprint: S1-4
 		f.prefixEnd = digits(s, end, 3)
-		if f.prefixEnd == end || f.prefixEnd == len(s) || s[f.prefixEnd] != '-' && s[f.prefixEnd] != '.' {
+		if f.prefixEnd == end || !byteIn(s, f.prefixEnd, "-.") {
 			return foundID{}, false
 		}
 		f.number = f.prefixEnd + 1
@@ -119,7 +122,7 @@ func (r idReader) latin(s string, at int) (foundID, bool) {
 	default:
 		return foundID{}, false
 	}
-	if end < len(s) && (s[end] == '-' || s[end] == '_') {
+	if byteIn(s, end, "-_") {
 		end++
 	}
 	f.number = end
@@ -145,12 +148,12 @@ func (r idReader) chinese(s string, at, from int) (foundID, bool) {
 	f := foundID{from: at, prefix: at, prefixEnd: at, number: len(s) - len(rest)}
 	if at > 0 {
 		before, size := utf8.DecodeLastRuneInString(s[from:at])
-		if size == 0 || isHan(before) || before >= 'A' && before <= 'Z' || before >= 'a' && before <= 'z' {
+		if size == 0 || isHan(before) || isLetter(before) {
 			return foundID{}, false
 		}
 		f.from -= size
 	}
-	if f.number < len(s) && (s[f.number] == ' ' || s[f.number] == '-') {
+	if byteIn(s, f.number, " -") {
 		f.number++
 	}
 	// Nothing has to follow, so that the first four of more digits are a number.
@@ -187,6 +190,11 @@ func numberEnds(s string, at int, part func(at int) int) []int {
 	return ends
 }
 
+// byteIn reports whether a text has one of the bytes at a place.
+func byteIn(s string, at int, bytes string) bool {
+	return at < len(s) && strings.IndexByte(bytes, s[at]) >= 0
+}
+
 // digits returns the end of the digits at a place, or the place where they are none or too many.
 func digits(s string, at, most int) int {
 	end := at
@@ -198,8 +206,6 @@ func digits(s string, at, most int) int {
 	}
 	return end
 }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // idEnd returns the end of an id whose number ends at a place: a small letter may follow, and then
 // no word; -1 where one does.

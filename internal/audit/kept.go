@@ -3,8 +3,6 @@ package audit
 import (
 	linked "container/list"
 	"sync"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
 // Bounds of the texts that are kept, in bytes of their documents; the text of one takes
@@ -64,18 +62,4 @@ func (s *shelf) find(document string) *text {
 	}
 	s.order.MoveToFront(at)
 	return at.Value.(shelved).text
-}
-
-// readText reads a document. names are the section names of a rubric.
-func readText(document string, names []string) *text {
-	d := &text{Document: markdown.Read(document, names)}
-	d.markCriteria()
-	d.defined = sync.OnceValue(d.readDefinitions)
-	d.written = sync.OnceValue(d.readProse)
-	d.planned = sync.OnceValue(func() []markdown.Sprint {
-		sprints, _ := d.Sprints()
-		return sprints
-	})
-	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
-	return d
 }

@@ -14,36 +14,31 @@ type kind struct {
 	find  func(check, *document) []miss
 }
 
-// kinds are the checks that a rubric can be made of. It is filled in init
-// because the functions refer to rubrics, which refer to kinds.
-var kinds map[string]kind
-
-func init() {
-	kinds = map[string]kind{
-		"section":      {keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
-		"figures":      {keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
-		"placeholders": {keys: []string{"words"}, find: findPlaceholders},
-		"copied":       {keys: []string{"words"}, needs: []string{"words"}, find: findCopied},
-		"criteria":     {find: findStoriesWithoutCriteria},
-		"vague":        {keys: []string{"words"}, needs: []string{"words"}, find: findVague},
-		"phrases":      {keys: []string{"words"}, needs: []string{"words"}, find: findPhrases},
-		"unique":       {keys: []string{"ids"}, needs: []string{"ids"}, find: findDuplicates},
-		"trace":        {keys: []string{"ids", "from", "only", "through", "alone"}, needs: []string{"ids", "from"}, find: findUntraced},
-		"questions":    {keys: []string{"name", "also"}, needs: []string{"name"}, find: findOpenQuestions},
-		"counts":       {find: findWrongCounts},
-		"tests":        {find: findContradictedTests},
-		"short":        {keys: []string{"min"}, needs: []string{"min"}, find: findShort},
-		"sprints":      {find: findNoSprints},
-		"sprint":       {keys: []string{"words"}, needs: []string{"words"}, find: findSprintsWithout},
-		"sprint_story": {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
-		"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
-		"filler":       {keys: []string{"what", "at", "full"}, needs: []string{"what", "at"}, whats: []string{"placeholder", "jargon", "announced"}, find: findFiller},
-		"disowned":     {find: findDisowned},
-		"objective":    {keys: []string{"at", "full"}, find: findOffObjective},
-	}
+// kinds are the checks that a rubric can be made of.
+var kinds = map[string]kind{
+	"section":      {keys: []string{"name", "also", "ids"}, needs: []string{"name"}, find: findSection},
+	"figures":      {keys: []string{"name", "also"}, needs: []string{"name"}, find: findFigures},
+	"placeholders": {keys: []string{"words"}, find: findPlaceholders},
+	"copied":       {keys: []string{"words"}, needs: []string{"words"}, find: findCopied},
+	"criteria":     {find: findStoriesWithoutCriteria},
+	"vague":        {keys: []string{"words"}, needs: []string{"words"}, find: findVague},
+	"phrases":      {keys: []string{"words"}, needs: []string{"words"}, find: findPhrases},
+	"unique":       {keys: []string{"ids"}, needs: []string{"ids"}, find: findDuplicates},
+	"trace":        {keys: []string{"ids", "from", "only", "through", "alone"}, needs: []string{"ids", "from"}, find: findUntraced},
+	"questions":    {keys: []string{"name", "also"}, needs: []string{"name"}, find: findOpenQuestions},
+	"counts":       {find: findWrongCounts},
+	"tests":        {find: findContradictedTests},
+	"short":        {keys: []string{"min"}, needs: []string{"min"}, find: findShort},
+	"sprints":      {find: findNoSprints},
+	"sprint":       {keys: []string{"words"}, needs: []string{"words"}, find: findSprintsWithout},
+	"sprint_story": {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"any", "acceptance", "size"}, find: findSprintStories},
+	"has":          {keys: []string{"what"}, needs: []string{"what"}, whats: []string{"commands", "files", "results", "specifics", "priorities", "ids", "findings"}, find: findHas},
+	"filler":       {keys: []string{"what", "at", "full"}, needs: []string{"what", "at"}, whats: []string{"placeholder", "jargon", "announced"}, find: findFiller},
+	"disowned":     {find: findDisowned},
+	"objective":    {keys: []string{"at", "full"}, find: findOffObjective},
 }
 
 // retired are kinds that rubrics of projects may still have, and that find nothing any more.
-var retired = map[string]bool{"echoed": true, "evidence": true, "gibberish": true, "instructed": true, "places": true, "repeated": true, "restated": true, "templated": true}
+var retired = setOf([]string{"echoed", "evidence", "gibberish", "instructed", "places", "repeated", "restated", "templated"})
 
 func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }

@@ -1,7 +1,10 @@
 package audit
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -39,14 +42,14 @@ func findOffObjective(c check, s *document) []miss {
 		return nil
 	}
 	// Most documents are seen to speak of it without the concepts, which take long to read.
-	if of := s.compare(byWords, c.At); of.compared() && of.speaks {
+	if of := s.compare(byWords, c.At); of.comparable() && of.speaks {
 		return nil
 	}
 	of := s.compare(byConcepts, c.At)
-	if of.speaks || !of.compared() {
+	if of.speaks || !of.comparable() {
 		return nil
 	}
-	return []miss{{line: -1, items: of.missing, name: itoa(of.units - len(of.missing)), want: itoa(of.units)}}
+	return []miss{{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}}
 }
 
 // comparer is one way to compare texts: by their words, or also by what these mean.
@@ -88,7 +91,8 @@ type share struct {
 	speaks       bool        // of the same subject
 }
 
-func (s share) compared() bool { return s.units > s.known || s.known >= leastKnown }
+// comparable reports whether there is enough to compare.
+func (s share) comparable() bool { return s.units > s.known || s.known >= leastKnown }
 
 func (s share) percent() float64 { return 100 * s.sum / float64(max(s.units, 1)) }
 
@@ -96,30 +100,26 @@ func (s share) percent() float64 { return 100 * s.sum / float64(max(s.units, 1))
 // answers or an earlier document do.
 func (s *document) compare(by comparer, at int) share {
 	here := by.lexicon().Count(strings.Join(s.Lines, "\n"))
-	least := func(of share) float64 {
-		switch {
-		case of.units == of.known:
-			return abroad
-		case at > 0:
-			return float64(at)
-		}
-		return ofObjective
-	}
 	wants := func(text string) share {
 		of := s.share(here, text, by.important(text, by.generic()))
-		of.speaks = of.compared() && (of.sum >= enough || of.sum >= few && of.percent() >= least(of))
+		least := float64(cmp.Or(at, ofObjective))
+		if of.units == of.known {
+			least = abroad
+		}
+		large := of.sum >= few && of.percent() >= least
+		of.speaks = of.comparable() && (large || of.sum >= enough)
 		return of
 	}
 	of := wants(s.wanted.Objective)
 	of.speaks = of.speaks || slices.ContainsFunc(s.wanted.Answers, func(answer string) bool { return wants(answer).speaks })
 	for _, text := range s.wanted.Earlier {
-		if of.speaks || !of.compared() {
+		if of.speaks || !of.comparable() {
 			break
 		}
 		there := by.lexicon().Count(readable(text))
 		units := slices.DeleteFunc(by.important(text, by.ofStages()), func(u recall.Unit) bool { return there.Of(u) < said })
 		both := s.share(here, text, units)
-		of.speaks = both.compared() && both.percent() >= ofEarlier
+		of.speaks = both.comparable() && both.percent() >= ofEarlier
 	}
 	return of
 }
@@ -129,9 +129,13 @@ func (s *document) compare(by comparer, at int) share {
 func (s *document) share(here *recall.Counts, text string, units []recall.Unit) (out share) {
 	words, chinese := s.writes(text)
 	for _, u := range units {
-		native := words && !u.Chinese || chinese && u.Chinese
+		native := words
+		if u.Chinese {
+			native = chinese
+		}
+		written := words || chinese // in a language that the document has
 		n := here.Of(u)
-		if n == 0 && !native && (!u.Known() || !words && !chinese) {
+		if n == 0 && !native && !(written && u.Known()) {
 			continue
 		}
 		counts := n / (n + 1 + float64(here.Words)/500)
@@ -151,9 +155,6 @@ func (s *document) share(here *recall.Counts, text string, units []recall.Unit) 
 func (s *document) writes(text string) (words, chinese bool) {
 	p := s.prose()
 	here, small := p.language(), readText(readable(text), nil).prose().small()
-	other := false
-	for _, n := range small {
-		other = other || n > small[here]
-	}
-	return 3*p.words > p.han/2 && (here == "" || !other), p.han > 3*p.words
+	foreign := here != "" && slices.ContainsFunc(slices.Collect(maps.Values(small)), func(n int) bool { return n > small[here] })
+	return 3*p.words > p.han/2 && !foreign, p.han > 3*p.words
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func findShort(c check, s *document) []miss {
 	if 3*n < 2*c.Min {
 		share = 1
 	}
-	return []miss{{line: -1, n: n, share: share, want: itoa(c.Min)}}
+	return []miss{{line: -1, n: n, share: share, want: strconv.Itoa(c.Min)}}
 }
 
 // sentencesOf cuts a line behind its sentences, whose marks and the space between them are left out.

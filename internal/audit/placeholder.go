@@ -3,9 +3,7 @@ package audit
 import (
 	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -46,24 +44,6 @@ func findPlaceholders(c check, s *document) []miss {
 	}
 	return atLines(lines)
 }
-
-// atLines makes one miss of several lines.
-func atLines(lines []int) []miss {
-	if len(lines) == 0 {
-		return nil
-	}
-	l := miss{line: lines[0]}
-	for _, i := range lines {
-		l.items = append(l.items, atLine(i))
-	}
-	return []miss{l}
-}
-
-// atLine names a line in a finding.
-func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
-
-// plain is a name or a quotation in a finding, the same in every language.
-func plain(text string) lang.Text { return lang.T("%s", text) }
 
 // suspect is what a line has that anything was left in to be filled in.
 var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
@@ -127,15 +107,6 @@ func talksAbout(l string, from, to int) bool {
 	return notLeft.MatchString(before)
 }
 
-// boundaryBack returns the index at or before n that does not cut a character.
-func boundaryBack(s string, n int) int {
-	n = max(n, 0)
-	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
-}
-
 // findCopied finds lines of the role prompts' examples. One may be a
 // coincidence, two are not.
 func findCopied(c check, s *document) []miss {
@@ -149,8 +120,4 @@ func findCopied(c check, s *document) []miss {
 		return nil
 	}
 	return atLines(lines)
-}
-
-func wordByte(c byte) bool {
-	return c < 0x80 && (unicode.IsLetter(rune(c)) || unicode.IsDigit(rune(c)) || c == '_')
 }

@@ -36,10 +36,7 @@ type prose struct {
 	known     vocabulary
 }
 
-// prose returns the sentences of the document in their order.
-func (d *text) prose() *prose { return d.written() }
-
-func (d *text) readProse() *prose {
+func readProse(d *markdown.Document) *prose {
 	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
 	for _, h := range d.Heads {
 		// A bold line with text behind it is read for that text.
@@ -57,7 +54,7 @@ func (d *text) readProse() *prose {
 
 // proseReader joins the lines of a paragraph, so that a sentence may go over their ends.
 type proseReader struct {
-	d    *text
+	d    *markdown.Document
 	out  *prose
 	skip map[int]bool
 	// buf is the paragraph so far, starts where in it each of its lines begins.
@@ -80,7 +77,8 @@ func (r *proseReader) read(i int) {
 		}
 		return
 	}
-	if r.d.Code[i] || r.skip[i] || strings.TrimSpace(l) == "" || markdown.IsUnderline(l) || strings.HasPrefix(l, "|") && markdown.IsTableRule(l) {
+	rule := markdown.IsUnderline(l) || strings.HasPrefix(l, "|") && markdown.IsTableRule(l)
+	if rule || r.d.Code[i] || r.skip[i] || strings.TrimSpace(l) == "" {
 		r.flush()
 		return
 	}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"embed"
 	"errors"
 	"io/fs"
 	"math"
@@ -20,37 +19,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-//go:embed rubrics/*.yaml
-var builtin embed.FS
-
 // maxRubric is the largest rubric file accepted, in bytes.
 const maxRubric = 256 << 10
-
-// check is one rule of a rubric. Which of the parameters it may have depends on
-// its kind.
-type check struct {
-	ID, Kind, Severity string
-	// Points are for the miss as a whole; Each for every item, up to Cap.
-	Points, Each, Cap float64
-	Problem, Fix      string
-	// Name and Also are the names of a section, Names both of them normalized.
-	Name  string
-	Also  []string
-	Names []string
-	Words []string
-	IDs   []string
-	What  string
-	From  string
-	Only  string
-	// Through are ids that may stand for the traced ones.
-	Through []string
-	Alone   float64
-	Min, At int
-	// Full is the percentage at which a share costs all points.
-	Full int
-	// UnlessTitle takes the check away from documents whose title has one of the words.
-	UnlessTitle []string
-}
 
 // FileName returns the name of a stage's rubric file.
 func FileName(st workflow.Stage) string { return st.RubricName() + ".yaml" }
@@ -125,18 +95,6 @@ func embedded(st workflow.Stage) (Rubric, error) {
 // parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
 
-// rubricTexts are the built-in rubrics, and the words that are generic anyway.
-func rubricTexts() string {
-	var b strings.Builder
-	b.WriteString(lists().generic)
-	files, _ := fs.Glob(builtin, "rubrics/*.yaml")
-	for _, name := range files {
-		text, _ := fs.ReadFile(builtin, name)
-		b.WriteString("\n" + string(text))
-	}
-	return b.String()
-}
-
 // names are the section names of the rubric.
 func (r Rubric) names() []string {
 	var out []string
@@ -146,13 +104,6 @@ func (r Rubric) names() []string {
 		}
 	}
 	return out
-}
-
-func (c check) applies(s *document) bool {
-	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
-		return true
-	}
-	return !markdown.MatchesName(s.Heads[0].Name, c.UnlessTitle)
 }
 
 // Parse reads the text of the rubric file of a stage of a workflow. An error has the file's name and
@@ -368,4 +319,13 @@ func list(n *yaml.Node) ([]string, error) {
 		out = append(out, item.Value)
 	}
 	return out, nil
+}
+
+// Rubric is the rules for one stage, as data.
+type Rubric struct {
+	Stage workflow.StageID
+	// Retired are the kinds of its checks that find nothing any more.
+	Retired []string
+
+	checks []check
 }

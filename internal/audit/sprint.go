@@ -2,8 +2,8 @@ package audit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
@@ -39,7 +39,7 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 	}
 	return slices.DeleteFunc(d.storiesIn(markdown.Sprint{Line: -1, End: len(d.Lines)}), func(st story) bool {
 		number, rest, _ := strings.Cut(strings.ReplaceAll(st.id, ".", "-"), "-")
-		return rest == "" || !strings.EqualFold(number, "S"+itoa(sp.Number))
+		return rest == "" || !strings.EqualFold(number, "S"+strconv.Itoa(sp.Number))
 	})
 }
 
@@ -109,11 +109,9 @@ func idOf(s string) string {
 	if m := namedStory.FindString(s); m != "" {
 		return m
 	}
-	end := strings.IndexFunc(s, func(r rune) bool {
-		return r != '-' && r != '.' && (r >= 0x80 || !unicode.IsLetter(r) && !unicode.IsDigit(r))
-	})
-	if end < 0 {
-		end = len(s)
+	end := 0
+	for end < len(s) && (isDigit(s[end]) || isLetter(rune(s[end])) || byteIn(s, end, "-.")) {
+		end++
 	}
 	return strings.TrimRight(s[:end], ".-")
 }
@@ -209,7 +207,9 @@ func (s *document) storyHas(what string, st story) bool {
 		}
 	}
 	for i := st.line; i < st.end; i++ {
-		if what == "acceptance" && s.criterion[i] || words.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i]) {
+		criterion := what == "acceptance" && s.criterion[i]
+		labelled := words.MatchString(s.Lines[i]) && !emptyLabel.MatchString(s.Lines[i])
+		if criterion || labelled {
 			return true
 		}
 	}

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
@@ -21,18 +23,46 @@ type text struct {
 	planned func() []markdown.Sprint
 }
 
-// substance reports whether a line says anything of its own: not blank, no rule,
-// no lone word for "later".
-func substance(l string) bool {
-	if _, body, ok := markdown.Item(l); ok {
-		l = body
-	}
-	l = strings.ToLower(strings.Trim(strings.TrimSpace(l), "*_>|-:：.。…()（）[]【】 \t"))
-	return l != "" && !lonePlaceholder[l]
+// readText reads a document. names are the section names of a rubric.
+func readText(document string, names []string) *text {
+	d := &text{Document: markdown.Read(document, names)}
+	d.criterion = markCriteria(d.Document)
+	d.defined = sync.OnceValue(func() []definition { return readDefinitions(d.Document) })
+	d.written = sync.OnceValue(func() *prose { return readProse(d.Document) })
+	d.planned = sync.OnceValue(func() []markdown.Sprint {
+		sprints, _ := d.Sprints()
+		return sprints
+	})
+	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
+	return d
 }
 
-// lonePlaceholder holds what stands in a section or cell that nobody has filled.
-var lonePlaceholder = map[string]bool{
-	"tbd": true, "todo": true, "tbc": true, "to do": true, "to be done": true, "to be defined": true, "to be determined": true, "fixme": true, "xxx": true,
-	"coming soon": true, "to be added": true, "待定": true, "待补充": true, "待完善": true, "待填写": true, "待确认": true, "待补": true, "待明确": true, "待讨论": true, "待决定": true, "未定": true, "暂缺": true, "稍后补充": true, "后续补充": true, "略": true,
+// definitions returns where ids of the prefixes are explained, in the order of
+// the document.
+func (d *text) definitions(prefixes ...string) []definition {
+	var out []definition
+	for _, def := range d.defined() {
+		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// prose returns the sentences of the document in their order.
+func (d *text) prose() *prose { return d.written() }
+
+// maxRead is how much of a document is read, in bytes: more than anybody would read, and as much as
+// costs a second or two of a processor if each line is one to look at.
+const maxRead = 1 << 20
+
+// readable returns the part of a document that is read: whole lines, where it has some.
+func readable(document string) string {
+	if len(document) <= maxRead {
+		return document
+	}
+	if end := strings.LastIndexByte(document[:maxRead], '\n'); end > maxRead/2 {
+		return document[:end]
+	}
+	return document[:boundary(document, maxRead)]
 }

@@ -6,14 +6,10 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// notBuilt are headings of what an earlier document leaves out on purpose.
-var notBuilt = []string{"out of scope", "not in scope", "non-goals", "later", "future", "won't have", "backlog", "left out", "范围之外", "范围外", "不在范围", "超出范围", "不做", "不包含", "不包括", "不实现", "非目标", "暂不", "后续", "以后", "未来"}
 
 // findUntraced lists the ids that an earlier document explains and this one
 // never names.
@@ -53,7 +49,7 @@ func findUntraced(c check, s *document) []miss {
 	if len(out.items) == 0 {
 		return nil
 	}
-	out.want = itoa(len(distinct(defs)))
+	out.want = strconv.Itoa(len(distinct(defs)))
 	return []miss{out}
 }
 
@@ -61,7 +57,7 @@ func findUntraced(c check, s *document) []miss {
 func (d *text) promised(prefixes []string) []definition {
 	var out []definition
 	for _, def := range d.definitions(prefixes...) {
-		if !d.Within(def.line, notBuilt) {
+		if !d.Within(def.line, markdown.Omissions) {
 			out = append(out, def)
 		}
 	}
@@ -174,9 +170,9 @@ func findDuplicates(c check, s *document) []miss {
 		if def.form == 'p' || s.listsOthers(def.line) {
 			continue
 		}
-		where := itoa(section[def.line])
+		where := strconv.Itoa(section[def.line])
 		if row, ok := s.Rows[def.line]; ok {
-			where = "t" + itoa(row.Table)
+			where = "t" + strconv.Itoa(row.Table)
 		}
 		key := def.id.String() + string(def.form) + where
 		first, twice := seen[key]

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"strings"
-	"unicode"
 )
 
 // word is a word of alphabets with what the checks ask of it, found out once for a document that
@@ -51,6 +50,3 @@ func begins(words []*word, phrase []string) bool {
 	}
 	return true
 }
-
-// isHan reports whether a character is a Chinese one; most are seen to be none at once.
-func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }

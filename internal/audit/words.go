@@ -3,6 +3,7 @@ package audit
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -25,7 +26,6 @@ type wordLists struct {
 	// filler are the classes of filler by name, fillerOf what a word is in them.
 	filler   map[string]fillerClass
 	fillerOf map[string][]fillerWord
-	disowned disownRules
 }
 
 // fillerClass is one class of filler.yaml; its words are in wordLists.fillerOf.
@@ -43,15 +43,20 @@ type fillerWord struct {
 	phrases    [][]string
 }
 
-// lists returns the word lists. They are part of the program: one that cannot be read is
-// a mistake in it, which every test of the package shows.
-var lists = sync.OnceValue(func() *wordLists {
-	l, err := readLists()
-	if err != nil {
-		panic(err)
-	}
-	return l
-})
+// lists returns the word lists.
+var lists = embeddedOnce(readLists)
+
+// embeddedOnce returns a function that reads a part of the program at its first call. One that
+// cannot be read is a mistake in the program, which every test of the package shows.
+func embeddedOnce[T any](read func() (T, error)) func() T {
+	return sync.OnceValue(func() T {
+		out, err := read()
+		if err != nil {
+			panic(err)
+		}
+		return out
+	})
+}
 
 func readList(name string, into any) error {
 	data, err := wordFiles.ReadFile("words/" + name)
@@ -121,7 +126,7 @@ func readLists() (*wordLists, error) {
 			l.fillerOf[w] = append(l.fillerOf[w], entry)
 		}
 	}
-	return l, l.disowned.read()
+	return l, nil
 }
 
 // blanker replaces each of the words.
@@ -139,4 +144,19 @@ func setOf(words []string) map[string]bool {
 		set[w] = true
 	}
 	return set
+}
+
+//go:embed rubrics/*.yaml
+var builtin embed.FS
+
+// rubricTexts are the built-in rubrics, and the words that are generic anyway.
+func rubricTexts() string {
+	var b strings.Builder
+	b.WriteString(lists().generic)
+	files, _ := fs.Glob(builtin, "rubrics/*.yaml")
+	for _, name := range files {
+		text, _ := fs.ReadFile(builtin, name)
+		b.WriteString("\n" + string(text))
+	}
+	return b.String()
 }

@@ -51,19 +51,8 @@ type Criterion struct {
 	number             []int
 }
 
-// Section names, as [markdown.NameOf] gives them.
-var (
-	// omissions are those of sections that list what is not built. Words that features are named
-	// after too ("Save for later") count as a whole heading only.
-	omissions = []string{
-		"out of scope", "out-of-scope", "not in scope", "non-goals", "won t have", "=left out",
-		"=later", "=for later", "=later releases", "=later versions", "=future", "=future work", "=future scope", "=future releases", "=future versions", "=backlog",
-		"范围之外", "范围外", "不在范围", "=超出范围", "=不做", "=不做什么", "=不包含", "=不包括", "=不实现", "非目标", "=暂不", "暂不实现", "暂不支持", "暂不包含",
-		"=后续", "=后续版本", "=后续迭代", "=后续规划", "=后续计划", "=以后", "=以后版本", "=未来", "=未来版本", "=未来规划", "=未来工作",
-	}
-	// acceptance are those of sections that list acceptance criteria.
-	acceptance = []string{"acceptance criteria", "acceptance criterion", "acceptance tests", "acceptance", "criteria", "验收标准", "验收条件", "验收准则", "验收要点", "验收"}
-)
+// acceptance are the names of sections that list acceptance criteria.
+var acceptance = []string{"acceptance criteria", "acceptance criterion", "acceptance tests", "acceptance", "criteria", "验收标准", "验收条件", "验收准则", "验收要点", "验收"}
 
 // ReadCriteria reads the criteria of a session, and which of them are owed: those of the sprints
 // in scope, or all once no sprint is pending or if the plan assigns none.
@@ -152,7 +141,7 @@ func (c *Criteria) knows(id string) bool {
 // heading that is the id of a story or criterion begins none.
 func leftOut(doc *markdown.Document) []bool {
 	out := make([]bool, len(doc.Lines))
-	for _, h := range doc.Sections(omissions) {
+	for _, h := range doc.Sections(markdown.Omissions) {
 		text := narrow(h.Text)
 		if leadingID.MatchString(text) || leadingStory.MatchString(text) {
 			continue

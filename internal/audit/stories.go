@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+)
+
+var (
+	namedStory = pattern.New(`(?i)^(?:user )?story\s*#?\s*(\d{1,3})\b|^(?:用户)?故事\s*(\d{1,3}|[一二三四五六七八九十])`)
+	asA        = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
+)
+
+// named is the story in a finding.
+func (st story) named() lang.Text {
+	if st.nth > 0 {
+		return lang.T("story %d", st.nth)
+	}
+	return plain(st.id)
+}
+
+// userStories reads the stories of the document: by their ids, by headings such
+// as "Story 1", or by the sentence "As a …, I want …".
+func (s *document) userStories() []story {
+	if s.read {
+		return s.stories
+	}
+	s.read = true
+	for _, def := range s.definitions("US") {
+		if !s.listsOthers(def.line) {
+			s.stories = append(s.stories, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
+		}
+	}
+	if len(s.stories) == 0 {
+		for _, h := range s.Heads {
+			if m := namedStory.FindStringSubmatch(markdown.Unnumbered(h.Text)); m != nil {
+				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.Line, form: 'h'})
+			}
+		}
+	}
+	if len(s.stories) == 0 {
+		for i, l := range s.Said {
+			if containsAny(l, "s a", "s the", "作为") && asA.MatchString(l) && !emptyStory.MatchString(l) {
+				s.stories = append(s.stories, story{line: i, form: 'l'})
+			}
+		}
+		for i := range s.stories {
+			s.stories[i].nth, s.stories[i].id = i+1, "story "+strconv.Itoa(i+1)
+		}
+	}
+	s.endStories()
+	return s.stories
+}
+
+// endStories gives each story the lines up to the next one, or to the end of
+// what it stands in.
+func (s *document) endStories() {
+	next, current := 0, []markdown.Heading(nil)
+	for k := range s.stories {
+		st := &s.stories[k]
+		for next < len(s.Heads) && s.Heads[next].Line <= st.line {
+			current = append(current, s.Heads[next])
+			next++
+		}
+		for len(current) > 0 && current[len(current)-1].End <= st.line {
+			current = current[:len(current)-1]
+		}
+		st.end = len(s.Lines)
+		for i := len(current) - 1; i >= 0; i-- {
+			h := current[i]
+			own := h.Line == st.line && st.form != 'h'
+			if !own && h.Level <= 6 && h.End > st.line {
+				st.end = h.End
+				break
+			}
+		}
+		if k+1 < len(s.stories) {
+			st.end = min(st.end, s.stories[k+1].line)
+		}
+		if st.form == 't' {
+			st.end = st.line + 1
+		}
+	}
+}
+
+// mapping are headings below which ids are named and not explained.
+var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表", "summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history", "修订", "变更记录", "变更历史"}
+
+// listsOthers reports whether a line stands where ids are only listed.
+func (d *text) listsOthers(line int) bool {
+	if row, ok := d.Rows[line]; ok {
+		t := d.Tables[row.Table]
+		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求", "冲刺", "迭代", "覆盖", "位置") >= 0 && t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
+			return true
+		}
+	}
+	return d.Within(line, mapping)
+}
+
+// findStoriesWithoutCriteria lists the stories that nobody could test.
+func findStoriesWithoutCriteria(_ check, s *document) []miss {
+	stories := s.userStories()
+	if len(stories) == 0 {
+		return nil
+	}
+	named, flat := s.namedByCriteria()
+	var out miss
+	good := map[string]bool{}
+	for _, st := range stories {
+		good[st.id] = good[st.id] || s.hasCriteria(st, named)
+	}
+	if flat >= len(good) {
+		return nil // criteria without a story's number, and enough of them
+	}
+	for _, st := range stories {
+		if !good[st.id] {
+			good[st.id] = true // listed once
+			if len(out.items) == 0 {
+				out.line = st.line
+			}
+			out.items = append(out.items, st.named())
+		}
+	}
+	if len(out.items) == 0 {
+		return nil
+	}
+	return []miss{out}
+}
+
+// namedByCriteria returns the story numbers that criteria of the document refer
+// to, and how many criteria refer to none.
+func (s *document) namedByCriteria() (named map[string]bool, flat int) {
+	named = map[string]bool{}
+	current := ""
+	for i := range s.Lines {
+		if strings.Contains(s.Lines[i], "US") {
+			if at, ok := anyID.next(s.Lines[i], 0); ok && !s.criterion[i] && at.in(s.Lines[i]).prefix == "US" {
+				current = at.in(s.Lines[i]).String()
+				if s.acceptanceTable(i) {
+					s.markNamed(i, named)
+				}
+			}
+		}
+		if !s.criterion[i] || hasPlaceholder(s.Said[i]) {
+			continue
+		}
+		def, ok := definitionAt(s.Document, i)
+		switch {
+		case ok && def.id.prefix == "AC" && len(def.body) > 4 && len(def.id.number) > 1:
+			named[strconv.Itoa(def.id.number[0])] = true
+		case ok && def.id.prefix == "AC" && len(def.body) > 4:
+			flat++
+		}
+		s.markNamed(i, named)
+		// Criteria in a section of their own stand under the story's name.
+		if current != "" && s.Within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
+			named[current] = true
+		}
+	}
+	return named, flat
+}
+
+// acceptanceTable reports whether a line is a table row with a filled cell of criteria.
+func (s *document) acceptanceTable(i int) bool {
+	row, ok := s.Rows[i]
+	return ok && substance(row.Cell(s.Tables[row.Table].Column(criteriaHeader...)))
+}
+
+func (s *document) markNamed(i int, named map[string]bool) {
+	if !strings.Contains(s.Lines[i], "US") {
+		return
+	}
+	for _, at := range anyID.all(s.Lines[i]) {
+		if id := at.in(s.Lines[i]); id.prefix == "US" {
+			named[id.String()] = true
+		}
+	}
+}
+
+var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+
+// hasCriteria reports whether a story has criteria among its own lines, or
+// elsewhere under its number.
+func (s *document) hasCriteria(st story, named map[string]bool) bool {
+	if named[st.id] || len(st.number) == 1 && named[strconv.Itoa(st.number[0])] {
+		return true
+	}
+	items := 0
+	for i := st.line; i < st.end; i++ {
+		if s.criterion[i] && substance(s.Lines[i]) && !hasPlaceholder(s.Said[i]) {
+			return true
+		}
+		if i > st.line && !s.Code[i] {
+			if _, body, ok := markdown.Item(s.Lines[i]); ok && !metaItem.MatchString(body) && len(body) > 12 && !hasPlaceholder(s.Said[i]) {
+				items++
+			}
+		}
+	}
+	return items >= 2
+}
