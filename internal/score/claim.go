@@ -87,7 +87,8 @@ var fieldValue = pattern.New(`^\s*([-−]?\d+(?:\.\d+)?)\s*(?:(?:/|／|out of)\s
 func (c *claims) make(text, number, denominator string) {
 	n, err := strconv.ParseFloat(number, 64)
 	// Written so that NaN is refused too.
-	valid := err == nil && n >= 0 && n <= 100 && (denominator == "" || denominator == "100")
+	ofHundred := denominator == "" || denominator == "100"
+	valid := err == nil && n >= 0 && n <= 100 && ofHundred
 	c.made = append(c.made, claim{text: text, value: n, valid: valid})
 }
 

@@ -166,13 +166,18 @@ func (f *finder) begins(i int) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
-	if strings.ContainsRune("\"'“}/_", r) || r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
+	if strings.ContainsRune("\"'“}/_", r) || isLetter(r) || '0' <= r && r <= '9' {
 		if f.aloneBefore(i) {
 			return true
 		}
 	}
 	return rest[0] == '"' && ourField.MatchString(rest)
 }
+
+// isLetter reports whether a character is a letter of ASCII.
+func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// aloneBefore}
 
 // aloneBefore reports whether nothing but spaces stands before i on its line.
 func (f *finder) aloneBefore(i int) bool {
@@ -358,9 +363,14 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 	inDocument := f.headingBefore(start) || f.headingFrom(end)
 	document, ok := documentOf(stage, object)
 	if ok {
-		small := len(document) < tinyDocument && (around > largeAround || inDocument && len(document) < around)
+		large := around > largeAround
+		if inDocument {
+			large = large || len(document) < around
+		}
+		small := large && len(document) < tinyDocument
 		whole := (end-start)*2 >= len(text)
-		if (hasAny(object, strongMeta) || hasAny(object, weakMeta) || whole) && !small {
+		facts := hasAny(object, strongMeta) || hasAny(object, weakMeta)
+		if !small && (facts || whole) {
 			e.document = document
 			return e, true
 		}
@@ -368,8 +378,13 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 	}
 	// Facts about a document stand before or behind it; where it goes on with
 	// another heading they are an example in its midst.
-	atEnd := edge(text[end:]) && (stage.Kind == workflow.KindDocument && object["gaps"] != nil || len(readResolved(object["resolved"])) > 0)
-	if !atEnd && !hasAny(object, factKeys[stage.Kind]) || f.headingFrom(end) && !edge(text[:start]) {
+	facts := hasAny(object, factKeys[stage.Kind])
+	if edge(text[end:]) { // there these are facts too
+		gaps := stage.Kind == workflow.KindDocument && object["gaps"] != nil
+		facts = facts || gaps || len(readResolved(object["resolved"])) > 0
+	}
+	midst := f.headingFrom(end) && !edge(text[:start])
+	if !facts || midst {
 		return envelope{}, false
 	}
 	e.inText = true

@@ -57,7 +57,7 @@ var known = sync.OnceValue(func() map[string]string {
 		lists = append(lists, keys)
 	}
 	for _, k := range slices.Concat(lists...) {
-		out[squeezed(k)] = k
+		out[squeeze(k)] = k
 	}
 	maps.Copy(out, map[string]string{
 		"质量评分": "quality_score", "质量得分": "quality_score", "澄清问题": "questions", "差距": "gaps", "缺口": "gaps",
@@ -65,14 +65,14 @@ var known = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-func squeezed(key string) string {
+func squeeze(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
 }
 
 // canonical renames fields such as "prdDraft" or "Verdict" to the names we read.
 func canonical(object map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
-		if name := known()[squeezed(k)]; name != "" && name != k && object[name] == nil {
+		if name := known()[squeeze(k)]; name != "" && name != k && object[name] == nil {
 			object[name] = object[k]
 			delete(object, k)
 		}

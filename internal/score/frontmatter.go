@@ -113,7 +113,7 @@ func quoteTexts(head string) string {
 			for range 2 { // matches share their commas
 				line = bareQuestion.ReplaceAllString(line, `$1"$2"$3`)
 			}
-		case strings.Contains(m[2], ": ") || strings.Contains(m[2], " #") || strings.HasSuffix(m[2], ":") && strings.Contains(m[1], ":"):
+		case strings.Contains(m[2], ": "), strings.Contains(m[2], " #"), strings.HasSuffix(m[2], ":") && strings.Contains(m[1], ":"):
 			line = m[1] + `'` + strings.ReplaceAll(m[2], `'`, `''`) + `'`
 		}
 		out.WriteString(line + "\n")
@@ -158,14 +158,23 @@ func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
 			out = appendJSON(out, oneText(item), depth+1)
 		}
 		return append(out, ']')
-	case n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float") && n.LineComment != "": // "95 # target"
-		return append(out, quoted(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
-	case n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
-		return append(out, n.Value...)
-	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
-		return append(out, quoted(n.Value)...)
+	case n.Kind == yaml.ScalarNode:
+		return appendScalar(out, n)
 	}
 	return append(out, "null"...)
+}
+
+func appendScalar(out []byte, n *yaml.Node) []byte {
+	number := n.Tag == "!!int" || n.Tag == "!!float"
+	switch {
+	case number && n.LineComment != "": // "95 # target"
+		return append(out, quoted(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
+	case n.Tag == "!!null":
+		return append(out, "null"...)
+	case (number || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
+		return append(out, n.Value...)
+	}
+	return append(out, quoted(n.Value)...)
 }
 
 // oneText returns the text of an item that YAML reads as a field because of a colon in it: "- Who
@@ -209,7 +218,7 @@ func decodeObject(data []byte) map[string]any {
 func (f fields) without(head string) string {
 	taken := func(i int) bool {
 		name := f.node.Content[i].Value
-		if c := known()[squeezed(name)]; c != "" {
+		if c := known()[squeeze(name)]; c != "" {
 			name = c
 		}
 		return slices.Contains(frontFields, name)

@@ -60,9 +60,9 @@ func fieldValues(text string, found func(outer, key string, value any)) {
 		if top <= 1 {
 			outer := ""
 			if top == 1 {
-				outer = squeezed(stack[0].key)
+				outer = squeeze(stack[0].key)
 			}
-			found(outer, squeezed(stack[top].key), t)
+			found(outer, squeeze(stack[top].key), t)
 		}
 	}
 }
@@ -71,7 +71,11 @@ func fieldValues(text string, found func(outer, key string, value any)) {
 func repeatedValues(text string) []any {
 	var out []any
 	fieldValues(text, func(outer, key string, value any) {
-		if len(out) < maxItems && (scoreKeys[key] && outer == "" || key == "qualityscore" || scoreKeys[outer] && scoreParts[key]) {
+		states := scoreKeys[key]
+		if outer != "" {
+			states = scoreKeys[outer] && scoreParts[key]
+		}
+		if len(out) < maxItems && (states || key == "qualityscore") {
 			out = append(out, value)
 		}
 	})
