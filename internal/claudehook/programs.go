@@ -8,7 +8,7 @@ import (
 
 var (
 	// harmless are our subcommands that decide nothing for the person.
-	harmless = words(`agents audit completion demo diff doctor gc graph help install log read search sessions show
+	harmless = words(`agents audit completion demo diff doctor gc graph help install log method read search sessions show
 		sources status resume tasks uninstall version workflows serve`)
 	// harmlessActions are those of our subcommand task.
 	harmlessActions = words("start submit status resume help")

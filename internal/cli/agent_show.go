@@ -44,7 +44,7 @@ func agentListCommand(a *app) *cobra.Command {
 				return a.printJSON(map[string]any{"agents": agents})
 			}
 			if len(agents) == 0 {
-				a.say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp sources add")
+				a.say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
 				return nil
 			}
 			rows := [][]string{}

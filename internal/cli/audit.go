@@ -71,10 +71,9 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags := cmd.Flags()
 	flags.StringVar(&call.stage, "stage", "", "stage of the document")
 	// The stages are read from the workflows only where somebody asks for help.
-	usual := cmd.UsageFunc()
-	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(stageIDs(a), ", ")
-		return usual(cmd)
+		cmd.Parent().HelpFunc()(cmd, args)
 	})
 	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&prd, "prd", "", "product requirements to trace to")

@@ -30,7 +30,10 @@ const (
 	exitInterrupted = 130
 )
 
-const exitHelp = `Exit codes:
+// exitTitle begins the exit codes in the help of a command.
+const exitTitle = "Exit codes:"
+
+const exitHelp = exitTitle + `
   0  done
   1  the disk refused
   2  the call is malformed

@@ -4,81 +4,178 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
 func (a *app) speakHelp(root *cobra.Command) {
-	usual := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if a.lang == "" { // help does not set up the rest
 			a.readSettings()
 		}
-		if a.lang == lang.English {
-			usual(cmd, args)
-			return
-		}
-		for _, c := range append(cmd.Commands(), cmd) {
-			c.Short, c.Long = a.lang.Word(c.Short), paragraphs(c.Long, a.lang.Word)
-		}
-		fmt.Fprintf(a.out, "%s\n\n%s", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), a.usage(cmd))
+		h := helpPage{command: cmd, lang: a.lang, width: min(a.width(helpWidth), widestHelp)}
+		fmt.Fprint(a.out, h.text())
 	})
 }
 
-// paragraphs translates a text paragraph by paragraph, since texts share some.
-func paragraphs(text string, word func(string) string) string {
-	parts := strings.Split(strings.TrimRight(text, "\n"), "\n\n")
-	for i, part := range parts {
-		parts[i] = word(part)
-	}
-	return strings.Join(parts, "\n\n")
+// Columns of help: without a terminal, and at most, because longer lines are hard to read.
+const (
+	helpWidth  = 80
+	widestHelp = 100
+)
+
+// helpPage is the help of one command: how to call it first, its exit codes last.
+type helpPage struct {
+	command *cobra.Command
+	lang    lang.Language
+	width   int
+	b       strings.Builder
 }
 
-// usageWords are the words of the library that prints the usage of a command.
-var usageWords = []lang.Text{
-	lang.T("Usage:"), lang.T("Aliases:"), lang.T("Examples:"), lang.T("Available Commands:"), lang.T("Flags:"), lang.T("Global Flags:"),
+func (h *helpPage) text() string {
+	cmd := h.command
+	about, exits := cmp.Or(cmd.Long, cmd.Short), ""
+	if at := strings.Index(about, exitTitle); at >= 0 {
+		about, exits = about[:at], about[at:]
+	}
+	h.usage()
+	h.b.WriteString("\n" + h.prose(about))
+	if cmd.HasExample() {
+		h.section(h.lang.Say("Examples:"), cmd.Example+"\n")
+	}
+	for _, g := range cmd.Groups() {
+		h.commands(h.lang.Word(g.Title), g.ID)
+	}
+	h.commands(h.lang.Say("Available Commands:"), "")
+	h.flags(h.lang.Say("Flags:"), cmd.LocalFlags().FlagUsages())
+	h.flags(h.lang.Say("Global Flags:"), cmd.InheritedFlags().FlagUsages())
+	if cmd.HasAvailableSubCommands() {
+		h.b.WriteString("\n" + h.prose(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
+	}
+	if exits != "" {
+		h.b.WriteString("\n" + h.prose(exits))
+	}
+	return h.b.String()
+}
+
+func (h *helpPage) section(title, text string) {
+	h.b.WriteString("\n" + title + "\n" + text)
+}
+
+func (h *helpPage) usage() {
+	h.b.WriteString(h.lang.Say("Usage:") + "\n")
+	if h.command.Runnable() {
+		h.b.WriteString("  " + h.command.UseLine() + "\n")
+	}
+	if h.command.HasAvailableSubCommands() {
+		h.b.WriteString("  " + h.command.CommandPath() + " [command]\n")
+	}
+}
+
+// prose returns a text in the person's language, its paragraphs wrapped. A paragraph with indented
+// lines keeps its lines.
+func (h *helpPage) prose(text string) string {
+	var out []string
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		lines := strings.Split(h.lang.Word(paragraph), "\n")
+		if !hasIndent(lines) {
+			out = append(out, strings.Join(visible.Wrap(join(lines), h.width), "\n"))
+			continue
+		}
+		for i, line := range lines {
+			rest := strings.TrimLeft(line, " ")
+			indent := len(line) - len(rest)
+			if code, _, ok := strings.Cut(rest, "  "); ok && indent > 0 {
+				indent += len(code) + 2
+			}
+			lines[i] = hang(line[:indent], line[indent:], h.width)
+		}
+		out = append(out, strings.Join(lines, "\n"))
+	}
+	return strings.Join(out, "\n\n") + "\n"
+}
+
+func hasIndent(lines []string) bool {
+	for _, line := range lines {
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			return true
+		}
+	}
+	return false
+}
+
+// join joins the lines of a paragraph, in scripts without spaces between words without any.
+func join(lines []string) string {
+	out := lines[0]
+	for _, line := range lines[1:] {
+		last, _ := utf8.DecodeLastRuneInString(out)
+		if visible.Columns(string(last)) < 2 {
+			out += " "
+		}
+		out += line
+	}
+	return out
+}
+
+// hang returns a text behind what begins its first row; the other rows are indented as far.
+func hang(begin, text string, width int) string {
+	columns := visible.Columns(begin)
+	return begin + strings.Join(visible.Wrap(text, max(width-columns, 20)), "\n"+strings.Repeat(" ", columns))
+}
+
+// commands lists the subcommands of a group.
+func (h *helpPage) commands(title, group string) {
+	var rows strings.Builder
+	for _, c := range h.command.Commands() {
+		if c.IsAvailableCommand() && c.GroupID == group {
+			name := fmt.Sprintf("  %-*s  ", h.command.Commands()[0].NamePadding(), c.Name())
+			rows.WriteString(hang(name, h.lang.Word(c.Short), h.width) + "\n")
+		}
+	}
+	if rows.Len() > 0 {
+		h.section(title, rows.String())
+	}
 }
 
 // flagLine matches the line of a flag: its name, and the text after that.
 var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
 
-// usage is the usage of a command in the person's language.
-func (a *app) usage(cmd *cobra.Command) string {
-	lines := strings.Split(cmd.UsageString(), "\n")
-	for i, line := range lines {
-		for _, w := range usageWords {
-			if line == w.String() {
-				lines[i] = w.In(a.lang)
-			}
+// flags lists flags, as their package writes them, with their texts in the person's language.
+func (h *helpPage) flags(title, usages string) {
+	var rows strings.Builder
+	for line := range strings.SplitSeq(usages, "\n") {
+		m := flagLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
 		}
-		if m := flagLine.FindStringSubmatch(line); m != nil {
-			lines[i] = strings.TrimSuffix(line, m[2]) + a.flagUsage(cmd, m[1], m[2])
-		}
-		if strings.HasPrefix(line, `Use "`) {
-			lines[i] = a.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())
-		}
+		begin := strings.TrimSuffix(line, m[2])
+		rows.WriteString(hang(begin, h.flagUsage(m[1], m[2]), h.width) + "\n")
 	}
-	return strings.Join(lines, "\n")
+	if rows.Len() > 0 {
+		h.section(title, rows.String())
+	}
 }
 
 // flagUsage is the text of a flag in the person's language, with its default value.
-func (a *app) flagUsage(cmd *cobra.Command, name, text string) string {
-	usage := cmd.Flag(name).Usage
+func (h *helpPage) flagUsage(name, text string) string {
+	usage := h.command.Flag(name).Usage
 	value, hasDefault := strings.CutPrefix(text, usage+" (default ")
 	switch name {
 	case "help":
-		usage = a.lang.Say("help for %s", cmd.Name())
+		usage = h.lang.Say("help for %s", h.command.Name())
 	case "version":
-		usage = a.lang.Say("version for %s", cmd.Name())
+		usage = h.lang.Say("version for %s", h.command.Name())
 	default:
-		usage = a.lang.Word(usage)
+		usage = h.lang.Word(usage)
 	}
 	if hasDefault {
-		usage = a.lang.Say("%s (default %s)", usage, strings.TrimSuffix(value, ")"))
+		usage = h.lang.Say("%s (default %s)", usage, strings.TrimSuffix(value, ")"))
 	}
 	return usage
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // isCode matches a paragraph of commands to type, which every language writes alike.
@@ -31,7 +33,10 @@ func helpTexts(root *cobra.Command) map[string]string {
 			return text
 		}
 		add(cmd.Short)
-		paragraphs(cmd.Long, add)
+		for paragraph := range strings.SplitSeq(strings.TrimRight(cmd.Long, "\n"), "\n\n") {
+			add(paragraph)
+		}
+		cmd.HelpFunc()(cmd, nil)
 		cmd.InitDefaultHelpFlag()
 		cmd.InitDefaultVersionFlag()
 		for line := range strings.SplitSeq(cmd.UsageString(), "\n") {
@@ -50,7 +55,7 @@ func helpTexts(root *cobra.Command) map[string]string {
 // TestHelpIsTranslated: every text that help prints has a translation, and the catalogues of
 // help have no other.
 func TestHelpIsTranslated(t *testing.T) {
-	texts := helpTexts(newRoot(&app{}))
+	texts := helpTexts(newRoot(&app{out: io.Discard, lang: lang.English}))
 	if len(texts) < 150 || texts["lowest acceptable score"] != "bmad-mcp audit" {
 		t.Fatalf("only %d texts were found", len(texts))
 	}
@@ -99,6 +104,39 @@ func TestHelpInChinese(t *testing.T) {
 		}
 		if !strings.Contains(out.String(), "用法：\n") || !strings.Contains(out.String(), "  -h, --help ") {
 			t.Errorf("%q: %s", path, out.String())
+		}
+	}
+}
+
+// TestHelpFitsItsWidth: help begins with the usage, ends with the exit codes if it has any, and no
+// line but one of a long name or an example is wider than the terminal, in either language.
+func TestHelpFitsItsWidth(t *testing.T) {
+	for _, l := range lang.All() {
+		for _, path := range commandPaths(newRoot(&app{})) {
+			root := newRoot(&app{lang: l})
+			cmd, _, err := root.Find(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd.InitDefaultHelpFlag()
+			h := helpPage{command: cmd, lang: l, width: 60}
+			text := h.text()
+			if !strings.HasPrefix(text, l.Say("Usage:")+"\n  bmad-mcp") {
+				t.Errorf("%q begins with %.40q", path, text)
+			}
+			if at := strings.Index(cmd.Long, exitTitle); at >= 0 {
+				title, _, _ := strings.Cut(l.Word(cmd.Long[at:]), "\n")
+				if last := text[strings.LastIndex(text, "\n\n"):]; !strings.HasPrefix(last, "\n\n"+title+"\n  0  ") {
+					t.Errorf("%q ends with %q", path, last)
+				}
+			}
+			for line := range strings.Lines(text) {
+				shown := strings.TrimRight(line, "\n")
+				fixed := strings.Contains(cmd.Example, strings.TrimSpace(shown)) || strings.Contains(shown, cmd.UseLine()) || strings.HasPrefix(shown, "\t")
+				if !fixed && visible.Columns(shown) > 60 && !flagLine.MatchString(shown) {
+					t.Errorf("%q: %d columns: %s", path, visible.Columns(shown), shown)
+				}
+			}
 		}
 	}
 }

@@ -103,4 +103,4 @@ func itemTable(a *app, items []catalog.Item, none lang.Text) error {
 }
 
 // methodWays are the commands by which the reader of a document at a terminal reaches its items.
-var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}
+var methodWays = library.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}

@@ -62,7 +62,7 @@ func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 			fmt.Fprintln(a.err, a.lang.Say("Fetching %s …", spec))
 			return
 		}
-		a.warn("%v\n  what to do: check the address; bmad-mcp sources update tries it again", err)
+		a.warn("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
 	})
 	return a.library.At(folder).Speaking(func() lang.Language { return a.lang }), nil
 }

@@ -149,14 +149,19 @@ func isTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// table prints rows whose last column is cut to the width of the terminal.
-func (a *app) table(header []string, rows [][]string) error {
-	width := widestLine
+// width returns the columns of the terminal, and other if the output is none.
+func (a *app) width(other int) int {
 	if f, ok := a.raw.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
-			width = w
+			return w
 		}
 	}
+	return other
+}
+
+// table prints rows whose last column is cut to the width of the terminal.
+func (a *app) table(header []string, rows [][]string) error {
+	width := a.width(widestLine)
 	last := len(header) - 1
 	used := 0
 	for column := range last {

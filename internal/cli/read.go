@@ -16,8 +16,8 @@ installation. ?view=resolved after it gives the text with its placeholders fille
 bmad://config/current is the configuration, bmad://manifests/agents the agents.
 
 ` + exitHelp,
-		Example: `  bmad-mcp read bmad://config/current
-  bmad-mcp read '.claude/skills/bmad-prd/SKILL.md?view=resolved'`,
+		Example: `  bmad-mcp method read bmad://config/current
+  bmad-mcp method read '.claude/skills/bmad-prd/SKILL.md?view=resolved'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {

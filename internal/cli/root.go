@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -42,52 +42,78 @@ New here? Run: bmad-mcp demo
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
 	a.toolsetFlag(root)
-	root.AddCommand(subcommands(a)...)
+	for _, g := range groups(a) {
+		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
+		for _, c := range g.commands {
+			c.GroupID = g.title.String()
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID(setUp.String())
+	root.SetCompletionCommandGroupID(setUp.String())
+	for _, c := range methodCommands(a) { // their names before there was a group of them
+		c.Hidden = true
+		root.AddCommand(c)
+	}
 	a.speakHelp(root)
 	return root
 }
 
-// subcommands lists the subcommands; help sorts them.
-func subcommands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		runCommand(a),
-		taskCommand(a),
-		sessionsCommand(a),
-		showCommand(a),
-		logCommand(a),
-		diffCommand(a),
-		reportCommand(a),
-		graphCommand(a),
-		gateCommand(a, "confirm", "Decide yourself on the waiting document"),
-		gateCommand(a, "approve", "Decide yourself on the waiting plan or failed work"),
-		gateCommand(a, "reject", "Send back the waiting document or work, with the changes you want"),
-		answerHereCommand(a),
-		leaveCommand(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-		leaveCommand(a, workflow.ActionCancel, "End a session yourself, for good"),
-		adoptCommand(a),
-		allowCommand(a),
-		passkeysCommand(a),
-		projectsCommand(a),
-		auditCommand(a),
-		memoryCommand(a),
-		agentCommand(a),
-		pricesCommand(a),
-		workflowCommand(a),
-		itemsCommand(a, catalog.Agent, "agents"),
-		itemsCommand(a, catalog.Workflow, "workflows"),
-		itemsCommand(a, catalog.Task, "tasks"),
-		readCommand(a),
-		searchCommand(a),
-		sourcesCommand(a),
-		a.serveCommand(),
-		dashboardCommand(a),
-		pairCommand(a),
-		hookCommand(a),
-		installCommand(a),
-		uninstallCommand(a),
-		doctorCommand(a),
-		gcCommand(a),
-		demoCommand(a),
-		versionCommand(a),
+// group is a group of subcommands under its heading of the help.
+type group struct {
+	title    lang.Text
+	commands []*cobra.Command
+}
+
+var setUp = lang.T("Set up:")
+
+func groups(a *app) []group {
+	return []group{
+		{lang.T("Start here:"), []*cobra.Command{
+			demoCommand(a),
+			installCommand(a),
+		}},
+		{lang.T("Decide:"), []*cobra.Command{
+			gateCommand(a, "confirm", "Decide yourself on the waiting document"),
+			gateCommand(a, "approve", "Decide yourself on the waiting plan or failed work"),
+			gateCommand(a, "reject", "Send back the waiting document or work, with the changes you want"),
+			answerHereCommand(a),
+			leaveCommand(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
+			leaveCommand(a, workflow.ActionCancel, "End a session yourself, for good"),
+			adoptCommand(a),
+		}},
+		{lang.T("Look:"), []*cobra.Command{
+			sessionsCommand(a),
+			showCommand(a),
+			logCommand(a),
+			diffCommand(a),
+			reportCommand(a),
+			dashboardCommand(a),
+			graphCommand(a),
+			auditCommand(a),
+		}},
+		{lang.T("Work without a host:"), []*cobra.Command{
+			runCommand(a),
+			agentCommand(a),
+			taskCommand(a),
+			pricesCommand(a),
+		}},
+		{lang.T("Method and memory:"), []*cobra.Command{
+			methodCommand(a),
+			memoryCommand(a),
+			workflowCommand(a),
+		}},
+		{setUp, []*cobra.Command{
+			doctorCommand(a),
+			allowCommand(a),
+			projectsCommand(a),
+			passkeysCommand(a),
+			pairCommand(a),
+			a.serveCommand(),
+			hookCommand(a),
+			gcCommand(a),
+			uninstallCommand(a),
+			versionCommand(a),
+		}},
 	}
 }

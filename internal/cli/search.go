@@ -29,7 +29,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 				return a.printJSON(page)
 			}
 			if len(page.Results) == 0 {
-				a.say("Nothing has these words. Try fewer, or list: bmad-mcp agents, bmad-mcp workflows.")
+				a.say("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
 				return nil
 			}
 			var rows [][]string

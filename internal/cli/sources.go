@@ -52,7 +52,7 @@ func listSources(ctx context.Context, a *app) error {
 		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		a.say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp sources add git+https://…")
+		a.say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {
@@ -185,7 +185,7 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 			return err
 		}
 	} else if len(remotes) == 0 {
-		a.say("There is no repository to ask. Add one: bmad-mcp sources add git+https://…")
+		a.say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
 	}
 	if failed {
 		return errReported

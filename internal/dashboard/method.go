@@ -46,7 +46,7 @@ type methodItem struct {
 }
 
 // methodWays are the commands by which the reader of an item's text reaches what it names.
-var methodWays = library.ToolNames{Read: "bmad-mcp read ADDRESS", Workflow: "bmad-mcp workflows NAME", Agent: "bmad-mcp agents NAME"}
+var methodWays = library.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}
 
 // shelf is the method as a project has it; nil where the program serves none.
 func (d *Dashboard) shelf(a *asked, p folder) *library.Snapshot {

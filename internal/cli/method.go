@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+)
+
+// methodCommand groups what reads the installed BMAD method.
+func methodCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "method",
+		Short: "List, show and search the agents, workflows and tasks of the installed BMAD method",
+		Long: `Reads the BMAD method that is installed in the project, in your home, or in the git
+repositories that you have added.
+
+` + exitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(methodCommands(a)...)
+	return cmd
+}
+
+func methodCommands(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		itemsCommand(a, catalog.Agent, "agents"),
+		itemsCommand(a, catalog.Workflow, "workflows"),
+		itemsCommand(a, catalog.Task, "tasks"),
+		readCommand(a),
+		searchCommand(a),
+		sourcesCommand(a),
+	}
+}
