@@ -1,12 +1,12 @@
-// Package audit reads a stage's document by a rubric and says, line by line,
-// what it lacks. It is made of pure functions over text: the same document and
+// Package audit reads a stage's document by a rubric and reports its faults,
+// line by line. It is made of pure functions over text: the same document and
 // the same rubric give the same result, and every point of it has a reason.
 //
 // A [Rubric] is the rules for one stage, as data: a list of checks. A check has
 // a kind, which is code (kinds.go lists them), and parameters, which are the
-// rubric's. Where a document lacks what a check asks for, that is a finding and
+// rubric's. If a document fails a check, that is a finding and
 // costs points; the score is 100 minus all of them. The earlier documents of a
-// run are read for tracing only: what a document promises must be met in the
+// run are read for tracing only: a promise of one document must be met in the
 // next. rubrics/README.md describes the format for those who write their own.
 package audit
 
@@ -20,13 +20,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Limits of what an audit holds.
+// Limits of an audit.
 const (
 	maxFindings = 50
 	maxSummary  = 160 // bytes
 )
 
-// tooLong is what a document costs of which only a part was read.
+// tooLong is the finding of a document of which only a part was read.
 func tooLong(document string, l lang.Language) []workflow.AuditFinding {
 	if len(document) <= maxRead {
 		return nil

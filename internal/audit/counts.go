@@ -14,7 +14,7 @@ import (
 var (
 	claim    = pattern.New(`(?i)\b(?:the|and|all|these|following|total of|contains|has|have|lists?|defines|describes|covers?|includes|into|with|are|comprises)\s+(?:the\s+|all\s+|following\s+)?(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen|twenty)\s+(?:[a-z-]+\s+)??(user stories|functional requirements|acceptance criteria|criteria|sprints|stories|requirements)\b`)
 	claimHan = pattern.New(`(?:共有?|共计|总计|总共|包含|包括|以下|下列|全部|分为|分成)\s*(\d{1,3}|[二两三四五六七八九十])\s*(?:个|条|项|则)\s*(用户故事|功能需求|验收标准|冲刺|迭代|故事)(?:[^。；|]{0,12})`)
-	// partOf is what makes a number one of a part: "5 stories in sprint 1", "14 criteria of US-2".
+	// partOf matches the words that make a number that of a part: "5 stories in sprint 1", "14 criteria of US-2".
 	partOf    = pattern.New(`(?i)^\s*(?:of|in sprint|per|each|for sprint|from|out|above|that|which|with|marked|remain|left|not|failed?|were added)|^[^.;|]{0,20}(?:US-?\d|S\d-\d|FR-?\d)`)
 	notTotal  = pattern.New(`(?i)(?:at least|at most|up to|about|around|nearly|more than|fewer than|first|last|next|other|remaining|additional|new|must|should|could|average)\s*$|至少|至多|约|前|后|其他|其余|新增|剩余`)
 	oneNumber = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"}
@@ -71,7 +71,7 @@ func numberOf(s string) int {
 	return slices.Index(hanNumber, s)
 }
 
-// countOf counts what a claim is about; 0 if unknown.
+// countOf counts the things that a claim is about; 0 if unknown.
 func (s *document) countOf(noun string) int {
 	switch noun {
 	case "user stories", "用户故事":
@@ -109,12 +109,12 @@ func (s *document) distinctStories() []string {
 
 var (
 	allPass = pattern.New(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
-	// otherTime is what makes a figure one of another time or of a wanted failure.
+	// otherTime matches the words of a figure from another time, or of a wanted failure.
 	otherTime = pattern.New(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
 )
 
 // findContradictedTests finds "all tests pass" beside the output of a test runner that says
-// otherwise. Of several outputs the last one counts: those before it may show what was repaired.
+// otherwise. Of several outputs the last one counts: those before it may show a failure that was repaired.
 func findContradictedTests(_ check, s *document) []miss {
 	said, failed, from := -1, -1, -1
 	words := ""
@@ -157,5 +157,5 @@ func sentenceWith(re *pattern.Pattern, l string) (string, bool) {
 	return "", false
 }
 
-// passed is what a test runner prints if nothing failed.
+// passed matches the output of a test runner if nothing failed.
 var passed = pattern.New(`(?im)^ok\s|\bpass(?:ed|ing)?\b|\b0 fail`)

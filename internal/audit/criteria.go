@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// acceptance is a line that announces criteria; what follows a colon in it is the first of them.
+	// acceptance matches a line that announces criteria; the text behind its colon is the first of them.
 	acceptance = pattern.New(`(?i)^[\s>*_#+-]*(?:\d+(?:\.\d+)*[.)]?\s+)?(?:[一二三四五六七八九十]+、\s*)?(?:acceptance(?: criteri(?:a|on)| tests?)?|criteria|conditions of satisfaction|scenarios?|验收标准|验收条件|验收准则|验收要点|验收|接受标准|接受条件|通过标准|通过条件|场景)\b?[^:：|]{0,60}?(?:[*_]*\s*[:：]\s*[*_]*\s*(.*)|[*_\s]*)$`)
 	// steps is a scenario, in one line or begun.
 	steps = pattern.New(`(?i)\bgiven\b.*\bwhen\b|\bwhen\b.{3,}\bthen\b|^[\s>*_+-]*(?:\d+[.)]\s+)?(?:\[[ x]\]\s+)?(?:\*\*)?(?:given|when|then)\b|(?:假如|给定|假设|前提)[^|]{2,}|当[^|]{2,}(?:时|，|,)[^|]*(?:则|那么|应)`)
@@ -82,7 +82,7 @@ func (r *criteriaReader) read(d *markdown.Document, i int, h *markdown.Heading) 
 	return r.inside && h == nil && (isItem || !blank || strings.HasPrefix(l, " "))
 }
 
-// begin notes what announced the criteria that follow.
+// begin notes the line that announced the criteria below it.
 func (r *criteriaReader) begin(h *markdown.Heading, isItem bool, depth int) {
 	*r = criteriaReader{inside: true, level: markdown.BoldOther + 1, indent: -1}
 	if h != nil {
@@ -99,7 +99,7 @@ func announcement(l string) []string {
 	}
 	m := acceptance.FindStringSubmatch(l)
 	if m == nil || !containsAny(l, "ccept", "riteri", "onditions", "cenario", "CCEPT", "RITERI", "验收", "接受", "通过", "场景") {
-		return nil // also where a scenario is written in capitals alone
+		return nil // even if a scenario is written in capitals alone
 	}
 	return m
 }

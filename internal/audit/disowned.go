@@ -220,7 +220,7 @@ func findDisowned(_ check, s *document) []miss {
 	return []miss{out}
 }
 
-// quoted is what somebody else says, or a text of the product.
+// quoted matches words of somebody else, or a text of the product.
 var quoted = pattern.New(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]*’`)
 
 // topics returns the words of invention that a document has in three sentences or more.
@@ -277,7 +277,7 @@ func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool)
 	return false
 }
 
-// denied reports whether what follows is said not to be so: "none of the figures is …".
+// denied reports whether the words behind it are denied: "none of the figures is …".
 func denied(before string) bool {
 	words := strings.Fields(before)
 	for _, w := range words[max(0, len(words)-6):] {

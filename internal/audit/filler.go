@@ -72,7 +72,7 @@ func (f fillerClass) in(s sentence) float64 {
 	return float64(sure) + wordsOf(f.hanIn(s.han))
 }
 
-// of returns what a word is in the class.
+// of returns the entry of a word in the class.
 func (f fillerClass) of(w *word) fillerWord {
 	for _, is := range w.filler {
 		if is.class == f.name {

@@ -10,11 +10,11 @@ import (
 )
 
 var (
-	// spanTo is what stands between the ends of a range.
+	// spanTo matches the text between the ends of a range.
 	spanTo = pattern.New("^[*_`\\s]*(?:to|through|thru|until|–|—|-|~|～|\\.{2,3}|…|至|到)[*_`\\s]*(?:[A-Z]{1,4}\\d{0,2}[-_]?)?(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
-	// alsoOf is what stands between the numbers of a list that names its prefix once.
+	// alsoOf matches the text between the numbers of a list that names its prefix once.
 	alsoOf = pattern.New("^[*_`\\s]*(?:, ?and|,|、|，|and|&|/|和|及|与|or)[*_`\\s]*(\\d{1,4}(?:\\.\\d{1,4}){0,2})\\b")
-	// reference is what follows an id that begins a line without being explained there.
+	// reference matches the text behind an id that begins a line without being explained there.
 	reference = pattern.New(`^[*_\s)\]]*(?:(?:,|、|，|/|&)[*_\s]*(?:[A-Z]{1,4}\d{0,2}-?)?\d|(?:and|to|through|or)\s+[A-Z]{1,4}-?\d|[–—~～至和及与-]\s*[A-Z]{1,4}-?\d|\.\.)`)
 )
 
@@ -62,7 +62,7 @@ func mentionsIn(lines []string) mentions {
 	return m
 }
 
-// add names an id and what it is a part of: who names FR-1.2 speaks of FR-1.
+// add names an id, and the id that it is a part of: a text about FR-1.2 is about FR-1.
 func (m *mentions) add(id identifier) { m.single[id.String()] = true }
 
 func (m *mentions) addRange(from identifier, to []int) {
@@ -104,13 +104,13 @@ func (m mentions) any(prefix string) bool {
 	return false
 }
 
-// definition is the place where an id is explained, not only named.
+// definition is the line that explains an id, and does not only name it.
 type definition struct {
 	id   identifier
 	line int
 	// form is h for a heading, l for a list item, t for a table row, p for a paragraph.
 	form byte
-	// body is what follows the id.
+	// body is the text behind the id.
 	body string
 }
 

@@ -30,7 +30,7 @@ func numbers(s string) []int {
 }
 
 // idReader finds ids in a text: FR-3, AC-1.2, S1-4, 需求 3. It has the methods of a pattern, and
-// reads in one pass what every line of every document is searched for.
+// finds in one pass the ids that every line of every document is searched for.
 type idReader struct{}
 
 var anyID idReader
@@ -172,8 +172,8 @@ func (r idReader) chinese(s string, at, from int) (foundID, bool) {
 	return f, true
 }
 
-// numberEnds returns where 1, 1.2 and 1.2.3 end that begin at a place. part returns where one of
-// the parts ends, and its beginning where there is none.
+// numberEnds returns the ends of 1, 1.2 and 1.2.3 that begin at a place. part returns the end of
+// one part, and its beginning if there is none.
 func numberEnds(s string, at int, part func(at int) int) []int {
 	var ends []int
 	for len(ends) < 3 {
@@ -195,7 +195,7 @@ func byteIn(s string, at int, bytes string) bool {
 	return at < len(s) && strings.IndexByte(bytes, s[at]) >= 0
 }
 
-// digits returns the end of the digits at a place, or the place where they are none or too many.
+// digits returns the end of the digits at a place, or the place if they are none or too many.
 func digits(s string, at, most int) int {
 	end := at
 	for end < len(s) && isDigit(s[end]) {
@@ -208,7 +208,7 @@ func digits(s string, at, most int) int {
 }
 
 // idEnd returns the end of an id whose number ends at a place: a small letter may follow, and then
-// no word; -1 where one does.
+// no word; -1 if one does.
 func idEnd(s string, at int) int {
 	wordAt := func(i int) bool { return i < len(s) && wordByte(s[i]) }
 	switch {

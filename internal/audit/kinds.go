@@ -9,7 +9,7 @@ import (
 type kind struct {
 	// keys are the parameters it takes beside the common ones, needs those it must have.
 	keys, needs []string
-	// whats are the values of "what", where it has that key.
+	// whats are the values of "what", if it has that key.
 	whats []string
 	find  func(check, *document) []miss
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Limits of what a finding says.
+// Limits of the text of a finding.
 const (
 	maxText = 300 // bytes
 	// listed is how many items it names before it says "…".
@@ -26,8 +26,8 @@ type miss struct {
 	either []string
 	// accepts are the names by which the check finds one of them in another language.
 	accepts []string
-	items   []lang.Text // what the finding lists
-	n       int         // how many there are; len(items) where items are listed
+	items   []lang.Text // listed in the finding
+	n       int         // how many there are; len(items) if items are listed
 	// share scales the points of a check that does not count items; 0 is 1.
 	share   float64
 	problem string // in place of the check's text, to be filled in like it
@@ -57,7 +57,7 @@ func (l miss) count() int { return max(l.n, len(l.items)) }
 func (l miss) brief(f workflow.AuditFinding, in lang.Language) string {
 	text := f.Problem
 	if len(l.items) > 2 {
-		// What the finding lists after its colon is shortened.
+		// The list behind its colon is shortened.
 		if head, _, ok := strings.Cut(text, in.Word(": ")); ok {
 			return in.Say("%s (%s, %s …)", head, l.items[0], l.items[1])
 		}

@@ -28,7 +28,7 @@ const (
 	// ofEarlier is that of the units of an earlier document, which a later stage says again in words
 	// of its own.
 	ofEarlier = 7
-	// abroad is that where both are in different languages, of the units that the lexicon knows;
+	// abroad is that if both are in different languages, of the units that the lexicon knows;
 	// leastKnown is how many those have to be.
 	abroad, leastKnown = 12, 2
 	// said is how often an earlier document has a unit that counts, be it as a concept.
@@ -52,7 +52,7 @@ func findOffObjective(c check, s *document) []miss {
 	return []miss{{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}}
 }
 
-// comparer is one way to compare texts: by their words, or also by what these mean.
+// comparer is one way to compare texts: by their words, or also by their meanings.
 type comparer struct {
 	lexicon func() *recall.Lexicon
 	// generic are the units that tie a text to nothing: of words of objectives, and of the rubrics,
@@ -86,7 +86,7 @@ func (by comparer) important(text string, generic map[string]bool) []recall.Unit
 // share is how much of the units of a text a document has.
 type share struct {
 	units, known int         // that the document could have; those of them that are of another language
-	sum          float64     // of what each counts
+	sum          float64     // of the weights
 	missing      []lang.Text // those that it hardly has
 	speaks       bool        // of the same subject
 }

@@ -35,7 +35,7 @@ func (d *text) wordCount() int {
 	return words + int(math.Ceil(wordsOf(han)))
 }
 
-// findShort finds a document that cannot hold what its stage owes.
+// findShort finds a document that is too short for its stage.
 func findShort(c check, s *document) []miss {
 	n := s.wordCount()
 	if n >= c.Min {

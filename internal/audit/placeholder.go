@@ -7,7 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// A marker such as TODO is left over where it begins a line or a cell, stands
+// A marker, for example TODO, is left over if it begins a line or a cell, stands
 // alone in it, or has a colon behind it. Elsewhere a text may be about it.
 var (
 	marker      = pattern.New(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
@@ -26,11 +26,11 @@ var (
 	hanMarker   = pattern.New(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
 	notLeft     = pattern.New(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
 	quoteBefore = "\"'“‘「『”"
-	// spokenOf is what follows the word where it is a thing of the product: a TODO list, TBD items.
+	// spokenOf are the words behind it if it is a thing of the product: a TODO list, TBD items.
 	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry", "entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or", "in", "was", "were", "has"}
 )
 
-// findPlaceholders finds what was left to be filled in.
+// findPlaceholders finds the texts that were left to be filled in.
 func findPlaceholders(c check, s *document) []miss {
 	var lines []int
 	_, title := s.Title()
@@ -45,7 +45,7 @@ func findPlaceholders(c check, s *document) []miss {
 	return atLines(lines)
 }
 
-// suspect is what a line has that anything was left in to be filled in.
+// suspect matches lines that may have such a text.
 var suspect = pattern.New(`(?i)todo|tb[dc]|fixme|xxx|to be |lorem|[\[<]|\{\{|markdown document|as a|作为|given|待|此处|请在此`)
 
 func hasPlaceholder(l string) bool {

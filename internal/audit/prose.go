@@ -10,7 +10,7 @@ import (
 
 // sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
 type sentence struct {
-	line int // where it begins
+	line int // its beginning
 	// raw is the sentence as it is written, without code.
 	raw string
 	// words are those of alphabets, in lower case, without ids, figures, paths and the
@@ -21,13 +21,13 @@ type sentence struct {
 }
 
 // wordsOf returns how many English words a number of Chinese characters is worth: three say
-// what two words do, in translations of whole documents.
+// two words do, in translations of whole documents.
 func wordsOf(han int) float64 { return float64(han) * 2 / 3 }
 
 // size is the length of a sentence in words.
 func (s sentence) size() float64 { return float64(len(s.words)) + wordsOf(len(s.han)) }
 
-// prose is what a document says outside code and headings, read once.
+// prose is the text of a document outside code and headings, read once.
 type prose struct {
 	sentences []sentence
 	size      float64 // of all of them, in words
@@ -57,7 +57,7 @@ type proseReader struct {
 	d    *markdown.Document
 	out  *prose
 	skip map[int]bool
-	// buf is the paragraph so far, starts where in it each of its lines begins.
+	// buf is the paragraph so far, starts has the offset of each of its lines.
 	buf    strings.Builder
 	starts []lineStart
 }
@@ -165,7 +165,7 @@ var runBytes = func() (is [utf8.RuneSelf]bool) {
 	return is
 }()
 
-// eachRun calls f for each run of Chinese characters and for each run of what words of
+// eachRun calls f for each run of Chinese characters and for each run of the characters of words of
 // alphabets, numbers and paths are made of.
 func eachRun(text string, f func(run string, han bool)) {
 	const none, inHan, inWord = 0, 1, 2
@@ -194,7 +194,7 @@ func eachRun(text string, f func(run string, han bool)) {
 	}
 }
 
-// run returns the words of a run: none where it is a path, a name of a program or a figure.
+// run returns the words of a run: none if it is a path, a name of a program or a figure.
 func (v vocabulary) run(written string) []*word {
 	words, known := v.runs[written]
 	if !known {

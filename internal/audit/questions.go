@@ -13,7 +13,7 @@ var (
 	noneLeft    = pattern.New(`(?i)^[\s*_>|.:：(（-]*(?:none\b|no open (?:questions|points|issues)|nothing\b|n/?a\b|无\s*[。.]?$|没有|暂无|$)`)
 )
 
-// findOpenQuestions counts what a section of open questions still asks.
+// findOpenQuestions counts the questions that a section of open questions still asks.
 func findOpenQuestions(c check, s *document) []miss {
 	var lines []int
 	for _, h := range s.Sections(c.Names) {

@@ -219,7 +219,7 @@ func kindOf(n *yaml.Node) (kind string, line int) {
 	return kind, line
 }
 
-// complete refuses a check that lacks what its kind needs.
+// complete returns an error if a check lacks a parameter that its kind needs.
 func (c *check) complete(name string, line int) error {
 	for _, n := range append([]string{c.Name}, c.Also...) {
 		mark := ""

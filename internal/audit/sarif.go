@@ -13,7 +13,7 @@ import (
 type Scan struct {
 	// Version is the program's.
 	Version string
-	// File is the path of the document, relative to where the report is read.
+	// File is the path of the document, relative to the reader of the report.
 	File     string
 	Stage    workflow.StageID
 	Score    float64

@@ -56,7 +56,7 @@ func (s *document) userStories() []story {
 }
 
 // endStories gives each story the lines up to the next one, or to the end of
-// what it stands in.
+// the section that it stands in.
 func (s *document) endStories() {
 	next, current := 0, []markdown.Heading(nil)
 	for k := range s.stories {
@@ -89,7 +89,7 @@ func (s *document) endStories() {
 // mapping are headings below which ids are named and not explained.
 var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表", "summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history", "修订", "变更记录", "变更历史"}
 
-// listsOthers reports whether a line stands where ids are only listed.
+// listsOthers reports whether a line stands in a section that only lists ids.
 func (d *text) listsOthers(line int) bool {
 	if row, ok := d.Rows[line]; ok {
 		t := d.Tables[row.Table]

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// text is a document with what the checks find out about it. Lines count from 0 here and
+// text is a document with the facts that several checks ask for. Lines count from 0 here and
 // from 1 in findings.
 type text struct {
 	*markdown.Document
@@ -37,7 +37,7 @@ func readText(document string, names []string) *text {
 	return d
 }
 
-// definitions returns where ids of the prefixes are explained, in the order of
+// definitions returns the lines that explain ids of the prefixes, in the order of
 // the document.
 func (d *text) definitions(prefixes ...string) []definition {
 	var out []definition
@@ -56,7 +56,7 @@ func (d *text) prose() *prose { return d.written() }
 // costs a second or two of a processor if each line is one to look at.
 const maxRead = 1 << 20
 
-// readable returns the part of a document that is read: whole lines, where it has some.
+// readable returns the part of a document that is read: whole lines, if it has some.
 func readable(document string) string {
 	if len(document) <= maxRead {
 		return document

@@ -24,7 +24,7 @@ func findUntraced(c check, s *document) []miss {
 	}
 	var defs []definition
 	for _, prefix := range c.IDs {
-		// Stories stand in where a document has no requirements.
+		// Stories stand in if a document has no requirements.
 		if defs = from.promised([]string{prefix}); len(defs) > 0 {
 			break
 		}
@@ -53,7 +53,7 @@ func findUntraced(c check, s *document) []miss {
 	return []miss{out}
 }
 
-// promised returns the definitions of a document but for what it leaves out.
+// promised returns the definitions of a document but for those that it leaves out.
 func (d *text) promised(prefixes []string) []definition {
 	var out []definition
 	for _, def := range d.definitions(prefixes...) {
@@ -106,7 +106,7 @@ func tags(d *text, defs []definition) []string {
 var headPriority = pattern.New(`(?i)(?:^|[(（\s])(must|should|could|won'?t|P[0-4]|必须|必需|必做|应该|应有|应做|可以|可选|可做)(?:[ -]have)?s?(?:$|[)）:：\s])`)
 
 // musts keeps the definitions that the first release cannot do without; all of
-// them where the document gives no priorities.
+// them if the document gives no priorities.
 func musts(d *text, defs []definition) []definition {
 	tag := tags(d, defs)
 	for _, level := range [][]string{{"must", "p0", "必须", "必需", "必做", "high", "高"}, {"p1"}} {
@@ -123,7 +123,7 @@ func musts(d *text, defs []definition) []definition {
 	return defs
 }
 
-// inScope keeps the criteria of the sprints that this document is about, where
+// inScope keeps the criteria of the sprints that this document is about, if
 // it names some of the plan's sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
 	plan := s.earlier[s.plan]

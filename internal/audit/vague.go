@@ -49,5 +49,5 @@ func findPhrases(c check, s *document) []miss {
 	return atLines(lines)
 }
 
-// sharp is what makes a criterion exact: a figure, a quotation, a code, a status.
+// sharp matches the signs of an exact criterion: a figure, a quotation, a code, a status.
 var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// word is a word of alphabets with what the checks ask of it, found out once for a document that
+// word is a word of alphabets with the facts that checks ask for, found once for a document that
 // may have it a hundred times.
 type word struct {
 	text string // in lower case
@@ -12,7 +12,7 @@ type word struct {
 	spoken []string
 	// times is how often the document has it.
 	times int
-	// filler is what it is in the classes of filler.
+	// filler are its entries in the classes of filler.
 	filler []fillerWord
 }
 
@@ -26,7 +26,7 @@ func newVocabulary() vocabulary {
 	return vocabulary{words: map[string]*word{}, runs: map[string][]*word{}}
 }
 
-// word returns the word for what is written.
+// word returns the word of a spelling.
 func (v vocabulary) word(written string) *word {
 	text := strings.ReplaceAll(strings.ToLower(written), "’", "'")
 	w := v.words[text]

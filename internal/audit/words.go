@@ -23,7 +23,7 @@ type wordLists struct {
 	spoken    map[string][]string
 	languages []string
 	generic   string // words, with space between them
-	// filler are the classes of filler by name, fillerOf what a word is in them.
+	// filler are the classes of filler by name, fillerOf the entries of a word in them.
 	filler   map[string]fillerClass
 	fillerOf map[string][]fillerWord
 }
@@ -35,7 +35,7 @@ type fillerClass struct {
 	han map[rune][][]rune
 }
 
-// fillerWord is what a word is in a class of filler: surely one, one in the company of others, or
+// fillerWord is the entry of a word in a class of filler: surely one, one in the company of others, or
 // the first of phrases.
 type fillerWord struct {
 	class      string

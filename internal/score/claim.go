@@ -29,8 +29,8 @@ type claims struct {
 // maxClaims bounds the statements that are looked at; no honest text comes near it.
 const maxClaims = 1000
 
-// claimedScore returns the score that a submission states of itself: the lowest where it states
-// several, whether in its fields, in the document or around it. note says so, or why what is
+// claimedScore returns the score that a submission states of itself: the lowest if it states
+// several, whether in its fields, in the document or around it. note says so, or why a value that is
 // stated is not a score.
 func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	var c claims
@@ -52,7 +52,7 @@ func claimedScore(e envelope, text string) (score *float64, note lang.Text) {
 	return c.lowest()
 }
 
-// object returns a value, or the total where it is an object.
+// object returns a value, or the total if it is an object.
 func object(v any) any {
 	if inner, ok := v.(map[string]any); ok {
 		return field(inner, "total", "score", "value", "overall")
@@ -92,7 +92,7 @@ func (c *claims) make(text, number, denominator string) {
 	c.made = append(c.made, claim{text: text, value: n, valid: valid})
 }
 
-// state adds a claim unless what follows makes it a target, a condition or an example.
+// state adds a claim unless the text behind it makes it a target, a condition or an example.
 func (c *claims) state(text, number, denominator, rest string) {
 	if qualified(rest) {
 		c.ignored = append(c.ignored, text)
@@ -105,23 +105,23 @@ func (c *claims) state(text, number, denominator, rest string) {
 var (
 	// keyword begins a statement.
 	keyword = pattern.New(`(?i)quality[ \t_-]*score|质量评分|质量得分`)
-	// value is what follows it: the number, then the denominator if any.
+	// value matches the text behind it: the number, then the denominator if any.
 	value = pattern.New(`(?i)^[*_"'\x60 \t]*(?:[(（][^)）\n]{0,80}[)）][*_ \t]*)?(?:(?:[:：=|—–]+|-+)[*_"'\x60 \t]*|is[ \t]+(?:now[ \t]+|currently[ \t]+)?|of[ \t]+|为[ \t]*|是[ \t]*)[*_\x60]*([-−]?\d+(?:\.\d+)?)(?:[ \t*_]*(?:/|／|out of)[ \t*_]*(\d+)|[ \t]?%)?`)
-	// otherScore is what before a statement makes it one of another time or kind.
+	// otherScore matches words before a statement that make it one of another time or kind.
 	otherScore = pattern.New(`(?i)(?:previous|earlier|last|was|from|old|initial|target|goal|gate|minimum|required?|needs?|at least|example|e\.g\.|template|format|if|would|should|could|expected?|aim|once|when|such as|上次|之前|目标|门槛|示例|例如|比如|如果|若|应|期望|要求|模板)[^.;。；|]{0,30}$`)
-	// conditional is what right behind a number makes it one for later.
+	// conditional matches words right behind a number that make it one for later.
 	conditional = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:but |and |也|但)?(?:only |just |仅|只)?(?:if|once|when|provided|assuming|as soon as|after|unless|subject to|should|would|could|如果|若|前提|待|当|以后|之后)`)
-	// aimed is a word behind a number that makes it no claim, where no number of its own follows.
+	// aimed matches a word behind a number that makes it no claim, if no number of its own follows.
 	aimed = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*[(（\[,，—–-]*[ \t]*(?:as |is |the |our |a |this is |为|是)*(?:target|goal|aim|gate|example|sample|template|placeholder|wanted|desired|planned|expected|estimate|tbd|to be|目标|门槛|示例|例子|模板|预期|期望|计划|待定)`)
-	// denied is what behind a number says that it is not the score.
+	// denied matches words behind a number that deny it.
 	denied = pattern.New(`(?i)^[*_ \t]*(?:points?|分)?[*_ \t]*(?:(?:is|was|are|has|have|had|would)(?:[ \t]+(?:still|yet))?(?:n't|n’t|[ \t]+(?:not|never))\b|(?:not|never)[ \t]+(?:yet[ \t]+)?(?:reached|met|achieved|attained|justified|earned)\b|尚未|还没|还未|并未|未达|没有达到|没达到)`)
 	// nowAt is a score of the present beside one that is not.
 	nowAt = pattern.New(`(?i)(?:\bnow|\bcurrent(?:ly)?|\bat present|\b(?:we|it)(?:'re|’re|'s|’s| are| is)(?: only| just)? at|\bit(?:'s|’s| is)|\bactual(?:ly)?|\breally|\btoday|\bstands|目前|当前|现在|现为|实际)[ \t]*(?:is|are|at|only|just|about|为|是|只有|仅|得分|:|：|=|[ \t])*(\d+(?:\.\d+)?)(?:[ \t]*(?:/[ \t]*100|points?|分|%))?[ \t]*(?:[.,;)）。；，]|$|now|today|currently|at )`)
-	// cameTo matches what follows the first of two scores: "78 → 92", "| 78 | 92 |".
+	// cameTo matches the text behind the first of two scores: "78 → 92", "| 78 | 92 |".
 	cameTo = pattern.New(`^[ \t*_]*(?:/[ \t]*100)?[ \t*_]*(→|->|=>|\|)[ \t*_]*(\d+(?:\.\d+)?)`)
-	// notAScore matches what follows the first number of a version, a range, a sum or a minimum.
+	// notAScore matches the text behind the first number of a version, a range, a sum or a minimum.
 	notAScore = pattern.New(`^(?:\.\d|\s*[-–~]\s*\d|\s*\+)`)
-	// total is a line with nothing but a score in its own words, and what it is out of.
+	// total matches a line with nothing but a score in its own words, and its denominator.
 	total = pattern.New(`^[ \t>#*_-]*总[评得]?分[*_ \t]*[:：][*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*分?[ \t]*[/／][ \t]*(\d+)[ \t]*分?[*_ \t。.]*$`)
 	// below is a score in the line below its heading.
 	below = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
@@ -150,10 +150,10 @@ func (c *claims) present(rest string) {
 	}
 }
 
-// former matches a heading of what is about an earlier round.
+// former matches a heading about an earlier round.
 var former = pattern.New(`(?i)\b(?:previous|earlier|prior|former|last)\s+(?:round|version|draft|iteration|score|submission)|\bround\s+1\b|\bchange\s?log\b|\bhistory\b|上一轮|上轮|第一轮|之前|历史|变更记录`)
 
-// read takes the statements of a text. What stands in code, comments and quotations, and what is
+// read takes the statements of a text. Code, comments and quotations, and all that is
 // about an earlier round, is not one.
 func (c *claims) read(text string) {
 	if !keyword.MatchString(text) && !strings.Contains(text, "分") {
@@ -273,7 +273,7 @@ var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|m
 
 var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
 
-// table takes the scores of a row that is about the quality score, by what its columns are.
+// table takes the scores of a row that is about the quality score, by the names of its columns.
 func (c *claims) table(t markdown.Table) {
 	for _, r := range t.Rows {
 		row := r.Cells
@@ -294,7 +294,7 @@ func (c *claims) table(t markdown.Table) {
 	}
 }
 
-// trailing is how many bytes at the end of a cell's score begin what is said of it.
+// trailing is how many bytes at the end of a cell's score begin the words about it.
 func trailing(s string) int {
 	for _, mark := range []string{"(", "（", ",", "，", "—", "–", ";", "；"} {
 		if strings.HasSuffix(s, mark) {

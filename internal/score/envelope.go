@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// envelope is the JSON object of a submission and where it stood in the text.
+// envelope is the JSON object of a submission with its place in the text.
 type envelope struct {
 	stage    workflow.Stage
 	object   map[string]any // nil when there is none
@@ -34,7 +34,7 @@ const (
 	// The repair library is quadratic on some texts (1.4 s at 100 kB of unescaped
 	// quotes) and recurses once a level.
 	maxRepairSize, maxRepairDepth = 128 << 10, 500
-	// manyQuotes is what no document has, and what the library takes longest over.
+	// manyQuotes matches a run of quotes that no document has, and that takes the library longest.
 	manyQuotes = `""""""""`
 	// An object with a document below tinyDocument bytes, inside a text of more
 	// than largeAround others, counts as an example of the format.
@@ -51,7 +51,7 @@ type finder struct {
 	text              string
 	m                 *meter
 	repairs, repaired int // how often the repair library was tried, and on how many bytes
-	// firstHeading and lastHeading are where the headings of a document begin, -1 without one.
+	// firstHeading and lastHeading are the offsets of headings of a document, -1 without one.
 	firstHeading, lastHeading int
 	// outer is the index after the last brace that ends the text or stands before a closing
 	// fence, 0 without one.
@@ -129,7 +129,7 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	return envelope{defect: defect}
 }
 
-// candidates returns where an object can begin. The envelope begins the text or is the last object
+// candidates returns the offsets at which an object can begin. The envelope begins the text or is the last object
 // of it, so of very many the first and the last are looked at.
 func (f *finder) candidates() []int {
 	var out []int
@@ -193,10 +193,10 @@ func (f *finder) aloneBefore(i int) bool {
 	return i < 200
 }
 
-// parseAt reads the object that begins at start: strictly where it can, else
+// parseAt reads the object that begins at start: strictly if it can, else
 // through the repair library.
 func (f *finder) parseAt(start int) (object map[string]any, end int) {
-	// Text without a quoted key is not JSON, and is repaired only where it names one of our fields.
+	// Text without a quoted key is not JSON, and is repaired only if it names one of our fields.
 	named := namesDocument(f.stage, f.text[start:min(len(f.text), start+4096)])
 	if !named && !quotedKey.MatchString(f.text[start:min(len(f.text), start+64)]) {
 		return nil, 0
@@ -238,7 +238,7 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 	return nil, 0
 }
 
-// quotedKey matches what an object of JSON begins with.
+// quotedKey matches the beginning of an object of JSON.
 var quotedKey = pattern.New(`^\{\s*(?:["“'/}]|//)`)
 
 func decode(s string) map[string]any {
@@ -267,7 +267,7 @@ func tooDeep(text string) bool {
 	return false
 }
 
-// balancedEnd returns the index after the brace that closes the one at start, or 0; 0 too where
+// balancedEnd returns the index after the brace that closes the one at start, or 0; 0 too if
 // the budget does not reach that far.
 func (f *finder) balancedEnd(start int) int {
 	depth, inString := 0, false
@@ -351,7 +351,7 @@ func (f *finder) defect(start int) lang.Text {
 	return lang.T("is not valid JSON")
 }
 
-// heading matches a Markdown heading: what has one is a document, not prose
+// heading matches a Markdown heading: a text with one is a document, not prose
 // around an envelope.
 var heading = pattern.New(`(?m)^#{1,4} \S`)
 
@@ -376,7 +376,7 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 		}
 		return envelope{}, false
 	}
-	// Facts about a document stand before or behind it; where it goes on with
+	// Facts about a document stand before or behind it; if it goes on with
 	// another heading they are an example in its midst.
 	facts := hasAny(object, factKeys[stage.Kind])
 	if edge(text[end:]) { // there these are facts too

@@ -21,7 +21,7 @@ const (
 
 // trait is something a good document has.
 type trait struct {
-	// add tells the next round what to do.
+	// add tells the next round how to repair it.
 	add   lang.Text
 	words []string
 	found func(lower string) bool
@@ -84,7 +84,7 @@ func (t trait) in(lower string) bool {
 }
 
 // Estimate returns 60 to 85 for a document that states no score of its own, and
-// lists what it lacks with what each is worth in points of the estimate.
+// lists the parts that it lacks, each with its points of the estimate.
 func Estimate(rubric string, document string) (points float64, missing []lang.Text) {
 	lower := strings.ToLower(document)
 	n := estimateBase

@@ -121,7 +121,7 @@ func hasDocument(object map[string]any) bool {
 }
 
 // documentOf returns the document field of an object: the stage's own, else that
-// of another stage, else a generic one where facts stand beside it.
+// of another stage, else a generic one if facts stand beside it.
 func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
 	for _, k := range keysOf(st) {
 		if d, ok := asText(object[k]); ok {

@@ -46,7 +46,7 @@ func FrontBlock(stage workflow.Stage, text string) (block, body string, defect l
 	return f.data, f.body, f.defect
 }
 
-// readFront reads the front matter of a text. Where there is none with facts in it, body is the
+// readFront reads the front matter of a text. If it has none with facts, body is the
 // text as it is.
 func readFront(stage workflow.Stage, text string) front {
 	none := front{body: text}
@@ -60,7 +60,7 @@ func readFront(stage workflow.Stage, text string) front {
 	}
 	if err != nil {
 		line := 0
-		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &line) // 0 where it names none
+		_, _ = fmt.Sscanf(err.Error(), "yaml: line %d:", &line) // 0 if it names none
 		none.defect = lang.T("is not valid YAML, at line %d", line+1)
 		return none
 	}
@@ -73,7 +73,7 @@ func readFront(stage workflow.Stage, text string) front {
 	return front{envelope: e, data: string(data), body: strings.TrimSpace(fields.without(head) + body)}
 }
 
-// cutFront returns what stands between the two lines of dashes that begin a text, and the rest.
+// cutFront returns the text between the two lines of dashes that begin a text, and the rest.
 func cutFront(text string) (head, body string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "---")
 	if !ok || strings.TrimSpace(rest[:max(0, strings.IndexByte(rest, '\n'))]) != "" {
@@ -135,7 +135,7 @@ func yamlFields(head string) (fields, error) {
 	return fields{doc.Content[0]}, nil
 }
 
-// appendJSON appends a value of YAML as JSON. What JSON has no form for is a null.
+// appendJSON appends a value of YAML as JSON. A value that JSON has no form for is a null.
 func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
 	switch {
 	case depth > maxFrontDepth:
@@ -213,7 +213,7 @@ func decodeObject(data []byte) map[string]any {
 	return canonical(object)
 }
 
-// without returns the front matter without the fields that were taken, in its dashes; "" where
+// without returns the front matter without the fields that were taken, in its dashes; "" if
 // nothing else is in it.
 func (f fields) without(head string) string {
 	taken := func(i int) bool {
@@ -251,7 +251,7 @@ func (f fields) without(head string) string {
 	return "---\n" + strings.TrimRight(out.String(), "\n") + "\n---\n"
 }
 
-// under returns an envelope with what the front matter of its text states besides.
+// under returns an envelope with the facts that only the front matter of its text states.
 func (e envelope) under(f front) envelope {
 	if f.object == nil {
 		return e

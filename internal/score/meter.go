@@ -3,11 +3,11 @@ package score
 import "context"
 
 // meter bounds the work on one submission: each reader charges the bytes that it looks at more
-// than once, and stops where the budget is spent or the caller has gone.
+// than once, and stops if the budget is spent or the caller has gone.
 type meter struct {
 	ctx  context.Context
 	used int
-	// left is what may still be looked at to find an envelope.
+	// left is how many bytes may still be read to find an envelope.
 	left int
 }
 

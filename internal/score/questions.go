@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// MaxQuestions bounds what one submission can ask; a person stops reading long before.
+// MaxQuestions bounds the questions of one submission; a person stops reading long before.
 const MaxQuestions = 20
 
 func readQuestions(object map[string]any) []workflow.Question {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Of a field that an object has twice a decoder keeps the last. What decides about a gate must
+// Of a field that an object has twice a decoder keeps the last. A decision about a gate must
 // not depend on that, so all values of the fields that state a score are read.
 
 // scoreKeys are the fields that state a score, by their form without case and separators.

@@ -40,7 +40,7 @@ func objects(v any) []map[string]any {
 	return out
 }
 
-// readResolved reads what a submission says became of findings and change requests.
+// readResolved reads the outcomes of findings and change requests that a submission states.
 func readResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
 	for _, o := range objects(v) {

@@ -16,18 +16,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Assessment is what was read out of one submission, or out of two merged ones.
+// Assessment is the content of one submission, or of two merged ones.
 type Assessment struct {
 	// Document is the deliverable, out of its envelope.
 	Document string
 	// Claimed is the score, 0 to 100, that the submission states of itself; nil when it states none.
 	Claimed *float64
-	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	// ScoreNote says which score was taken if several are stated, or why a stated value is not one.
 	ScoreNote lang.Text
 	// Estimated is 60 to 85, by which sections are present, and at most the points of the audit; see
 	// [Assessment.Audited]. It never opens a gate.
 	Estimated float64
-	// Gaps are what the submission says is missing; Missing is what we find so.
+	// Gaps are those that the submission states; Missing are those that we find.
 	Gaps      []string
 	Missing   []lang.Text
 	Questions []workflow.Question
@@ -39,12 +39,12 @@ type Assessment struct {
 	// Defect is set when the text is plainly a JSON envelope that cannot be read,
 	// and continues the words "the JSON …". Document is then the raw text.
 	Defect lang.Text
-	// FrontDefect is set where only front matter states facts and it cannot be read; it continues
+	// FrontDefect is set if only front matter states facts and it cannot be read; it continues
 	// the words "the front matter …".
 	FrontDefect lang.Text
 }
 
-// Score returns the claimed score, or the estimate where none was claimed.
+// Score returns the claimed score, or the estimate if none was claimed.
 func (a Assessment) Score() float64 {
 	if a.Claimed != nil {
 		return *a.Claimed
@@ -138,7 +138,7 @@ func (a *Assessment) bound() {
 	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 }
 
-// Merge adds to one of two submissions, which is taken, what the other has to say.
+// Merge adds the gaps and questions of the other of two submissions to the one that is taken.
 func Merge(winner, other Assessment) Assessment {
 	winner.Gaps = merged(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)

@@ -14,7 +14,7 @@ import (
 )
 
 // AuditDocuments audits the documents of the current stage by the built-in rubric, and by the rubric
-// of the project where there is one. Of two it then chooses the one to go on with.
+// of the project, if it has one. Of two it then chooses the one to go on with.
 func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing, disk *documents.Disk, guard *permission.Guard) error {
 	w, st := s.Workflow, s.Stage
 	builtin, err := audit.Load(nil, w, st)

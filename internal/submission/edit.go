@@ -14,7 +14,7 @@ import (
 )
 
 // OfEdit reads the document or plan that was edited at its gate. It takes the text, and the sprints
-// of its headings: what the round before stated of itself still stands.
+// of its headings: the statements of the round before still stand.
 func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *standing.Standing) (*Submission, error) {
 	text, err := p.ReadDocument("draft", s.Draft.Path)
 	if err != nil {

@@ -48,7 +48,7 @@ func (sub *Submission) Fixed(st workflow.Stage, rec *workflow.Record) int {
 	return n
 }
 
-// progress compares a report's findings with those of the one before; nil where that
+// progress compares a report's findings with those of the one before; nil if that
 // had none.
 func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
 	if len(before.Findings) == 0 {
@@ -178,7 +178,7 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), l.SayAll(a.Missing)...)
 }
 
-// SameAsBefore says so where the document is word for word that of the round before, so that
+// SameAsBefore says so if the document is word for word that of the round before, so that
 // the person who decides on it knows.
 func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 	rec := s.Current()

@@ -28,13 +28,13 @@ type Submission struct {
 	// Report is that of a verdict stage, Judgement its verdict and reasons.
 	Report    verdict.Report
 	Judgement verdict.Judgement
-	// What the server found out by itself.
+	// The server's own findings.
 	Scope    []int
 	Audit    *workflow.Audit
 	Evidence *workflow.Evidence
 	// WorkTree is the fingerprint now, SameTree the one that an unchanged project would have.
 	WorkTree, SameTree string
-	// Edits is where edits of the working copy are kept that the submission does not take.
+	// Edits is the folder of edits of the working copy that the submission does not take.
 	Edits string
 
 	drafts []draft
@@ -43,7 +43,7 @@ type Submission struct {
 	why   lang.Text
 }
 
-// draft is what one engine hands in.
+// draft is the text that one engine hands in.
 type draft struct {
 	engine workflow.Engine
 	text   string
@@ -72,7 +72,7 @@ func Read(ctx context.Context, q *request.Request, p *project.Project, s *standi
 	return sub, nil
 }
 
-// choose takes one of the drafts, and adds to it what the other has to say.
+// choose takes one of the drafts, and adds the gaps and questions of the other.
 func (sub *Submission) choose(s *standing.Standing) {
 	sub.taken, sub.why = 0, lang.T("it is the only one")
 	sub.Assessment, sub.Report = sub.drafts[0].read, sub.drafts[0].report
@@ -177,7 +177,7 @@ func load(p *project.Project, result request.Result) (string, error) {
 	return text, check(p, name, text)
 }
 
-// check refuses a text that cannot be a document. name is what errors call it.
+// check returns an error if a text cannot be a document. name is its name in errors.
 func check(p *project.Project, name, text string) error {
 	if int64(len(text)) > p.Config.MaxSubmission {
 		return p.TooLarge(name, int64(len(text)))

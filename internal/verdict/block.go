@@ -32,7 +32,7 @@ type block struct {
 // of unescaped quotes.
 const maxRepair = 64 << 10
 
-// named matches a field of a block. What names none is a sample of the product's own data.
+// named matches a field of a block. An object without any is a sample of the product's own data.
 var named = pattern.New(`(?i)["'“]?(?:criteria|findings|checks|no_checks|verdict|needs|[a-z]+_report|review)["'”]?\s*[:：]`)
 
 // maxBlocks bounds the blocks of a report that are read; each may be scanned up to its end.
@@ -172,7 +172,7 @@ func (f *finder) readBare(from int) block {
 }
 
 // unclosed scans text that begins with a brace. end is the index behind the brace that closes
-// it; where there is none, end is -1 and opened is the index of the innermost bracket that
+// it. If there is none, end is -1 and opened is the index of the innermost bracket that
 // stays open.
 func unclosed(text string) (opened, end int) {
 	var stack []int

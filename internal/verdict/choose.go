@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// choose keeps the objects that are blocks of the report. Where one has rows, those without are
+// choose keeps the objects that are blocks of the report. If one has rows, those without are
 // the product's own data, unless they have nothing but commands or a verdict of the report.
 func choose(found []block, keys []string) []block {
 	var out, other []block

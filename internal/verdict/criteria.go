@@ -210,7 +210,7 @@ func qualify(found []Criterion) (out []Criterion) {
 	return out
 }
 
-// definitions finds where a document defines ids.
+// definitions finds the lines of a document that define ids.
 type definitions struct {
 	doc     *markdown.Document
 	leftOut []bool
@@ -440,7 +440,7 @@ func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criteri
 			m.story = joined(numbers(m.story))
 			for k := range c.All {
 				one := &c.All[k]
-				// A part is not meant where its whole is a criterion too.
+				// A part is not meant if its whole is a criterion too.
 				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+joined(m.from)) != nil
 				if m.names(one, cmp.Or(m.story, story)) && !whole {
 					found(one)

@@ -82,13 +82,13 @@ var (
 	// qualifiedID is a criterion behind its story: "US-1/AC2", "US-1 AC-2".
 	qualifiedID = pattern.New(`(?i)^[\s*_\x60~\[(【]*US[-_ ]?(\d{1,4}(?:\.\d{1,4}){0,3})[\s/.:,-]{1,3}AC[-_ .]{0,2}(\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)(?:[^\w]|_|$)`)
 	anyID       = pattern.New(`(?i)(^|[^\w./])(?:US[-_ ]?(\d{1,4}(?:\.\d{1,4}){0,3})[\s/.:,-]{1,3})?` + idToken + `(?:[^\w.]|\.|$|_)`)
-	// to and also are what stands between the ids of a range and of a list that names its family
+	// to and also match the text between the ids of a range and of a list that names its family
 	// once.
 	to   = pattern.New(`(?i)^[*_\x60\s]*(?:to|through|thru|until|-|~|\.{2,3}|…|至|到)[*_\x60\s]*(?:(?:US[-_ ]?\d[\d.]*[/ ])?(?:AC|FR|US)[-_ .]{0,2})?(\d{1,4}(?:\.\d{1,4}){0,3})\b`)
 	also = pattern.New(`(?i)^[*_\x60\s]*(?:, ?and|,|、|，|and|&|/|和|及|与)[*_\x60\s]*(\d{1,4}(?:\.\d{1,4}){0,3})\b`)
 	// genericID is the id that begins an item of a section on acceptance criteria: "C1", "REQ-7".
 	genericID = pattern.New(`^[\s*_\x60~\[(【]*([A-Za-z]{1,8}[-_]?\d{1,4}(?:\.\d{1,4}){0,3}[a-z]?)(?:[^\w.]|\.?$|\.\D)`)
-	// listed is what follows the first id of a list of whole ids.
+	// listed matches the text behind the first id of a list of whole ids.
 	listed = pattern.New(`(?i)^[*_\x60\s)\]]*(?:,|、|，|;|/|&|and|or|和|及|与)[*_\x60\s(\[]*(?:AC|FR|US|NFR)[-_ ]?\d`)
 	// token is anything that looks like an id.
 	token = pattern.New(`(?i)[a-z]{1,10}[-_ ]?\d{1,4}(?:\.\d{1,4}){0,3}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Contract is what a report owes, known before it is read.
+// Contract lists the rows that a report owes. It is known before the report is read.
 type Contract struct {
 	Owes workflow.Owes
 	// Criteria are those of the session; nil if its documents were not read.
@@ -26,12 +26,12 @@ type Contract struct {
 	Proved workflow.Proof
 }
 
-// Judgement is what a report comes to under its contract.
+// Judgement is the result of judging a report under its contract.
 type Judgement struct {
 	// Verdict is derived from the rows, and never better than the stated one.
 	Verdict workflow.Verdict
 	// Returned are the reasons to ask the assistant for the report again; Held those why the
-	// person decides about a pass; Missing what a recorded failure lacks.
+	// person decides about a pass; Missing the reasons why a recorded failure is incomplete.
 	Returned, Held, Missing []lang.Text
 	Criteria                []workflow.Criterion
 	Findings                []workflow.Finding
@@ -121,7 +121,7 @@ func (j *judge) serverFailed() bool {
 }
 
 // judgeRows checks each row against its criterion, and returns the rows in one form: with the
-// text of the requirements, and with what is carried over from an earlier round.
+// text of the requirements, and with the results carried over from an earlier round.
 func (j *judge) judgeRows() []workflow.Criterion {
 	var unknown, bare, unread, unreasoned, dangling, outside []string
 	out := slices.Clone(j.Report.Criteria)
@@ -291,7 +291,7 @@ func (j *judge) keepOpen() {
 	}
 }
 
-// judgeForm adds what the report as a whole lacks.
+// judgeForm adds the defects of the report as a whole.
 func (j *judge) judgeForm() {
 	if len(j.Blocks) == 0 {
 		switch {
@@ -378,7 +378,7 @@ func (j *judge) hold(derived workflow.Verdict) {
 	j.holdUnproved()
 }
 
-// holdRisk adds what a report that owes criteria leaves untested, or open.
+// holdRisk adds the untested rows and open findings of a report that owes criteria.
 func (j *judge) holdRisk() {
 	var untested, major []string
 	for _, c := range j.out.Criteria {

@@ -95,7 +95,7 @@ func cutPhrase(text, phrase string) (rest string, ok bool) {
 	return text, true
 }
 
-// readText reads what the text beside the block states: lines with a verdict, outside of fences,
+// readText reads the statements beside the block: lines with a verdict, outside of fences,
 // tables, quotations and comments, and in fences the totals of test runners.
 func (r *Report) readText(lines []string) {
 	doc := markdown.Read(strings.Join(lines, "\n"), nil)

@@ -16,7 +16,7 @@ func Read(text string, keys []string) Report {
 	return r
 }
 
-// read adds what the lines say. An envelope's own report is read likewise, once.
+// read adds the content of the lines. The report in an envelope is read likewise, once.
 func (r *Report) read(lines []string, keys []string, envelope bool) {
 	lines = withoutTables(lines)
 	blocks := choose(findBlocks(lines), keys)

@@ -68,7 +68,7 @@ func basis(l lang.Language, c workflow.Criterion) string {
 	return l.Say("claimed")
 }
 
-// Evidence returns what a row gives as its evidence: its text, its check, or its reason.
+// Evidence returns the evidence of a row: its text, its check, or its reason.
 func Evidence(c workflow.Criterion) string {
 	var parts []string
 	for _, part := range []string{c.Evidence, c.Check, c.Why} {

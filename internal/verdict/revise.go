@@ -16,7 +16,7 @@ type Revision struct {
 }
 
 // Revise judges the edited text of a report. c is the contract of the stage whose record has the
-// report as it was judged before: what that had open has to stay mentioned. An edit of the tables
+// report as it was judged before: each finding that was open has to stay mentioned. An edit of the tables
 // is refused, because they are rendered from the block.
 func Revise(judged, edited string, keys []string, c Contract, l lang.Language) Revision {
 	for _, check := range c.Earlier.Checks {

@@ -47,7 +47,7 @@ var runners = []struct {
 	{"cucumber", "14 scenarios (1 failed, 13 passed)", pattern.New(`^\d+ (?:scenarios?|steps?) \(` + count + ` failed`)},
 }
 
-// totalIn returns what a line of a test runner's output reports as failed; "" for other lines.
+// totalIn returns the test runner that reports a failure in a line; "" for other lines.
 func totalIn(line string) (runner string) {
 	if len(line) > 300 || !strings.ContainsAny(line, "Ffn") {
 		return ""
@@ -92,5 +92,5 @@ func appendTotal(out []Total, line string) []Total {
 	return out
 }
 
-// ansi matches what terminals take as colours.
+// ansi matches the colours of terminals.
 var ansi = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")

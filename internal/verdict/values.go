@@ -63,7 +63,7 @@ func clipTo(s string, characters int) string { return visible.Clipped(s, charact
 // quote returns a value of a report as a sentence names it.
 func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }
 
-// needs returns what a blocked report waits for: a text or a list of texts.
+// needs joins the reasons why a report is blocked: a text or a list of texts.
 func needs(v any) string {
 	list, ok := v.([]any)
 	if !ok {
@@ -84,7 +84,7 @@ func blank(s string) bool {
 }
 
 // fold returns a value in lower case, of common width, with one underline between its words and
-// without what surrounds it.
+// without the signs around it.
 func fold(s string) string {
 	s = strings.ToLower(narrow(s))
 	s = strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || c == '-' || c == '_' }), "_")

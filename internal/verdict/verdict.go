@@ -27,7 +27,7 @@ type Report struct {
 	Resolved []workflow.Resolution
 	// Listed is true if the block has findings at all, none among them.
 	Listed bool
-	// Needs is what a blocked report waits for.
+	// Needs names the things that a blocked report waits for.
 	Needs string
 	// Stated is the worst of the verdicts that the block and the text state; empty if there is
 	// none.
@@ -38,7 +38,7 @@ type Report struct {
 	Totals []Total
 }
 
-// Limits of what is read; the text of each round has all of it.
+// Limits of a report; the text of each round has all of it.
 const (
 	maxRows   = 2000 // of each list
 	maxListed = 40   // ids that a sentence names
