@@ -42,9 +42,9 @@ type Argument[T any] struct {
 	// Text is the field of an argument that is a text; Read reads any other.
 	Text func(*T) *string
 	Read func(to *T, raw json.RawMessage) error
-	// Missing is the hint to a call without the argument; empty where it may be left out.
+	// Missing is the hint to a call without the argument; empty if it may be left out.
 	Missing lang.Text
-	// Decides is true where leaving the argument out would be a decision: null is not that.
+	// Decides is true if leaving the argument out would be a decision: null is not that.
 	Decides bool
 }
 
@@ -157,7 +157,7 @@ func checkEncoding(raw []byte) error {
 }
 
 func halfSurrogate(raw []byte) bool {
-	high := -1 // where a high half ended, and its low half has to follow
+	high := -1 // the end of a high half, which its low half has to follow
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			if high == i {

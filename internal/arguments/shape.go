@@ -28,7 +28,7 @@ func (t *types) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(t))
 }
 
-// unnamed is the shape of the properties without a name; nil where the schema only allows or
+// unnamed is the shape of the properties without a name; nil if the schema only allows or
 // forbids them.
 type unnamed struct{ *Shape }
 
@@ -131,7 +131,7 @@ func (s *Shape) fitList(raw json.RawMessage) json.RawMessage {
 	return rebuilt(raw, list, changed)
 }
 
-// rebuilt is the JSON of a value, or raw as it came where nothing in it was changed.
+// rebuilt is the JSON of a value, or raw as it came if nothing in it was changed.
 func rebuilt(raw json.RawMessage, value any, changed bool) json.RawMessage {
 	if !changed {
 		return raw

@@ -22,7 +22,7 @@ import (
 // Folder holds the artifacts of all tasks of a project, relative to it.
 const Folder = ".claude/specs"
 
-// Path returns where an artifact of a task belongs, relative to the project.
+// Path returns the path of an artifact of a task, relative to the project.
 func Path(task, file string) string { return Folder + "/" + task + "/" + file }
 
 // TaskFolder returns the folder of a task's artifacts, relative to the project.

@@ -89,7 +89,7 @@ type Config struct {
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
-	// OwnRubrics is true where the project's file names the folder of rubrics.
+	// OwnRubrics is true if the project's file names the folder of rubrics.
 	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.
 	Toolsets []Toolset
@@ -124,7 +124,7 @@ type Config struct {
 	// setBy has the setters of settings that are not of one stage.
 	setBy map[string]workflow.Setter
 	from  source
-	// project is the folder of the project, userFile the user's file; "" where there is none.
+	// project is the folder of the project, userFile the user's file; "" if there is none.
 	project, userFile string
 	confined          bool
 	scoring           workflow.ScoringMode // of [Source]

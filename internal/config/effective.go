@@ -18,7 +18,7 @@ const (
 	Tighten Guard = "tighten"
 	// PersonOnly: it has no say.
 	PersonOnly Guard = "person"
-	// PersonFirst: it counts where the person has set nothing.
+	// PersonFirst: it counts if the person has set nothing.
 	PersonFirst Guard = "first"
 )
 

@@ -17,16 +17,16 @@ const (
 // Providers are the valid values of provider.
 func Providers() []string { return []string{ProviderAnthropic, ProviderOpenAI} }
 
-// Model says which language model works for the person where no host does. It never holds a key.
+// Model names the language model that works for the person if no host does. It never holds a key.
 type Model struct {
 	// Provider is one of Providers, Name the model, BaseURL the address of its server; "" leaves the
 	// choice to the program.
 	Provider, Name, BaseURL string
-	// CostLimit bounds what a session may spend; 0 sets no limit.
+	// CostLimit bounds the costs of a session; 0 sets no limit.
 	CostLimit price.Money
 }
 
-// Named reports whether the person has chosen a model. An address alone says where, not that.
+// Named reports whether the person has chosen a model. An address alone is no choice.
 func (m Model) Named() bool { return m.Provider != "" || m.Name != "" }
 
 // setModel applies a setting of the model. A project's file has no say: it must not send the

@@ -35,7 +35,7 @@ func (l *layer) stage(id workflow.StageID) *workflow.Policy {
 	return l.stages[id]
 }
 
-// policy returns what the source sets for one stage: its own settings take precedence over
+// policy returns the rules that the source sets for one stage: its own settings take precedence over
 // those for all stages.
 func (l *layer) policy(id workflow.StageID) workflow.Policy {
 	p := *l.stage(id)
@@ -57,7 +57,7 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 }
 
 // inForce returns the policy of a stage, and the one that the project's file asks for. The
-// person configures it in their own file and in the environment; where both set a rule, the
+// person configures it in their own file and in the environment; if both set a rule, the
 // stricter one holds, because a program that starts ours can set a variable more easily than
 // change the person's file. The other rules have their defaults. The project's file can only
 // tighten the result.

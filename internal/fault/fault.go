@@ -1,7 +1,7 @@
 // Package fault is the one error taxonomy of bmad-mcp.
 //
-// An [Error] has a [Code] for machines, a message for people (lower case, what
-// happened and why), a hint (what to do next) and, where a session is involved,
+// An [Error] has a [Code] for machines, a message for people (lower case, the
+// failure and its reason), a hint (the next step) and, if a session is involved,
 // the actions that are allowed now. Every package below the faces returns these;
 // each face maps them once, in the language of its reader: the MCP face to an
 // isError result, the CLI to an exit code.
@@ -48,7 +48,7 @@ type Error struct {
 	// Message and Hint are in English, or in the language of [Error.Translated].
 	Message string
 	Hint    string
-	// Language is that of Message and Hint; empty where nobody has chosen it.
+	// Language is that of Message and Hint; empty if nobody has chosen it.
 	Language lang.Language
 	// Allowed lists the actions that would be accepted now; empty if no session was found.
 	Allowed []string

@@ -69,7 +69,7 @@ func plainName(name string) string {
 	return strings.Trim(marks.Replace(strings.ToLower(name)), "-*")
 }
 
-// Distance measures how far a known name is from the wanted one; ok is false where they are
+// Distance measures how far a known name is from the wanted one; ok is false if they are
 // not similar. Short names resemble everything, so they have to begin alike.
 func Distance(want, known string) (distance int, ok bool) {
 	if want == "" || len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) {
@@ -85,7 +85,7 @@ func Distance(want, known string) (distance int, ok bool) {
 		distance, ok = Distance(want, strings.ToValidUTF8(known[:len(want)+1], ""))
 		return distance + 1, ok
 	case max(len(want)-len(known), len(known)-len(want)) > limit*4 || bits.OnesCount64(letters(want)&^letters(known)) > limit*4:
-		return 0, false // cheaper than counting, where no count could be small; a character has up to 4 bytes
+		return 0, false // cheaper than counting, if no count could be small; a character has up to 4 bytes
 	default:
 		distance = fuzzy.LevenshteinDistance(want, known)
 	}
@@ -101,7 +101,7 @@ func letters(s string) (set uint64) {
 }
 
 // NearPath returns paths that a caller may have meant by one that does not exist: it follows the
-// path part by part, and takes the similar name where a part is missing. list returns the names
+// path part by part, and takes the similar name if a part is missing. list returns the names
 // in a folder, those of folders with a / at their end; it is asked once for each part.
 func NearPath(name string, list func(folder string) []string) []string {
 	folder, parts := ".", strings.Split(path.Clean(name), "/")

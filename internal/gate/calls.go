@@ -11,7 +11,7 @@ import (
 // AskFirst is the place in a call for the person's word alone.
 var AskFirst = lang.T("ask the human: true or false")
 
-// ConfirmCall is the call about which the host asks the person. Where a yes is more than saving
+// ConfirmCall is the call about which the host asks the person. If a yes is more than saving
 // a document, the person says first which way it goes.
 func ConfirmCall(s *standing.Standing) map[string]any {
 	call := map[string]any{
@@ -24,7 +24,7 @@ func ConfirmCall(s *standing.Standing) map[string]any {
 	return call
 }
 
-// Allowed lists the actions that the session accepts where it is, and with its draft as it is.
+// Allowed lists the actions that the session accepts in its state, and with its draft as it is.
 func Allowed(s *standing.Standing) []workflow.Action {
 	actions := s.Workflow.Allowed(s.Session)
 	if s.Stopped() {
@@ -46,7 +46,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 	return actions
 }
 
-// Approvals names the person's choices where a session waits for approval.
+// Approvals names the person's choices if a session waits for approval.
 func Approvals(s *standing.Standing) []string {
 	switch {
 	case s.Stage.Gate == workflow.GateApproval:

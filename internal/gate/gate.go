@@ -12,7 +12,7 @@ import (
 // Word is a decision as the call itself states it.
 type Word struct {
 	Via workflow.Channel
-	// Given is true where the call states a decision, and No where it is a no.
+	// Given is true if the call states a decision, and No if it is a no.
 	Given, No bool
 	// Draft is the hash of the draft that the decision is for; empty takes any.
 	Draft string
@@ -29,7 +29,7 @@ func (w Word) Decision() workflow.Decision {
 func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 // Decidable refuses a decision on a draft that is not the one that was scored, before anyone is
-// asked about it. A person who is asked sees what was edited, and can take it.
+// asked about it. A person who is asked sees the edits, and can take them.
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
 	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
@@ -64,7 +64,7 @@ func Opens(s *standing.Standing) error {
 	return nil
 }
 
-// Asks reports whether the question goes to the person, where the call can reach them.
+// Asks reports whether the question goes to the person, if the call can reach them.
 func Asks(s *standing.Standing, w Word) bool {
 	switch {
 	case !s.Call.Asks:
@@ -73,11 +73,11 @@ func Asks(s *standing.Standing, w Word) bool {
 		return true
 	}
 	// A no that the assistant passes on opens nothing, so the person is asked about a yes;
-	// but where a no is the decision to go on, about that too.
+	// but if a no is the decision to go on, about that too.
 	return s.Policy.Gate == workflow.GateAuto && (!w.No || s.RoundsSpent() || s.Blocked())
 }
 
-// OwnWord refuses a decision that the call itself states where its word does not count. note
+// OwnWord refuses a decision that the call itself states if its word does not count. note
 // says why no person has seen the question.
 func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 	switch {
@@ -95,8 +95,8 @@ func OwnWord(s *standing.Standing, w Word, note lang.Text) error {
 	return nil
 }
 
-// NeedsWords says why a decision needs words of the person and has none; empty where it does not.
-// Comments say what to do, but not why a risk is accepted.
+// NeedsWords says why a decision needs words of the person and has none; empty if it does not.
+// Comments ask for changes, but do not say why a risk is accepted.
 func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comments []workflow.Comment) lang.Text {
 	switch {
 	case !blank(given), s.Blocked() && len(comments) > 0:
@@ -122,7 +122,7 @@ func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 }
 
 // LeavingPolicy is the policy for cancelling and reopening: the strictest of the stages that
-// the session has come to, since what was decided there is undone.
+// the session has come to, since the decision there is undone.
 func LeavingPolicy(s *standing.Standing) workflow.GateMode {
 	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.CurrentStage)] {
 		if st.Policy().Gate == workflow.GateStrict && s.Workflow.Gated(st) {

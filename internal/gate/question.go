@@ -1,4 +1,4 @@
-// Package gate decides at the gates of a session: what the person is asked, which choices they
+// Package gate decides at the gates of a session: the question for the person, the choices that they
 // have, whose word counts, and whether a gate may open. Its functions are pure; they decide by
 // the facts of a [standing.Standing].
 package gate
@@ -12,9 +12,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Question is what a person is asked: to decide at a gate, or for answers.
+// Question asks a person to decide at a gate, or for answers.
 type Question struct {
-	// Bound is what the answer is good for; an answer to another question decides nothing.
+	// Bound names the gate that the answer is good for; an answer to another question decides nothing.
 	Bound
 	// Language is the one that the person is asked in.
 	Language lang.Language
@@ -22,7 +22,7 @@ type Question struct {
 	Cwd      string
 	// Title is a line that says at which stage the session is.
 	Title string
-	// Lead says in one line what is decided, with the verdict or the scores, and Worst what
+	// Lead says in one line which decision waits, with the verdict or the scores, and Worst
 	// speaks most against it: hosts show few lines of a form, and cut them.
 	Lead, Worst string
 	// Text has the other facts about the document, for people, without emphasis.
@@ -30,20 +30,20 @@ type Question struct {
 	// Draft is the document's path, relative to Cwd; Size is in bytes.
 	Draft string
 	Size  int64
-	// Edited is true where the draft was changed since it was scored: a yes takes it as it is now.
+	// Edited is true if the draft was changed since it was scored: a yes takes it as it is now.
 	Edited bool
 	// Page is the address at which a dashboard shows the document; "" for none.
 	Page string
 	// Choices are the decisions that can be taken, in the words of this gate.
 	Choices []Choice
-	// Questions are the open ones, where answers are asked for. Choices then has the one to take
-	// the document without answering, where its gate is met.
+	// Questions are the open ones, if answers are asked for. Choices then has the one to take
+	// the document without answering, if its gate is met.
 	Questions []workflow.Question
 	// Limit is how long to wait for the person.
 	Limit time.Duration
 }
 
-// DraftLine names the document, for people, with its size where a form has room for it.
+// DraftLine names the document, for people, with its size if a form has room for it.
 func (q Question) DraftLine() string { return words.DraftLine(q.Language, q.Draft, q.Size) }
 
 // Bound says which point of which session an answer is for.
@@ -54,7 +54,7 @@ type Bound struct {
 	// SHA256 is the draft's, with the edits that it has.
 	SHA256 string
 	Action workflow.Action
-	// Target is where a reopen goes.
+	// Target is the stage of a reopen.
 	Target workflow.StageID
 }
 
@@ -63,10 +63,10 @@ type Bound struct {
 type Choice struct {
 	Decision workflow.Decision
 	Label    string
-	// Words is the question for the person's words that follows the choice; empty where it needs
+	// Words is the question for the person's words that follows the choice; empty if it needs
 	// none. Without an answer to it nothing is decided.
 	Words string
-	// Reason is true where the words say why work goes on, not what is to change.
+	// Reason is true if the words say why work goes on, and ask for no change.
 	Reason bool
 }
 
@@ -81,13 +81,13 @@ func (c Choice) Value() string {
 // Response is the person's answer to a question.
 type Response struct {
 	Channel workflow.Channel
-	// Decision is empty where the person took none; Silence then says why.
+	// Decision is empty if the person took none; Silence then says why.
 	Decision workflow.Decision
 	Feedback string
 	// Comments are the person's remarks on lines of the draft, in any decision on it.
 	Comments []workflow.Comment
 	Answers  map[string]string
-	// SkipRest is true where the person skips the questions that they give no answer to.
+	// SkipRest is true if the person skips the questions that they give no answer to.
 	SkipRest bool
 	Took     time.Duration
 	// Passkey is the signature of an answer by ChannelPasskey.
@@ -97,12 +97,12 @@ type Response struct {
 
 // Silence says why there is no decision. It continues the words "no decision was taken: ".
 type Silence struct {
-	// Why is for people; empty where there is a decision.
+	// Why is for people; empty if there is a decision.
 	Why lang.Text
-	// Unasked is true where no person has seen the question, so that another channel may
-	// decide. Where a person has seen it, their silence is theirs.
+	// Unasked is true if no person has seen the question, so that another channel may
+	// decide. If a person has seen it, their silence is theirs.
 	Unasked bool
-	// View is true where the person wants to read the document before they decide.
+	// View is true if the person wants to read the document before they decide.
 	View bool
 }
 
@@ -119,7 +119,7 @@ func Ask(s *standing.Standing) Question {
 	return q
 }
 
-// AskQuestions is the question for answers to those that are open. Where the document has reached
+// AskQuestions is the question for answers to those that are open. If the document has reached
 // its gate, the person can take it as it is.
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
@@ -131,7 +131,7 @@ func AskQuestions(s *standing.Standing) Question {
 	return q
 }
 
-// Leave is the question whether a session leaves where it is, with a reason that the call gives.
+// Leave is the question whether a session leaves its stage, with a reason that the call gives.
 func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
 	q := Ask(s)
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
@@ -148,7 +148,7 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 	return q
 }
 
-// Bind returns what an answer is good for now.
+// Bind returns the gate that an answer is good for now.
 func Bind(s *standing.Standing) Bound {
 	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
 	if s.CurrentState.Gated() {
@@ -159,7 +159,7 @@ func Bind(s *standing.Standing) Bound {
 	return b
 }
 
-// Choices are the decisions at the gate of a session, in its words. A failed verdict names what is
+// Choices are the decisions at the gate of a session, in its words. A failed verdict names the faults that are
 // to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)

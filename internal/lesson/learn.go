@@ -9,18 +9,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Lesson is what a change of a session leaves for later runs.
+// Lesson is a note that a change of a session leaves for later runs.
 type Lesson struct {
 	// Session and Finding tell lessons apart: one that is known is not written again, whatever
 	// its text is by then.
 	Session, Finding string
 	Type, Agent      string
-	// Text is empty where only the tags of a known lesson change.
+	// Text is empty if only the tags of a known lesson change.
 	Text string
 	Tags []string
 }
 
-// Bounds of what one change leaves.
+// Bounds of the lessons of one change.
 const (
 	maxFindings  = 5
 	maxDecisions = 10
@@ -28,7 +28,7 @@ const (
 	maxLesson = 1000
 )
 
-// Of returns what the latest entries of the session's history teach. document reads the document
+// Of returns the lessons of the latest entries of the session's history. document reads the document
 // of a stage that the person has confirmed.
 func Of(s *standing.Standing, entries []workflow.Transition, document func(workflow.Stage) string) []Lesson {
 	var out []Lesson
@@ -94,7 +94,7 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
 }
 
-// settled says of findings which are not open any more what became of them.
+// settled returns the outcomes of findings that are not open any more.
 func settled(s *standing.Standing, st workflow.Stage) []Lesson {
 	var out []Lesson
 	for _, f := range s.Record(st.ID).Findings {
@@ -167,7 +167,7 @@ func skipsSections(a *workflow.Audit) bool {
 // minRepeated is how many characters an answer has to have before repeating it cannot be an accident.
 const minRepeated = 12
 
-// repeatsAnswer reports whether a person has to say again what they have answered before.
+// repeatsAnswer reports whether a person has to repeat an answer.
 func repeatsAnswer(s *workflow.Session, feedback string) bool {
 	said := plain(feedback)
 	for _, rec := range s.Stages {

@@ -1,8 +1,8 @@
-// Package lesson decides what a run asks of the project memory and what it leaves there.
+// Package lesson decides which notes a run takes from the project memory, and which it leaves there.
 //
-// A [Question] is what a stage asks for its briefing, a [Note] an answer to it. A [Lesson] is
-// what a change of a session teaches later runs: a defect that a report names, what a person
-// wants changed, a decision of an architecture, a finished run. The package reads nothing and
+// A [Question] asks for the notes of a stage's briefing, a [Note] answers it. A [Lesson] is
+// a note that a change of a session leaves for later runs: a defect that a report names, a change that a
+// person asks for, a decision of an architecture, a finished run. The package reads nothing and
 // knows no files; the memory keeps lessons as notes.
 package lesson
 
@@ -43,7 +43,7 @@ func Categories() []string {
 	return []string{CCFail, WrongAssumption, ContextLoss, Hallucination, ArchMistake, ProcessSkip}
 }
 
-// The tags of failures that say what became of them.
+// The tags of failures that name their outcome.
 const (
 	// Resolved: the defect was fixed.
 	Resolved = "resolved"
@@ -68,7 +68,7 @@ type Note struct {
 	By     string `json:"by,omitempty"`
 	Source string `json:"source,omitempty"`
 	Date   string `json:"date,omitempty"`
-	// Text is in quotation marks, and has no others of their kind: what stands between them is the
+	// Text is in quotation marks, and has no others of their kind: the text between them is the
 	// note's.
 	Text string `json:"text"`
 	// Resolved is true for a failure that was fixed.
@@ -80,7 +80,7 @@ func Quote(text string) string {
 	return "“" + strings.NewReplacer("“", `"`, "”", `"`).Replace(text) + "”"
 }
 
-// Question is what a stage asks of the memory.
+// Question asks the memory for the notes of a stage.
 type Question struct {
 	Text string
 	// Types are those of the notes that are of use to the stage.

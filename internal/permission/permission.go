@@ -1,10 +1,10 @@
 // Package permission decides which content of a project may be used, and which commands may
-// run in it, by what the person has allowed.
+// run in it, by the person's allowances.
 //
-// [Person] answers for what the person allows anywhere, and a [Guard] for one open project: it
+// [Person] answers for the person's allowances anywhere, and a [Guard] for one open project: it
 // lets a run follow a workflow, trusts a rubric, and runs a verify command, or does not. A
 // [Want] is something that waits for a permission. A run keeps the verify commands that it
-// began with; the guard notes in its history what the configuration has instead.
+// began with; the guard notes in its history the values that the configuration has instead.
 package permission
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// Consent is what the person has allowed.
+// Consent keeps the person's allowances.
 type Consent interface {
 	// Allowed reports whether they have allowed something in a project.
 	Allowed(a trust.Allowance) bool
-	// InForce returns what they have allowed in a project, Allowances what anywhere.
+	// InForce returns those in a project, Allowances all of them.
 	InForce(project string) []trust.Allowance
 	Allowances() ([]trust.Allowance, error)
-	// Bind binds what they have allowed under an older version to the project.
+	// Bind binds allowances of an older version to the project.
 	Bind(ctx context.Context, project string) error
-	// Allow records what they allow.
+	// Allow records allowances.
 	Allow(ctx context.Context, a trust.Allowance) error
 }
 
 // Person answers for the person who works with this program.
 type Person struct {
-	// Consent is what they have allowed; with nil, nothing.
+	// Consent has the person's allowances; with nil, there are none.
 	Consent Consent
 	Names   standing.Names
 	Now     func() time.Time
@@ -56,7 +56,7 @@ func (p *Person) at() time.Time { return p.Now().UTC().Truncate(time.Millisecond
 // allowed reports whether they have allowed something as it is.
 func (p *Person) allowed(a trust.Allowance) bool { return p.Consent != nil && p.Consent.Allowed(a) }
 
-// Guard decides what may be used of one open project.
+// Guard decides which parts of one open project may be used.
 type Guard struct {
 	*Person
 	project *project.Project
@@ -64,8 +64,8 @@ type Guard struct {
 	permits func() trust.Permits
 }
 
-// allowance is what the person allows by allowing something of the project; hash is that of
-// its content, "" where the text says everything.
+// allowance is the record of a person's consent to something of the project; hash is that of
+// its content, "" if the text says everything.
 func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
 	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}
 }

@@ -54,7 +54,7 @@ func (g *Guard) Wants() ([]Want, error) {
 	return w.list, nil
 }
 
-// gatesText says which stages a workflow has, and what each asks of a person.
+// gatesText lists the stages of a workflow, each with its questions to a person.
 func gatesText(d *workflow.Definition) string {
 	parts := make([]string, len(d.Stages))
 	for i, st := range d.Stages {
@@ -199,7 +199,7 @@ func (w *wanted) scripts() {
 	}
 }
 
-// contract adds the script of a kit where the settings name no verify command instead.
+// contract adds the script of a kit if the settings name no verify command instead.
 func (w *wanted) contract() {
 	if w.Configured().Command != "" {
 		return

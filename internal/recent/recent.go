@@ -1,9 +1,9 @@
-// Package recent keeps what was used last, in bounded memory.
+// Package recent keeps the values that were used last, in bounded memory.
 package recent
 
 import "sync"
 
-// Map is a map that forgets what was not used for longest. The zero Map is not usable; it is
+// Map is a map that forgets the value that was not used for longest. The zero Map is not usable; it is
 // safe for concurrent use.
 type Map[K comparable, V any] struct {
 	half int
@@ -44,7 +44,7 @@ func (m *Map[K, V]) Put(key K, value V) {
 	m.put(key, value)
 }
 
-// Change replaces the value of a key by what change makes of it; ok is false where there was none.
+// Change replaces the value of a key by what change makes of it; ok is false if there was none.
 func (m *Map[K, V]) Change(key K, change func(value V, ok bool) V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

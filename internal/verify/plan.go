@@ -10,7 +10,7 @@ import (
 type Configured struct {
 	Command string
 	By      workflow.Setter
-	// Person is the command in the person's own file, nil where that names none.
+	// Person is the command in the person's own file, nil if that names none.
 	Person *string
 	// Allowed is when the person allowed the command by its text; nil if they have not.
 	Allowed *time.Time
@@ -20,11 +20,11 @@ type Configured struct {
 type Plan struct {
 	// Keep is the command that the session keeps from now on.
 	Keep workflow.VerifyCommand
-	// Changes lead from the one it kept to Keep, where the history should record them.
+	// Changes lead from the one it kept to Keep, if the history should record them.
 	Changes []Change
 }
 
-// Change is a step from one kept command to the next. Where only Instead differs, the
+// Change is a step from one kept command to the next. If only Instead differs, the
 // command stays the same.
 type Change struct{ Before, After workflow.VerifyCommand }
 

@@ -4,7 +4,7 @@ import "strings"
 
 // Canonical returns the form of a command for comparisons. The number of blanks between
 // words makes no difference to a shell, so that runs of them become one, but only in a
-// command of plain words. Where a blank could matter (quotes, escapes, expansions, comments,
+// command of plain words. If a blank could matter (quotes, escapes, expansions, comments,
 // several lines), the command stays as it is: a difference too many costs a question, one
 // too few runs a command that nobody has seen.
 func Canonical(command string) string {

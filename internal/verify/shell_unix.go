@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// foldsBlanks is true where any number of blanks separates words.
+// foldsBlanks is true if any number of blanks separates words.
 const foldsBlanks = true
 
 // shell returns the command for the shell.

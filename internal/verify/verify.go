@@ -123,7 +123,7 @@ func run(ctx context.Context, dir string, e workflow.Evidence, command func(cont
 	return e
 }
 
-// refuse returns why a command cannot be started, where the system's own error would be
+// refuse returns why a command cannot be started, if the system's own error would be
 // missing or unclear.
 func refuse(ctx context.Context, dir, command string, l lang.Language) string {
 	if ctx.Err() != nil {

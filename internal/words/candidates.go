@@ -12,7 +12,7 @@ import (
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
 
 // candidates compares the drafts that several engines handed in: which one was taken, and why, and
-// where the other is; "" where one engine was asked.
+// the place of the other; "" if one engine was asked.
 func candidates(s *standing.Standing, rec *workflow.Record) string {
 	at := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return c.Taken })
 	if at < 0 {

@@ -23,7 +23,7 @@ const (
 	goalColumns = 60
 )
 
-// digest is what a person needs for a decision, before they read the document itself.
+// digest has the facts that a person needs for a decision, before they read the document itself.
 type digest struct {
 	lang.Language
 	lines []digestLine
@@ -32,7 +32,7 @@ type digest struct {
 
 type digestLine struct {
 	text string
-	// spare lines give way to the lists where room is short.
+	// spare lines give way to the lists if room is short.
 	spare bool
 }
 
@@ -52,14 +52,14 @@ func (d *digest) put(text string, spare bool) {
 	}
 }
 
-// list adds what the server says line by line.
+// list adds the server's own words, line by line.
 func (d *digest) list(title string, items []string) {
 	if len(items) > 0 {
 		d.lists = append(d.lists, digestList{title, items})
 	}
 }
 
-// quote adds what the assistant has written line by line.
+// quote adds the assistant's words, line by line.
 func (d *digest) quote(title string, items []string) {
 	quoted := make([]string, len(items))
 	for i, item := range items {
@@ -97,7 +97,7 @@ type digestWay struct {
 // lines returns how many lines a text has.
 func lines(text string) int { return strings.Count(text, "\n") + 1 }
 
-// rows returns how many lines of the chat a text takes, broken between words where it is
+// rows returns how many lines of the chat a text takes, broken between words if it is
 // wider than the chat.
 func rows(text string) int { return len(visible.Wrap(unmarked.Replace(text), chatColumns)) }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Edit says in one sentence what was changed in a draft since it was scored. Whose hand it was
+// Edit describes in one sentence the changes of a draft since it was scored. Whose hand it was
 // cannot be known.
 func Edit(l lang.Language, e *standing.Edit) string {
 	if len(e.Lines) == 0 {
@@ -27,7 +27,7 @@ func Edit(l lang.Language, e *standing.Edit) string {
 	return l.Say("1 line was changed since it was scored: %s", first)
 }
 
-// editList says line by line what was changed.
+// editList lists the changes line by line.
 func editList(l lang.Language, lines []standing.EditedLine) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -43,7 +43,7 @@ func editList(l lang.Language, lines []standing.EditedLine) []string {
 	return out
 }
 
-// TakenBack names what a round takes back of the person's edit; "" where it takes back nothing.
+// TakenBack names the lines of the person's edit that a round takes back; "" if there are none.
 func TakenBack(l lang.Language, lines []standing.EditedLine) string {
 	if len(lines) == 0 {
 		return ""
@@ -75,7 +75,7 @@ func takenBack(s *standing.Standing) string {
 	return ""
 }
 
-// editDecidedOn returns the entry of the edited draft that the person has just sent back; nil where
+// editDecidedOn returns the entry of the edited draft that the person has just sent back; nil if
 // it was not edited.
 func editDecidedOn(s *standing.Standing) *workflow.Transition {
 	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
@@ -123,7 +123,7 @@ func EditedDraft(s *standing.Standing) *fault.Error {
 	return e.WithHint("%s; only this own act of theirs takes the text as it is now. Or call %s with false and say what to change", Ways(s), s.Call.Action)
 }
 
-// RevisionRefused refuses a report that was edited so that it lacks what it owes.
+// RevisionRefused refuses an edited report that lacks rows which it owes.
 func RevisionRefused(path string, reasons []lang.Text) error {
 	return fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", path, lang.Join(reasons, "; ")).
 		WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")

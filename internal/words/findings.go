@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Finding is a finding in one line, without what it does not say.
+// Finding is a finding in one line, without its empty parts.
 func Finding(f workflow.Finding) string {
 	head := strings.Join(strings.Fields(f.ID+" "+f.Severity+" "+f.File), " ")
 	return strings.TrimSuffix(head+": "+f.Problem, ": ")
@@ -131,7 +131,7 @@ func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Recor
 	return out
 }
 
-// OldDraft says where the document of a session of an older server is.
+// OldDraft names the place of a document that an older server kept.
 func OldDraft(stage workflow.StageID) lang.Text {
 	return lang.T("it stands in this file, under stages.%s.draft", stage)
 }

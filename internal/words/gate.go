@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// options names the choices of the person at a gate: in their words where the assistant passes
+// options names the choices of the person at a gate: in their words if the assistant passes
 // them on, else by which act of their own.
 func options(s *standing.Standing, ways ...string) string {
 	if s.Unusable() {
@@ -52,8 +52,8 @@ func ownAct(s *standing.Standing) string {
 	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
 }
 
-// gateMessage is what a person reads where the session waits for their decision: a digest
-// of the document, and what they can do.
+// gateMessage is the text for a person while the session waits for their decision: a digest
+// of the document, and their choices.
 func gateMessage(s *standing.Standing, draft, target string) string {
 	options := gateOptions(s, target)
 	size := lines
@@ -113,7 +113,7 @@ func gateOptions(s *standing.Standing, target string) string {
 	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
-// labelled names something; "" where there is nothing to name.
+// labelled puts a label before a text; "" if the text is empty.
 func labelled(label, what string) string {
 	if what == "" {
 		return ""
@@ -121,8 +121,8 @@ func labelled(label, what string) string {
 	return label + what
 }
 
-// digest gathers what speaks for and against the document that waits. The draft is left
-// out where it is named elsewhere.
+// digest gathers the facts for and against the document that waits. The draft is left
+// out if it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {
 	d := digest{Language: s.Language}
 	st, rec := s.Stage, s.Current()
@@ -190,7 +190,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 	return d
 }
 
-// edited adds what was changed since the document was scored.
+// edited adds the changes since the document was scored.
 func (d *digest) edited(s *standing.Standing) {
 	e := s.Draft.Edit
 	switch {
@@ -218,7 +218,7 @@ func elsewhere(s *standing.Standing, st workflow.Stage) string {
 	return s.Say("or **reopen** an earlier stage, or **cancel**")
 }
 
-// reported adds what a review or QA report came to, beside its verdict.
+// reported adds the results of a review or QA report, beside its verdict.
 func reported(s *standing.Standing, d *digest, draft string) {
 	rec := s.Current()
 	d.add(Rows(s.Language, rec.Criteria))
@@ -251,7 +251,7 @@ func reported(s *standing.Standing, d *digest, draft string) {
 	}
 }
 
-// gaps names those of a record: what the assistant states in its words, what the server has found in
+// gaps names those of a record: those that the assistant states in its words, those that the server has found in
 // the server's.
 func gaps(l lang.Language, rec *workflow.Record) []string {
 	out := make([]string, len(rec.Gaps))

@@ -11,7 +11,7 @@ import (
 // Restored is an approved text that was put back.
 type Restored struct {
 	Path string
-	// Kept is where an edited artifact was kept; "" if there was none.
+	// Kept is the place of an edited artifact; "" if there was none.
 	Kept string
 }
 
@@ -28,7 +28,7 @@ func RestoredTexts(s *standing.Standing, done []Restored) string {
 	return b.String() + "\n"
 }
 
-// AlteredNote says which approved texts are not as they were approved, and what the person can do;
+// AlteredNote names the approved texts that are not as they were approved, and the person's choices;
 // "" if all are.
 func AlteredNote(s *standing.Standing) string {
 	if len(s.Altered) == 0 {
@@ -82,7 +82,7 @@ func AdoptQuestion(s *standing.Standing) string {
 		s.Integrity.Problem, meaning, s.Place(), s.Revision, s.Names.Program, s.TaskName) + texts
 }
 
-// alteredLines lists the approved texts that differ, each with the one that was approved where that
+// alteredLines lists the approved texts that differ, each with the one that was approved if that
 // is another file.
 func alteredLines(s *standing.Standing) string {
 	var b strings.Builder

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The labels of choices that take a session away from where it is, or accept it.
+// The labels of choices that take a session away from its stage, or accept it.
 var (
 	CancelLabel = lang.T("Cancel this run")
 	AdoptLabel  = lang.T("Adopt it as it is")
@@ -65,7 +65,7 @@ func plainLabels(s *standing.Standing) (yes, no string) {
 	return s.Say("Approve: save it and go on"), s.Say("Request changes, and say which")
 }
 
-// The questions that ask for a person's words, once they have chosen what needs them.
+// The questions that ask for a person's words, once they have made a choice that needs them.
 var (
 	AskChanges = lang.T("What is to change?")
 	AskReason  = lang.T("Why do you accept it? Your reason is recorded.")

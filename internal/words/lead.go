@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Lead says in one line what is decided, and what speaks for it: verdict or scores.
+// Lead says in one line which decision waits, and its reasons: verdict or scores.
 func Lead(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
 	text := ""
@@ -94,7 +94,7 @@ func sentence(text string) string {
 // severities are those of findings, the worst first.
 var severities = []string{"critical", "major", "minor"}
 
-// tally counts what speaks against the work.
+// tally counts the faults of the work.
 func tally(s *standing.Standing) string {
 	rec := s.Current()
 	open := workflow.OpenFindings(rec.Findings)
@@ -122,7 +122,7 @@ func tally(s *standing.Standing) string {
 	return s.Say(": %s", joined(s.Language, parts...))
 }
 
-// Worst says in one line what speaks most against going on, in its own words.
+// Worst names in one line the gravest reason against going on, in its own words.
 func Worst(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
 	theirs := func(text string) string {
@@ -233,7 +233,7 @@ func goal(s *standing.Standing) string {
 	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
 }
 
-// DraftLine names the document, for people, with its size where a form has room for it.
+// DraftLine names the document, for people, with its size if a form has room for it.
 func DraftLine(l lang.Language, path string, bytes int64) string {
 	line := l.Say("Draft: ") + path
 	size := l.Say(" (%d bytes)", bytes)
@@ -247,7 +247,7 @@ func DraftLine(l lang.Language, path string, bytes int64) string {
 }
 
 // Leaving is the lead of a question about reopening or cancelling, and the reason to show
-// beside it; words are what the assistant gives as its reason.
+// beside it; words are the assistant's reason.
 func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (lead, reason string) {
 	if !assistant {
 		return l.Say("%s?", label), ""

@@ -23,7 +23,7 @@ type List struct {
 	lines                 []string
 }
 
-// Add adds the line of a session; changed is true where other hands have changed it.
+// Add adds the line of a session; changed is true if other hands have changed it.
 func (l *List) Add(s workflow.Summary, changed bool) {
 	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
 	if s.Objective != "" {

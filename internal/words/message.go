@@ -30,7 +30,7 @@ func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 	return strings.Join(parts, " → ")
 }
 
-// Headline says which task this is and where it stands.
+// Headline names the task and its place in the workflow.
 func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Workflow, s.Session) }
 
 // TaskLine is the first line of a headline.
@@ -54,7 +54,7 @@ func Place(s *standing.Standing) string {
 	return place
 }
 
-// Message says where the session stands and what the human can do now.
+// Message describes the state of the session and the human's choices.
 func Message(s *standing.Standing) string {
 	st, rec := s.Stage, s.Current()
 	target := path.Base(s.ArtifactPath(st)) // the start names the folder, and the decision the path
@@ -155,7 +155,7 @@ func firstOpen(s *standing.Standing) int {
 	return s.Sprints[0].Number
 }
 
-// draftPlace says where the current stage's document is. Sessions of older servers
+// draftPlace names the place of the current stage's document. Sessions of older servers
 // can have it in themselves, or none.
 func draftPlace(s *standing.Standing, rec *workflow.Record) string {
 	if rec.FinalResultRef != nil {
@@ -260,7 +260,7 @@ func completedMessage(s *standing.Standing) string {
 	return b.String()
 }
 
-// risks names what the person has let go on though its gate had not, the latest of each stage.
+// risks names the work that the person has let go on though its gate had not, the latest of each stage.
 func risks(s *standing.Standing) []string {
 	var out []string
 	for _, st := range s.Workflow.Stages {

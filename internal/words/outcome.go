@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Outcome describes the result of a stage's submission, before the message of where the session is
+// Outcome describes the result of a stage's submission, before the message about the place of the session
 // now. work is the stage's working copy, resolved how many findings it reports resolved, and
 // kept the place of an edited artifact that it replaced.
 func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved int, kept string) string {
@@ -106,7 +106,7 @@ func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Chann
 	return s.Say("%s.", said) + "\n\n"
 }
 
-// Started says where a run and its documents are kept; project is named where its person may
+// Started names the places of a run and its documents; project is named if its person may
 // think of another one.
 func Started(s *standing.Standing, project string) string {
 	where := ""
@@ -136,7 +136,7 @@ func Resumed(s *standing.Standing) string {
 	return s.Say("Objective: %s", Clip(s.Objective, 300)) + "\n\n"
 }
 
-// EditsNote tells the person where edits of theirs are that a submission did not use.
+// EditsNote tells the person the place of edits of theirs that a submission did not use.
 func EditsNote(l lang.Language, kept string) string {
 	if kept == "" {
 		return ""
@@ -144,7 +144,7 @@ func EditsNote(l lang.Language, kept string) string {
 	return l.Say("The working copy had edits that this submission did not take; they are kept as `%s`.", kept) + "\n\n"
 }
 
-// keptNote tells the person where their edited version of an artifact is.
+// keptNote tells the person the place of their edited version of an artifact.
 func keptNote(s *standing.Standing, kept string) string {
 	if kept == "" {
 		return ""
@@ -190,7 +190,7 @@ func NotViewed(s *standing.Standing, err error) string {
 	return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 }
 
-// Refinement is the short prompt of a later round: what changes, and the form.
+// Refinement is the short prompt of a later round: its changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Current(), "Edit it there."
 	if s.Call.Inline {
@@ -211,7 +211,7 @@ func Refinement(s *standing.Standing, later string) string {
 		"; your last version is at draft.path; people may have edited it. " + how + " Work in context.user_answers, context.feedback, gaps and findings of this reply.\n\n" + later
 }
 
-// TakeUp tells the author what to do about change requests, and about comments on the document
+// TakeUp tells the author how to answer change requests, and about comments on the document
 // that they work from.
 func TakeUp(requests, comments int) string {
 	said := ""

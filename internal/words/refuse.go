@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// NotNow refuses an action that the session's state does not allow. takesBack is true where it
+// NotNow refuses an action that the session's state does not allow. takesBack is true if it
 // is a no to the decision that the session has just moved by.
 func NotNow(s *standing.Standing, takesBack bool) error {
 	code := fault.NotAllowed
@@ -42,8 +42,8 @@ func NoRevision(s *standing.Standing, want int) error {
 		WithHint("pass the revision of the reply you act on, or leave it out")
 }
 
-// Lost refuses a call that another one came before: it says who moved the session, and where
-// it is now. repeated is true where the call asks for the very step that was taken.
+// Lost refuses a call that another one came before: it says who moved the session, and to
+// which state. repeated is true if the call asks for the very step that was taken.
 func Lost(s *workflow.Session, repeated bool) error {
 	last := s.Last()
 	if last.Action == "" { // an older server kept no history
@@ -116,7 +116,7 @@ func WithoutWords(why lang.Text) error {
 		WithHint("ask the human, and pass their words as feedback; they are recorded")
 }
 
-// NotPersonal refuses a decision that another program brought where only a person's own act
+// NotPersonal refuses a decision that another program brought if only a person's own act
 // counts. note says why no person has seen the question.
 func NotPersonal(s *standing.Standing, via workflow.Channel, note lang.Text) error {
 	why := lang.T("only the human's own act counts here (policy strict), and this call is the assistant's")
@@ -126,7 +126,7 @@ func NotPersonal(s *standing.Standing, via workflow.Channel, note lang.Text) err
 	return fault.New(fault.GatePending, "%s", noted(why, note)).WithHint("%s", Ways(s))
 }
 
-// AskedByHost refuses a yes that the assistant passes on where its host asks the person: their
+// AskedByHost refuses a yes that the assistant passes on if its host asks the person: their
 // answer there is worth more than the assistant's word for it.
 func AskedByHost(s *standing.Standing, note lang.Text) *fault.Error {
 	why := lang.T("this host asks the human about each call of %s, so the assistant's word for a yes does not count here", s.Names.Confirm)

@@ -66,7 +66,7 @@ func unpassed(l lang.Language, rec *workflow.Record) []string {
 	return out
 }
 
-// judgedBy says on what the rows of a report rest, where a person would want to know.
+// judgedBy names the basis of a report's rows, if a person would want to know it.
 func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 	switch n := verdict.SameEvidence(rec.Criteria); {
 	case n > 0:
@@ -87,7 +87,7 @@ func returned(s *standing.Standing) string {
 }
 
 // Coverage says which criteria of the requirements a plan leaves out, and which no sprint of it
-// names; and where no document names any, that a report then owes none.
+// names; and if no document names any, that a report then owes none.
 func Coverage(s *standing.Standing) string {
 	switch c := s.Criteria; {
 	case c == nil || !judgesCriteria(s.Workflow):

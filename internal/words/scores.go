@@ -61,7 +61,7 @@ func scored(s *standing.Standing) string {
 	return text
 }
 
-// Audit reports the findings of an audit where no score has to reach a gate.
+// Audit reports the findings of an audit if no score has to reach a gate.
 func Audit(l lang.Language, a *workflow.Audit) string {
 	switch {
 	case a == nil:

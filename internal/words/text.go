@@ -24,7 +24,7 @@ func sprintList(l lang.Language, numbers []int) string {
 	return l.Say("sprints %s", Numbers(numbers))
 }
 
-// Numbers lists numbers, with an end where there are many.
+// Numbers lists numbers, with an end if there are many.
 func Numbers(numbers []int) string {
 	more := ""
 	if len(numbers) > 30 {
@@ -54,13 +54,13 @@ func list(l lang.Language, title string, items []string) string {
 	return b.String()
 }
 
-// Quoted sets what the assistant has written off from what the server says: in quotation
-// marks, in one line, without what steers a terminal or looks like emphasis.
+// Quoted sets the assistant's words off from the server's: in quotation
+// marks, in one line, without characters that steer a terminal or look like emphasis.
 func Quoted(text string, limit int) string {
 	return "“" + Clip(plainMarks.Replace(visible.Line(text)), limit) + "”"
 }
 
-// plainMarks takes out what would let quoted words look like the server's own, and end the quotation.
+// plainMarks removes the marks that would end the quotation, so that its words look like the server's own.
 var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
 
 // plain are sentences of the server that quote the assistant's words: in one line each,

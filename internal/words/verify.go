@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Evidence says in one line how a command ended, and what the person should know about
+// Evidence says in one line how a command ended, and the facts that the person should know about
 // it.
 func Evidence(e *workflow.Evidence) lang.Text {
 	text := Result(e)
@@ -117,7 +117,7 @@ func AllowedElsewhere(n standing.Names) lang.Text {
 	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", NotAllowed(n))
 }
 
-// AllowancesUnreadable says that the record of what the person allows cannot be read.
+// AllowancesUnreadable says that the record of the person's allowances cannot be read.
 func AllowancesUnreadable(n standing.Names) lang.Text {
 	return lang.T("what you have allowed cannot be read, so nothing is; in a terminal: %s allow", n.Program)
 }

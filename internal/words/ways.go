@@ -11,7 +11,7 @@ func Terminal(s *standing.Standing) string {
 	return s.Names.Program + " " + string(standing.GateAction(s.CurrentState)) + " " + s.TaskName
 }
 
-// StillWaiting says that nothing has happened since the person was told what waits for them.
+// StillWaiting says that nothing has happened since the person was told about the decision that waits.
 func StillWaiting(s *standing.Standing) string {
 	if s.Stopped() {
 		return s.Say("The person has not accepted the session yet.")
@@ -62,7 +62,7 @@ func NextMoveOf(s *workflow.Session) lang.Text {
 	return lang.T("the session is cancelled; start a new one")
 }
 
-// GrantNote says by which channel a decision came, where the person did not see it themselves.
+// GrantNote says by which channel a decision came, if the person did not see it themselves.
 func GrantNote(l lang.Language, g workflow.Grant) string {
 	switch g.Channel {
 	case workflow.ChannelRelayed:

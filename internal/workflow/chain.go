@@ -154,7 +154,7 @@ type Verification struct {
 	BrokenAt *time.Time `json:"broken_at,omitempty"`
 	// Problem describes the result for people.
 	Problem string `json:"problem,omitempty"`
-	// Adopted is the entry by which a person has accepted what was changed before it.
+	// Adopted is the entry by which a person has accepted the changes before it.
 	Adopted *Adopted `json:"adopted,omitempty"`
 	// OtherKeys names further keys that sealed it, which this machine does not have.
 	OtherKeys []string `json:"other_keys,omitempty"`
@@ -214,7 +214,7 @@ func (v Verification) Vouches(entry int) bool {
 // Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
 func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
 
-// VerifyAgainst is Verify, and compares the session with what the signer's machine knows about
+// VerifyAgainst is Verify, and compares the session with the record of the signer's machine about
 // it and its folder; nil compares it with nothing.
 func (s *Session) VerifyAgainst(signer Signer, k *Known) Verification {
 	return s.verification(signer, k).In(lang.English)

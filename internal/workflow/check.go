@@ -11,7 +11,7 @@ import (
 var (
 	nameForm     = pattern.New(`^[a-z][a-z0-9-]{0,31}$`)
 	artifactForm = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\.md$`)
-	// reserved are words that stand where a stage can be named, in arguments and settings.
+	// reserved are words that can stand in the place of a stage's name, in arguments and settings.
 	reserved = []string{"session", "history", "sessions", "workflow", "all", "task"}
 )
 
@@ -46,7 +46,7 @@ func (d *Definition) Check() error {
 	return nil
 }
 
-// checkStage checks one stage by itself, and fills in what its kind implies.
+// checkStage checks one stage by itself, and fills in the values that its kind implies.
 func (r *reader) checkStage(i int) {
 	st, at := &r.d.Stages[i], r.at(i)
 	switch {

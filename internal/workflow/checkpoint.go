@@ -19,7 +19,7 @@ type Checkpoint struct {
 	At    time.Time `json:"at"`
 	// File is the hash of the session's stored form: a file that has it needs no other check.
 	File string `json:"file,omitempty"`
-	// Strict is true where the policy of a stage was strict.
+	// Strict is true if the policy of a stage was strict.
 	Strict bool `json:"strict,omitempty"`
 	// Broken is the first entry that had been changed, 0 if none had, and Problem describes
 	// the change.
@@ -59,7 +59,7 @@ func (t Transition) signed(signer Signer) string {
 // there is none. It returns the first entry that differs, and how; 0 if none does.
 //
 // A session may be ahead of its checkpoint, which is written after it, by entries of this
-// machine or another one: every program that seals links what it adds.
+// machine or another one: every program that seals links its entries.
 func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, problem lang.Text) {
 	if c == nil {
 		return 0, lang.Text{}

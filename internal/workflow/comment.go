@@ -17,7 +17,7 @@ type Comment struct {
 	Quote string      `json:"quote,omitempty"`
 	Kind  CommentKind `json:"kind"`
 	Text  string      `json:"text,omitempty"`
-	// Replace is what the person would write instead of the quoted text.
+	// Replace is the text that the person would write instead of the quoted one.
 	Replace string `json:"replace,omitempty"`
 	Extra   Extra  `json:",unknown"`
 }
@@ -33,7 +33,7 @@ func (c Comment) Lines() string {
 	return strconv.Itoa(c.From) + "-" + strconv.Itoa(c.To)
 }
 
-// CommentKind is what a comment asks for.
+// CommentKind is the kind of a comment's request.
 type CommentKind string
 
 // The kinds of comments. An edit has the new text in Comment.Replace.
@@ -52,7 +52,7 @@ func CommentKinds() []CommentKind {
 // ChangeRequest is a comment that the next submission of a stage has to take up.
 type ChangeRequest struct {
 	Comment
-	// Stage is the one whose document was commented on, where that is another than the one
+	// Stage is the one whose document was commented on, if that is another than the one
 	// that works next.
 	Stage StageID `json:"stage,omitempty"`
 	// Round is the submission that was commented on, SHA256 the hash of its text.
@@ -60,12 +60,12 @@ type ChangeRequest struct {
 	SHA256 string        `json:"sha256,omitempty"`
 	At     time.Time     `json:"at"`
 	Status RequestStatus `json:"status"`
-	// SettledIn is the submission that settled it, Note what its author says about it.
+	// SettledIn is the submission that settled it, Note its author's words about it.
 	SettledIn int    `json:"settled_in,omitempty"`
 	Note      string `json:"note,omitempty"`
 }
 
-// RequestStatus tells what became of a change request.
+// RequestStatus is the outcome of a change request.
 type RequestStatus string
 
 // The statuses of change requests.
@@ -143,7 +143,7 @@ func (s *Session) NumberComments(round int, comments []Comment) []Comment {
 }
 
 // AddRequests records the comments of a decision as open change requests of the stage that works
-// next. made has what they have in common.
+// next. made has the fields that they have in common.
 func (r *Record) AddRequests(comments []Comment, made ChangeRequest) {
 	for _, c := range comments {
 		made.Comment, made.Status = c, RequestOpen
@@ -163,7 +163,7 @@ func (r *Record) Unmentioned(resolved []Resolution) []string {
 	return out
 }
 
-// SettleRequests enters what a submission says about the open change requests.
+// SettleRequests enters the outcomes of open change requests that a submission states.
 func (r *Record) SettleRequests(resolved []Resolution, round int) {
 	for i := range r.ChangeRequests {
 		c := &r.ChangeRequests[i]

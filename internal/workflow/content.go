@@ -53,7 +53,7 @@ type Question struct {
 	Extra  Extra          `json:",unknown"`
 }
 
-// QuestionStatus tells what became of a question when the person answered.
+// QuestionStatus is the outcome of a question once the person has answered.
 type QuestionStatus string
 
 // The question statuses.
@@ -71,7 +71,7 @@ func (q Question) Open() bool { return q.Status == "" }
 // Candidate is one of the drafts that several engines handed in for the same round.
 type Candidate struct {
 	Engine Engine `json:"engine"`
-	// Score is the claimed score, or the estimate where Estimated is true; nil in a report.
+	// Score is the claimed score, or the estimate if Estimated is true; nil in a report.
 	Score     *float64 `json:"score,omitempty"`
 	Estimated bool     `json:"score_is_estimate,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
@@ -105,7 +105,7 @@ type Finding struct {
 	ID string `json:"id"`
 	// Severity is critical, major or minor.
 	Severity string `json:"severity,omitempty"`
-	// File is a path, with a line where known.
+	// File is a path, with a line if known.
 	File    string `json:"file,omitempty"`
 	Problem string `json:"problem"`
 	Fix     string `json:"fix,omitempty"`
@@ -213,7 +213,7 @@ func FailedCriteria(all []Criterion) []Criterion {
 type Resolution struct {
 	ID  string `json:"id"`
 	How string `json:"how,omitempty"`
-	// Declined is true where the author gives a reason against it. The change request keeps it.
+	// Declined is true if the author gives a reason against it. The change request keeps it.
 	Declined bool  `json:"-"`
 	Extra    Extra `json:",unknown"`
 }

@@ -78,7 +78,7 @@ type Stage struct {
 	Kind  Kind    `json:"kind"`
 	Label string  `json:"label"` // as drawn in the pipeline, "PO"
 	Role  string  `json:"role"`  // "Product Owner"
-	// Description says in one line what the stage produces.
+	// Description names in one line the product of the stage.
 	Description string `json:"description"`
 	// DocumentName is the name that messages use for the deliverable.
 	DocumentName string   `json:"document"`
@@ -92,7 +92,7 @@ type Stage struct {
 	Owes Owes `json:"owes,omitempty"`
 	// SendsBackTo is the stage that failed work returns to; only a verdict has one.
 	SendsBackTo StageID `json:"sends_back_to,omitempty"`
-	// Verify is true where a verify command checks the submission.
+	// Verify is true if a verify command checks the submission.
 	Verify bool `json:"verify,omitempty"`
 	// Artifact is the file name of the deliverable; empty when the stage saves none.
 	Artifact string `json:"artifact,omitempty"`
@@ -107,13 +107,13 @@ type Stage struct {
 	Personas []string `json:"personas,omitempty"`
 
 	// Mode says which channels may decide at the gate, Scoring which score has to reach it, and
-	// Pause where the stage stops for the person, and AuditFloor is that of the policy; nil for the
+	// Pause the places at which the stage stops for the person, and AuditFloor is that of the policy; nil for the
 	// default. They are settings of the person and the project, not part of the definition.
 	Mode       GateMode    `json:"-"`
 	Scoring    ScoringMode `json:"-"`
 	Pause      PauseMode   `json:"-"`
 	AuditFloor *float64    `json:"-"`
-	// Verdict says from what the verdict of a report is taken, Proved how many of its rows the
+	// Verdict names the source of a report's verdict, Proved how many of its rows the
 	// server's own commands have to prove: settings as well.
 	Verdict VerdictMode `json:"-"`
 	Proved  Proof       `json:"-"`

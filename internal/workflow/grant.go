@@ -89,7 +89,7 @@ type Grant struct {
 	Extra Extra  `json:",unknown"`
 }
 
-// Signature is what a passkey signed, and everything that is needed to check it again except for
+// Signature is the statement that a passkey signed, and everything that is needed to check it again except for
 // the decision itself. Its values are base64url without padding.
 type Signature struct {
 	// Credential is the id of the passkey, PublicKey its key (COSE) when it signed.

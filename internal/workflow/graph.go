@@ -28,8 +28,8 @@ func Graph() string {
 	return b.String()
 }
 
-// Graph draws the stages of a definition as a mermaid flowchart: what leads from each to the
-// next, and where failed work returns to.
+// Graph draws the stages of a definition as a mermaid flowchart: the steps from each to the
+// next, and the way back of failed work.
 func (d *Definition) Graph() string {
 	var b strings.Builder
 	b.WriteString("flowchart LR\n")
@@ -108,7 +108,7 @@ func (s *Session) Graph() string {
 	return b.String()
 }
 
-// mark shows where a run stands with a stage.
+// mark shows the progress of a run with a stage.
 func (s *Session) mark(id StageID) string {
 	switch r := s.Record(id); {
 	case r.Status == Done:
@@ -143,7 +143,7 @@ func (s *Session) rounds(id StageID) string {
 // node returns the id of a stage's node: a hyphen would be part of an arrow.
 func node(id StageID) string { return "s_" + strings.ReplaceAll(string(id), "-", "_") }
 
-// label escapes what would end a label.
+// label escapes the characters that would end a label.
 func label(text string) string {
 	return strings.NewReplacer(`"`, "#quot;", "<", "#lt;", ">", "#gt;").Replace(text)
 }

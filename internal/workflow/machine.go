@@ -16,7 +16,7 @@ import (
 type Event string
 
 // The events. EventStarted creates a session, EventPolicyChanged, EventAdopted and EventEdited
-// leave it where it is: they are not in the table. EventEdited makes a round of a document that was
+// leave its state unchanged: they are not in the table. EventEdited makes a round of a document that was
 // edited at its gate, ahead of the person's decision on it.
 const (
 	EventStarted          Event = "started"

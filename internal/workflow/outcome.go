@@ -62,7 +62,7 @@ func (w *Definition) Outcome(st Stage, first bool, r Reading) Event {
 	return w.onward(st, EventDelivered)
 }
 
-// Decision returns the event of a person's decision at the gate where s waits: yes continues; no
+// Decision returns the event of a person's decision at the gate at which s waits: yes continues; no
 // sends a document back to its stage, failed work to the stage that was judged, and asks for a
 // report anew that speaks against no work. A blocked stage runs again with the person's words,
 // after either.

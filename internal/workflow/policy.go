@@ -36,12 +36,12 @@ const (
 // ScoringModes lists the scoring modes, the loosest first.
 func ScoringModes() []ScoringMode { return []ScoringMode{ScoringClaimed, ScoringAudited} }
 
-// PauseMode selects where a run stops for the person.
+// PauseMode selects the places at which a run stops for the person.
 type PauseMode string
 
 // The pause modes, the loosest first.
 const (
-	// PauseGates: where their word changes something: at questions, gates, and the scope of a
+	// PauseGates: if their word changes something: at questions, gates, and the scope of a
 	// development.
 	PauseGates PauseMode = "gates"
 	// PauseStages: also before each round of each stage.
@@ -51,7 +51,7 @@ const (
 // PauseModes lists the pause modes, the loosest first.
 func PauseModes() []PauseMode { return []PauseMode{PauseGates, PauseStages} }
 
-// VerdictMode selects from what the verdict of a report is taken.
+// VerdictMode selects the source of a report's verdict.
 type VerdictMode string
 
 // The verdict modes, the loosest first.
@@ -68,7 +68,7 @@ func VerdictModes() []VerdictMode { return []VerdictMode{VerdictStated, VerdictR
 // Proofs lists the demands for proof, the loosest first.
 func Proofs() []Proof { return []Proof{ProvedNone, ProvedSome, ProvedAll} }
 
-// Policy is the set of rules of a stage: of its gate, and where it pauses.
+// Policy is the set of rules of a stage: of its gate, and of its pauses.
 type Policy struct {
 	Gate    GateMode    `json:"gate"`
 	Scoring ScoringMode `json:"scoring,omitempty"`

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Sequel is what became of a change request in a later text.
+// Sequel is the outcome of a change request in a later text.
 type Sequel struct {
 	ChangeRequest
-	// NewFrom and NewTo are where its lines are in the later text; 0 where they are gone, and for
+	// NewFrom and NewTo are its lines in the later text; 0 if they are gone, and for
 	// the whole document.
 	NewFrom, NewTo int
 	Passage        Passage
 }
 
-// Passage tells what became of the lines that a comment is on.
+// Passage is the outcome of the lines that a comment is on.
 type Passage string
 
 // The fates of a passage. A comment on the whole document has no passage.
@@ -24,7 +24,7 @@ const (
 	PassageGone      Passage = "gone"
 )
 
-// Follower returns where lines of a text are in a later one; ok is false where none is left.
+// Follower finds lines of a text in a later one; ok is false if none is left.
 type Follower func(before, after string, from, to int) (newFrom, newTo int, ok bool)
 
 // Sequels finds the lines of change requests on a text in a later one. follow may be nil: only
@@ -48,7 +48,7 @@ func Sequels(requests []ChangeRequest, before, after string, follow Follower) []
 	return out
 }
 
-// find looks for the lines themselves, then for where they went, then for the quote.
+// find looks for the lines themselves, then for the place that they went to, then for the quote.
 func (q *Sequel) find(old, now []string, follow func() (from, to int, ok bool)) {
 	from, to, followed := follow()
 	near := q.From
@@ -79,7 +79,7 @@ func plainLines(text string) []string {
 }
 
 // nearest returns the line, counted from 1, at which a block stands in a text, the place nearest
-// to a line; 0 where it does not, or has no words.
+// to a line; 0 if it does not, or has no words.
 func nearest(lines, block []string, near int) (at int) {
 	if strings.Join(block, "") == "" {
 		return 0

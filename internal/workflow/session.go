@@ -63,7 +63,7 @@ type Record struct {
 	CodexResultRef  *ContentRef `json:"codex_result_ref,omitempty"`
 	// FinalResultRef is the document of the latest submission, extracted from its envelope.
 	FinalResultRef *ContentRef `json:"final_result_ref,omitempty"`
-	// Candidates are the drafts of the latest round where more than one engine was asked, in the
+	// Candidates are the drafts of the latest round if more than one engine was asked, in the
 	// order in which the engines are.
 	Candidates []Candidate `json:"candidates,omitempty"`
 	// Score is the claimed score, or the estimate if none was claimed.
@@ -76,7 +76,7 @@ type Record struct {
 	// a score.
 	ScoreNote string `json:"score_note,omitempty"`
 	// Verdict is derived from the rows of the report. Objections speak against a pass, so that the
-	// person is asked, or say what the report of a failure lacks.
+	// person is asked, or name the rows that the report of a failure lacks.
 	Verdict    Verdict      `json:"verdict,omitempty"`
 	Objections []string     `json:"objections,omitempty"`
 	Findings   []Finding    `json:"findings,omitempty"`
@@ -117,7 +117,7 @@ type Record struct {
 	AnswerChannels map[string]Channel `json:"answer_channels,omitempty"`
 	// Progress compares the findings with those of the previous report.
 	Progress *Progress `json:"progress,omitempty"`
-	// Needs is what a blocked stage needs from the person.
+	// Needs names the things that a blocked stage needs from the person.
 	Needs string `json:"needs,omitempty"`
 	// WorkTree is a fingerprint of the project's files when the report was submitted.
 	WorkTree string `json:"work_tree,omitempty"`
@@ -142,7 +142,7 @@ type Transition struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Score     *float64 `json:"score,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
-	// AuditScore, FindingsOpen and ExitCode are what the server found out about a submission: the
+	// AuditScore, FindingsOpen and ExitCode are the server's own findings about a submission: the
 	// next one replaces them in the record. ExitCode is that of the verify command.
 	AuditScore   *float64 `json:"audit_score,omitempty"`
 	FindingsOpen *int     `json:"findings_open,omitempty"`
@@ -157,7 +157,7 @@ type Transition struct {
 	Sources []string `json:"sources,omitempty"`
 	// Kept is the path of an edited working copy that a submission replaced.
 	Kept string `json:"kept,omitempty"`
-	// Edit describes in words what the person's edit changed, or what a submission takes back of it.
+	// Edit describes in words the person's edit, or the part of it that a submission takes back.
 	Edit string `json:"edit,omitempty"`
 	// Grant is the human's decision that the transition carried out.
 	Grant *Grant `json:"grant,omitempty"`

@@ -10,7 +10,7 @@ import (
 // project's id, and the seal covers it. So neither a session file that was put into another
 // project, nor one that was put back after the machine has forgotten it, counts there.
 
-// Known is what a machine knows about a session besides its file.
+// Known has the facts that a machine keeps about a session besides its file.
 type Known struct {
 	// Checkpoint is its record of the session in this folder; nil if there is none.
 	Checkpoint *Checkpoint
