@@ -26,7 +26,7 @@ type Model struct {
 	CostLimit price.Money
 }
 
-// Named reports whether the person has chosen a model. An address alone is no choice.
+// Named reports whether the person has chosen a model. An address alone does not count as one.
 func (m Model) Named() bool { return m.Provider != "" || m.Name != "" }
 
 // setModel applies a setting of the model. A project's file has no say: it must not send the
