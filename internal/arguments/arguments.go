@@ -73,7 +73,8 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 	}
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
-		if !ok || string(bytes.TrimSpace(value)) == "null" && !known.Decides {
+		null := string(bytes.TrimSpace(value)) == "null"
+		if !ok || null && !known.Decides {
 			continue
 		}
 		if err := known.take(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {

@@ -101,7 +101,8 @@ func (s *Shape) literal(text string) bool {
 
 func (s *Shape) fitObject(raw json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage
-	if s.Properties == nil && s.Additional.Shape == nil || json.Unmarshal(raw, &object) != nil {
+	free := s.Properties == nil && s.Additional.Shape == nil
+	if free || json.Unmarshal(raw, &object) != nil {
 		return raw
 	}
 	changed := false

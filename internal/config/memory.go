@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -61,7 +62,7 @@ func (c *Config) setMemoryDir(v string) error {
 // address sets the address of a server.
 func address(field *string, key, v string) error {
 	u, err := url.Parse(v)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return lang.Errorf("%s is not the address of a server, such as http://localhost:11434/v1 (without a password)", key)
 	}
 	*field = strings.TrimRight(v, "/")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -145,7 +146,7 @@ func outOfReach(refused *reach.Refusal) error {
 // quotedPath is a path as one types it in a shell.
 func quotedPath(path string) string {
 	plain := func(r rune) bool {
-		return r > 0x7f || strings.ContainsRune("/._-+@%:,=~", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		return r > 0x7f || unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%:,=~", r)
 	}
 	if strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) || strings.HasPrefix(path, "~") {
 		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

@@ -37,7 +37,9 @@ func (s *Standing) Continuing() bool {
 // without saying what to change.
 func (s *Standing) Unexplained() bool {
 	last := s.Moved()
-	return (last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened) && last.Feedback == "" && (last.Grant == nil || len(last.Grant.Comments) == 0)
+	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened
+	commented := last.Grant != nil && len(last.Grant.Comments) > 0
+	return again && !commented && last.Feedback == ""
 }
 
 // DefaultScope is what "start development" means: the sprints in rework, else those not built

@@ -49,8 +49,10 @@ func (s *Standing) Document(st workflow.Stage) *Document {
 	saved := s.Saved[a.Path]
 	// What people have made of an artifact, and not the submission it came from, is
 	// what another round starts from, until that round has a submission of its own.
-	started := saved.Modified && !s.SubmittedSince(st.ID) && (!working || !doc.Modified)
-	if saved.Missing || rec.Status != workflow.Done && !started && doc != nil {
+	edited := working && doc.Modified
+	started := saved.Modified && !edited && !s.SubmittedSince(st.ID)
+	unsaved := rec.Status != workflow.Done && !started && doc != nil
+	if saved.Missing || unsaved {
 		return doc
 	}
 	if doc == nil {

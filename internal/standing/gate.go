@@ -22,18 +22,21 @@ const (
 func (s *Standing) Route() Route {
 	gated := s.CurrentState.Gated() // questions are put in the call that raises them
 	form := s.Call.Asks && s.Call.Forms && gated
+	shown := form && !s.Call.NoForms
+	relayed := s.Policy.Gate == workflow.GateRelay
+	asked := s.Call.Asks && !s.Call.NoForms
 	switch {
-	case gated && s.Draft.Edit != nil && (!form || s.Call.NoForms || s.Policy.Gate == workflow.GateRelay):
+	case gated && s.Draft.Edit != nil && (relayed || !shown):
 		return ByOwnAct // nobody else knows which text they have read
-	case s.Policy.Gate == workflow.GateRelay:
+	case relayed:
 		return ByWord
 	case form && s.Call.Withheld:
 		return ByFormAgain
-	case form && !s.Call.NoForms:
+	case shown:
 		return ByForm
 	case s.Call.HostConfirm && gated:
 		return ByHost
-	case s.Policy.Gate == workflow.GateStrict && (!s.Call.Asks || s.Call.NoForms):
+	case s.Policy.Gate == workflow.GateStrict && !asked:
 		return ByOwnAct
 	}
 	return ByWord
@@ -68,8 +71,9 @@ func (s *Standing) Met() bool { return s.GateMet() && s.Current().Met(s.Policy) 
 
 // BelowFloor reports whether the audit of the document that waits is below the floor of its gate.
 func (s *Standing) BelowFloor() bool {
+	waits := s.CurrentState.Gated() || s.Met()
 	a, floor := s.Current().Audit, s.Policy.AuditFloor
-	return (s.CurrentState.Gated() || s.Met()) && a != nil && floor != nil && a.Score < *floor
+	return waits && a != nil && floor != nil && a.Score < *floor
 }
 
 // AtGate returns the facts as they are where the person takes such a document without answering.

@@ -101,7 +101,8 @@ type Changes struct {
 // Stopped reports whether the person has to accept the session, or an approved text of it, as it is
 // before anything else. The texts of a run that has ended are free to change.
 func (s *Standing) Stopped() bool {
-	return s.Strict && (s.Integrity.Changed() || s.Trusting && s.CurrentState.Active() && len(s.Altered) > 0)
+	altered := s.Trusting && s.CurrentState.Active() && len(s.Altered) > 0
+	return s.Strict && (altered || s.Integrity.Changed())
 }
 
 // Pauses reports whether the stage waits for the person's word before each of its rounds.

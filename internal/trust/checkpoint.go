@@ -205,7 +205,11 @@ func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project,
 	// Another window may have continued the session, and recorded that first; or, of two copies of
 	// a folder that is gone, the other one.
 	now, there := c.read(signer, project, id)
-	if there && !now.Foreign && now.Revision >= cp.Revision || !there && len(left) > 0 && !c.anyOf(left, id) {
+	older := now.Foreign || now.Revision < cp.Revision
+	if there && !older {
+		return nil
+	}
+	if !there && len(left) > 0 && !c.anyOf(left, id) {
 		return nil
 	}
 	if err := c.dir.Replace(name, append(data, '\n')); err != nil {

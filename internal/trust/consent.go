@@ -70,7 +70,10 @@ func (u UserState) InForce(project string) []Allowance {
 	project = resolve(project)
 	mark := readMark(project)
 	return slices.DeleteFunc(list, func(a Allowance) bool {
-		return a.Project != project || a.bound() && a.ProjectID != "" && a.ProjectID != mark
+		if a.bound() && a.ProjectID != "" && a.ProjectID != mark {
+			return true
+		}
+		return a.Project != project
 	})
 }
 

@@ -19,9 +19,15 @@ type Permits []Allowance
 // repository nor an assistant that writes its files may cause a command to run.
 func (p Permits) Command(command string, by workflow.Setter) *Allowance {
 	for _, a := range slices.Backward(p) {
-		text := a.SHA256 == workflow.Hash([]byte(a.Text)) && verify.Same(a.Text, command)
-		if a.Kind == KindOwnVerify && by == workflow.SetByPerson || a.Kind == KindVerify && text {
-			return &a
+		switch a.Kind {
+		case KindOwnVerify:
+			if by == workflow.SetByPerson {
+				return &a
+			}
+		case KindVerify:
+			if a.SHA256 == workflow.Hash([]byte(a.Text)) && verify.Same(a.Text, command) {
+				return &a
+			}
 		}
 	}
 	return nil

@@ -35,7 +35,8 @@ func (a Allowance) ofFile() bool { return a.Kind == KindScript || a.Kind == Kind
 // replaces reports whether the allowance replaces an older one. For a script that includes
 // the allowance of its former content, which could be put back.
 func (a Allowance) replaces(old Allowance) bool {
-	return a.same(old) || a.ofFile() && old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
+	former := old.Kind == a.Kind && old.Project == a.Project && old.Text == a.Text
+	return a.same(old) || a.ofFile() && former
 }
 
 // PathOf returns the path without links by which a project is known here.

@@ -98,7 +98,10 @@ func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords boo
 // fits reports whether a decision is for a gate, at a time.
 func (t Typed) fits(gate TypedGate, needsWords bool, now time.Time) bool {
 	age := now.Sub(t.At)
-	return t.TypedGate == gate && gate.SHA256 != "" && age >= -time.Second && age < TypedFor && (!needsWords || strings.TrimSpace(t.Words) != "")
+	if needsWords && strings.TrimSpace(t.Words) == "" {
+		return false
+	}
+	return t.TypedGate == gate && gate.SHA256 != "" && age >= -time.Second && age < TypedFor
 }
 
 func (d dir) readTyped(name string) (t Typed, err error) {

@@ -88,7 +88,9 @@ func (s *Session) Altered(v Verification, found func(ApprovedText) FoundText) []
 		}
 		now := found(text)
 		a := Alteration{Stage: text.Stage, Path: text.FilePath, Missing: now.Missing, SHA256: now.SHA256, Record: !text.Artifact}
-		if (now.Missing || now.Modified) && !s.Accepted(a, v) && !slices.ContainsFunc(out, func(b Alteration) bool { return b.Path == a.Path }) {
+		altered := now.Missing || now.Modified
+		listed := slices.ContainsFunc(out, func(b Alteration) bool { return b.Path == a.Path })
+		if altered && !listed && !s.Accepted(a, v) {
 			out = append(out, a)
 		}
 	}

@@ -171,7 +171,8 @@ func (r *reader) checkOrder() {
 			r.mistake(at(""), "no gate before the build stage %q: give an earlier stage the gate score or approval, or let the workflow begin with the build, which then stops for its scope", st.ID)
 		}
 		// A verdict asks a person only when it fails.
-		decided = decided || st.Gate == GateScore || st.Gate == GateApproval || i == 0 && st.Kind == KindBuild
+		scoped := i == 0 && st.Kind == KindBuild
+		decided = decided || scoped || st.Gate == GateScore || st.Gate == GateApproval
 		if other := files[strings.ToLower(st.Artifact)]; st.Artifact != "" && other != "" {
 			r.mistake(at("artifact"), "the stages %q and %q would save the same file %s", other, st.ID, st.Artifact)
 		}

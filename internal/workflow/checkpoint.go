@@ -83,7 +83,7 @@ func (s *Session) differs(signer Signer, c *Checkpoint, own *Seal) (entry int, p
 		return c.Entries, lang.T("its seal covers %d entries and this machine sealed %d (%s): it is an older seal", own.Entries, c.Entries, on)
 	case unlinked > 0:
 		return unlinked, lang.T("entry %d was added after the %d that this machine recorded (%s) and is not linked to them", unlinked, c.Entries, on)
-	case s.Revision < c.Revision || n > c.Entries && s.Revision == c.Revision || n == c.Entries && s.Revision > c.Revision:
+	case s.Revision < c.Revision, (n > c.Entries) != (s.Revision > c.Revision):
 		return n, lang.T("its revision is %d with %d entries; this machine recorded revision %d with %d (%s)", s.Revision, n, c.Revision, c.Entries, on)
 	case c.Broken > 0:
 		return c.Broken, lang.T("the history was found changed from entry %d on when a later entry was sealed", c.Broken)

@@ -110,7 +110,13 @@ func higher(a, b *float64) *float64 {
 	return a
 }
 
-func same(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+// same reports whether two values are equal, or both nil.
+func same[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
 
 // Same reports whether two policies are equal.
 func (p Policy) Same(other Policy) bool {

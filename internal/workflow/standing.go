@@ -105,7 +105,8 @@ var standingShape = sync.OnceValue(func() string {
 					continue
 				}
 				name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-				if name == "" || name == "-" || path == "" && slices.Contains(uncovered, name) {
+				covered := path != "" || !slices.Contains(uncovered, name)
+				if name == "" || name == "-" || !covered {
 					continue
 				}
 				keys = append(keys, path+"."+name)

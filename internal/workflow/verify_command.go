@@ -34,7 +34,7 @@ type VerifyCommand struct {
 
 // Same reports whether two commands are equal, apart from unknown keys.
 func (c VerifyCommand) Same(other VerifyCommand) bool {
-	instead := c.Instead == other.Instead || c.Instead != nil && other.Instead != nil && *c.Instead == *other.Instead
+	instead := same(c.Instead, other.Instead)
 	return c.Command == other.Command && c.SetBy == other.SetBy && c.At.Equal(other.At) && instead && c.Accepted == other.Accepted
 }
 

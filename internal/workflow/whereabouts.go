@@ -64,11 +64,15 @@ func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
 		return w
 	}
 	w.record = k.Checkpoint
+	recorded := k.Checkpoint != nil
 	for _, e := range k.Elsewhere {
+		newer := w.record == nil || e.Revision > w.record.Revision
 		switch {
-		case e.Holds && (k.Checkpoint == nil || s.contains(signer, e.Checkpoint)):
-			return whereabouts{record: k.Checkpoint, copyOf: e.Folder}
-		case !e.Holds && k.Checkpoint == nil && (w.record == nil || e.Revision > w.record.Revision):
+		case e.Holds:
+			if !recorded || s.contains(signer, e.Checkpoint) {
+				return whereabouts{record: k.Checkpoint, copyOf: e.Folder}
+			}
+		case !recorded && newer:
 			w.record, w.movedFrom = &e.Checkpoint, e.Folder
 		}
 	}
@@ -89,7 +93,10 @@ func (s *Session) displaced(k *Known, w whereabouts) lang.Text {
 		return lang.Text{}
 	}
 	named := s.Project()
-	known := named == "" || named == k.Project || k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
+	known := named == "" || named == k.Project
+	if k.Checkpoint != nil {
+		known = known || s.projectAt(k.Checkpoint.Entries) == named
+	}
 	switch {
 	case w.copyOf != "":
 		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)

@@ -48,7 +48,7 @@ func insideName(before, after string) bool {
 
 // inName reports whether a character joins a Latin name: Chinese is written without spaces.
 func inName(r rune) bool {
-	return r == '_' || r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || unicode.Is(unicode.Latin, r)
+	return r == '_' || '0' <= r && r <= '9' || unicode.Is(unicode.Latin, r)
 }
 
 // ruledOut reports whether the words around a name say that it is not wanted.
