@@ -107,7 +107,7 @@ func TestRealReturns(t *testing.T) {
 				stage         workflow.StageID
 				first, reason string
 				at            int // of the first request for its report
-			}{{"review", stated, "it has no block of JSON with its rows", 6}, {"qa", partial, "there is no row for AC-2.1", 8}} {
+			}{{"review", stated, "it has no block of JSON with its rows", 6}, {"qa", partial, "rows are missing: AC-2.1", 8}} {
 				if got := returned[tt.stage]; !slices.Equal(got, []string{tt.reason}) {
 					t.Errorf("%s was returned for %q", tt.stage, got)
 				}

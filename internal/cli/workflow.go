@@ -242,7 +242,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 		}
 		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
 		r := checkedWorkflow(a, file, d, problems)
-		for _, w := range known { // none where there is no project
+		for _, w := range known { // none outside of a project
 			if w.By == workflow.SetByProject && d != nil && w.Definition != nil && w.Definition.Hash == d.Hash {
 				r.Waits = waitsFor(a, w)
 			}

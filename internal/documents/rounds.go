@@ -96,7 +96,7 @@ func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, r
 }
 
 // handedIn returns the text of a working copy as its round would have it: without front matter,
-// and without the block that states what the stage is asked for.
+// and without the block of facts at its end.
 func handedIn(st workflow.Stage, text string) string { return score.Read(st, text).Document + "\n" }
 
 // recorded returns the hash of a submission as it was scored; "" where an older server kept none.

@@ -92,7 +92,7 @@ func TestEditOfWhatNoRoundKeeps(t *testing.T) {
 	}
 }
 
-// TestStatementsBesideAnEditDoNotCount: a block in the working copy is no part of the text, and
+// TestStatementsBesideAnEditDoNotCount: a block in the working copy is not part of the text, and
 // opens no gate.
 func TestStatementsBesideAnEditDoNotCount(t *testing.T) {
 	b := newBench(t)
@@ -295,7 +295,7 @@ func TestEditedVerdictOpensNothing(t *testing.T) {
 }
 
 // TestEditedReportIsJudgedAgain: a person's edit of a report at its gate counts by its block, the
-// tables are rendered from it, and what it removes is a risk that they accept in words.
+// tables are rendered from it, and a row that it removes is a risk that they accept in words.
 func TestEditedReportIsJudgedAgain(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)

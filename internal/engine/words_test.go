@@ -45,7 +45,7 @@ func TestNothingEndsInABullet(t *testing.T) {
 	}
 }
 
-// TestGapsNameTheirAuthor: what the server has found is not shown as the assistant's words.
+// TestGapsNameTheirAuthor: gaps that the server found are not shown as the assistant's words.
 func TestGapsNameTheirAuthor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -64,7 +64,7 @@ type form struct {
 	// held is true where the call waits for the answer, and a worker with it.
 	held  bool
 	sheet sheet
-	// begun is what the person has answered in the form before, where this one completes it.
+	// begun are the answers of the form before, if this one completes it.
 	begun *engine.Response
 }
 

@@ -78,7 +78,7 @@ func (r *run) stop(s step) *ending {
 		return person(lang.T("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, r.reply.Audit.Score, *r.reply.Gate.AuditFloor))
 	case stopRisk:
 		if r.session.Record(stage).Spent() {
-			return person(lang.T("the report of %s still lacks what it owes and has no verdict; nobody but you can accept that, or ask for another one", stage))
+			return person(lang.T("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage))
 		}
 		return person(lang.T("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage))
 	case stopGiven:

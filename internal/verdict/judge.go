@@ -322,7 +322,7 @@ func (j *judge) judgeForm() {
 				missing = append(missing, id)
 			}
 		}
-		j.lackIDs(func(ids string) lang.Text { return lang.T("there is no row for %s", ids) }, missing)
+		j.lackIDs(func(ids string) lang.Text { return lang.T("rows are missing: %s", ids) }, missing)
 	case !ran:
 		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 	}

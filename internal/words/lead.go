@@ -25,7 +25,7 @@ func Lead(s *standing.Standing) string {
 	case s.Blocked():
 		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
 	case st.Gate == workflow.GateVerdict && rec.Spent():
-		text = s.Say("The report of the %s still lacks what it owes", s.Word(st.Role))
+		text = s.Say("The report of the %s is still incomplete", s.Word(st.Role))
 	case rec.Doubted() && len(rec.Criteria) > 0:
 		text = s.Say("%s: %s", s.Word(st.Role), Rows(s.Language, rec.Criteria))
 	case rec.Doubted():

@@ -79,9 +79,9 @@ func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 
 // returned says that a report was returned to the assistant.
 func returned(s *standing.Standing) string {
-	said := s.Say("The report was returned to the %s: it lacks what it owes.", s.Word(s.Stage.Role))
+	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
 	if s.CurrentState == workflow.AwaitingApproval {
-		said = s.Say("The report was returned %d times and still lacks what it owes, so it has no verdict.", workflow.MaxReturns)
+		said = s.Say("The report was returned %d times and is still incomplete, so it has no verdict.", workflow.MaxReturns)
 	}
 	return said
 }
