@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
 // steady is a model that decides by the conversation alone, so that it goes on after anything: it
@@ -18,7 +19,7 @@ func (s *steady) Info() provider.Info { return provider.Info{Provider: "steady",
 
 func (s *steady) Send(_ context.Context, r provider.Request, _ func(provider.Delta)) (*provider.Response, error) {
 	s.calls++
-	if err := provider.Check(r.Messages); err != nil {
+	if err := fake.Check(r.Messages); err != nil {
 		return nil, &provider.Error{Status: 400, Message: err.Error()}
 	}
 	steps := []provider.Block{

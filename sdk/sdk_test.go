@@ -676,7 +676,7 @@ func TestManyAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 	for _, r := range p.Requests() {
-		if err := provider.Check(r.Messages); err != nil {
+		if err := fake.Check(r.Messages); err != nil {
 			t.Fatal(err)
 		}
 	}

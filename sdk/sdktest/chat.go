@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
 // Dialect is how a server speaks chat completions where servers differ.
@@ -104,7 +105,7 @@ func (chat) read(r *Request) error {
 	if r.MaxTokens < 1 {
 		return fmt.Errorf("max_tokens: field required, at least 1")
 	}
-	return provider.Check(r.Messages)
+	return fake.Check(r.Messages)
 }
 
 // calls returns the blocks of an assistant's message.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
 // messages is the Messages API.
@@ -119,7 +120,7 @@ func (messages) read(r *Request) error {
 	case points > maxCachePoints:
 		return fmt.Errorf("a maximum of %d blocks with cache_control may be provided. Found %d", maxCachePoints, points)
 	}
-	return provider.Check(r.Messages)
+	return fake.Check(r.Messages)
 }
 
 func checkTool(t provider.Tool) error {

@@ -141,7 +141,7 @@ func (p *Provider) next(r provider.Request) (Step, error) {
 		kept.Messages[i].Blocks = slices.Clone(m.Blocks)
 	}
 	p.requests = append(p.requests, kept)
-	err := provider.Check(r.Messages)
+	err := Check(r.Messages)
 	if err == nil && r.MaxTokens < 1 {
 		err = fmt.Errorf("max_tokens: must be at least 1")
 	}

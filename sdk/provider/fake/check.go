@@ -1,18 +1,20 @@
-package provider
+package fake
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
 // Check names the first rule that a conversation breaks, of those that servers enforce: messages
 // alternate and begin with the user's; every use of a tool is answered in the next message, before
 // any text; no text is empty. The assistant's may be the last, because so a paused turn goes on.
-func Check(messages []Message) error {
-	if len(messages) == 0 || messages[0].Role != User {
+func Check(messages []provider.Message) error {
+	if len(messages) == 0 || messages[0].Role != provider.User {
 		return fmt.Errorf("messages: the first message must be the user's")
 	}
-	var open []Block
+	var open []provider.Block
 	used := map[string]bool{}
 	for i, m := range messages {
 		if i > 0 && m.Role == messages[i-1].Role {
@@ -21,7 +23,7 @@ func Check(messages []Message) error {
 		if len(m.Blocks) == 0 {
 			return fmt.Errorf("messages.%d: the content is empty", i)
 		}
-		if err := m.check(open); err != nil {
+		if err := checkBlocks(m, open); err != nil {
 			return fmt.Errorf("messages.%d: %w", i, err)
 		}
 		open = m.Uses()
@@ -38,8 +40,8 @@ func Check(messages []Message) error {
 	return nil
 }
 
-// check compares the results in a message with the uses of the message before.
-func (m Message) check(open []Block) error {
+// checkBlocks compares the results in a message with the uses of the message before.
+func checkBlocks(m provider.Message, open []provider.Block) error {
 	waiting := map[string]bool{}
 	for _, b := range open {
 		waiting[b.ID] = true
@@ -47,20 +49,20 @@ func (m Message) check(open []Block) error {
 	texts := false
 	for j, b := range m.Blocks {
 		switch {
-		case b.Type == Text && b.Raw == nil && strings.TrimSpace(b.Text) == "":
+		case b.Type == provider.Text && b.Raw == nil && strings.TrimSpace(b.Text) == "":
 			return fmt.Errorf("content.%d: a text block must not be empty", j)
-		case b.Type == ToolUse && m.Role != Assistant:
+		case b.Type == provider.ToolUse && m.Role != provider.Assistant:
 			return fmt.Errorf("content.%d: only the assistant uses tools", j)
-		case b.Type == ToolResult && m.Role != User:
+		case b.Type == provider.ToolResult && m.Role != provider.User:
 			return fmt.Errorf("content.%d: only the user has results of tools", j)
-		case b.Type == ToolResult && !waiting[b.ID]:
+		case b.Type == provider.ToolResult && !waiting[b.ID]:
 			return fmt.Errorf("content.%d: `tool_result` for %q, which the message before does not use or which has a result", j, b.ID)
-		case b.Type == ToolResult && texts:
+		case b.Type == provider.ToolResult && texts:
 			return fmt.Errorf("content.%d: `tool_result` blocks must come before any text", j)
-		case b.Type == ToolResult:
+		case b.Type == provider.ToolResult:
 			delete(waiting, b.ID)
 		}
-		texts = texts || b.Type == Text
+		texts = texts || b.Type == provider.Text
 	}
 	for _, b := range open {
 		if waiting[b.ID] {

@@ -1,12 +1,11 @@
-package provider_test
+package fake_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
 func TestCheck(t *testing.T) {
@@ -44,7 +43,7 @@ func TestCheck(t *testing.T) {
 		"user's use":         {m: []provider.Message{user(use("a"))}, want: "only the assistant"},
 		"assistant's result": {m: []provider.Message{user(text), model(result("a")), user(text)}, want: "only the user"},
 	} {
-		err := provider.Check(c.m)
+		err := fake.Check(c.m)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -52,34 +51,4 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
 		}
 	}
-}
-
-// FuzzInputObject: whatever a model wrote, servers accept it back, and an object as it is.
-func FuzzInputObject(f *testing.F) {
-	for _, input := range []string{"", " ", "{}", `{"x":1}`, `{"x":`, `[1]`, `"text"`, "null", "\xff{"} {
-		f.Add(input)
-	}
-	f.Fuzz(func(t *testing.T, input string) {
-		var object map[string]json.RawMessage
-		got := provider.InputObject(input)
-		if err := json.Unmarshal(got, &object); err != nil || object == nil {
-			t.Fatalf("%q becomes %s", input, got)
-		}
-		var own map[string]json.RawMessage
-		switch {
-		case json.Unmarshal([]byte(input), &own) == nil && own != nil:
-			if string(got) != input {
-				t.Errorf("the object %s becomes %s", input, got)
-			}
-		case strings.TrimSpace(input) == "":
-			if len(object) != 0 {
-				t.Errorf("%q becomes %s", input, got)
-			}
-		default:
-			var text string
-			if err := json.Unmarshal(object["invalid_json"], &text); err != nil || text != strings.ToValidUTF8(input, "\uFFFD") && utf8.ValidString(input) {
-				t.Errorf("%q becomes %s", input, got)
-			}
-		}
-	})
 }
