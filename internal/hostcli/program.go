@@ -33,12 +33,6 @@ var (
 	errFlood   = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
 )
 
-// Find returns where a program is. lookPath is [exec.LookPath], except in tests.
-func Find(name string, lookPath func(string) (string, error)) (path string, ok bool) {
-	path, err := lookPath(name)
-	return path, err == nil
-}
-
 // program is an engine's program with its arguments.
 type program struct {
 	path string

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -228,23 +227,6 @@ func TestRefused(t *testing.T) {
 		if _, err := e.Work(context.Background(), hostcli.Job{Dir: home}); !errors.As(err, &failure) || !failure.Final || failure.Engine != kind {
 			t.Errorf("without a program: %v", err)
 		}
-	}
-}
-
-// TestFind: an engine is where the system finds its program.
-func TestFind(t *testing.T) {
-	t.Parallel()
-	look := func(name string) (string, error) {
-		if name == "codex" {
-			return "/opt/bin/codex", nil
-		}
-		return "", exec.ErrNotFound
-	}
-	if path, ok := hostcli.Find("codex", look); path != "/opt/bin/codex" || !ok {
-		t.Errorf("%q, %v", path, ok)
-	}
-	if path, ok := hostcli.Find("claude", look); path != "" || ok {
-		t.Errorf("%q, %v", path, ok)
 	}
 }
 

@@ -126,13 +126,8 @@ func Stat(rows []Row) (added, removed int) {
 	return added, removed
 }
 
-// Follow finds where lines of the old text stand in the new one, from the first to the last of
+// Place finds where lines of the old text stand in the new one, from the first to the last of
 // them that survives, changed or not. It is false if none does.
-func Follow(before, after string, from, to int) (newFrom, newTo int, ok bool) {
-	return Place(Rows(before, after), from, to)
-}
-
-// Place is Follow on rows, for many places in one comparison.
 func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {
 	for _, r := range rows {
 		if r.Before < max(from, 1) || r.Before > to || r.After == 0 {

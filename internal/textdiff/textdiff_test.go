@@ -74,7 +74,7 @@ func TestFoldAndStat(t *testing.T) {
 	}
 }
 
-func TestFollow(t *testing.T) {
+func TestPlace(t *testing.T) {
 	before := "# A\n\nfirst point here\nsecond point here\n\nlast\n"
 	for _, test := range []struct {
 		name, after    string
@@ -89,7 +89,7 @@ func TestFollow(t *testing.T) {
 		{"outside", before, 70, 80, 0, 0, false},
 		{"whole document", before, 0, 0, 0, 0, false},
 	} {
-		f, n, ok := Follow(before, test.after, test.from, test.to)
+		f, n, ok := Place(Rows(before, test.after), test.from, test.to)
 		if f != test.f || n != test.n || ok != test.ok {
 			t.Errorf("%s: %d-%d %v, want %d-%d %v", test.name, f, n, ok, test.f, test.n, test.ok)
 		}

@@ -57,7 +57,7 @@ func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...st
 		return nil
 	}
 	_ = u.existing(func(d dir) error { // without the folder there are none
-		found = Checkpoints{d.Dir}.Read(signer, resolve(project), ids...)
+		found = CheckpointsIn(d.Dir).Read(signer, resolve(project), ids...)
 		return nil
 	})
 	return found
@@ -70,7 +70,7 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 		return nil
 	}
 	_ = u.existing(func(d dir) error { // without the folder there are none
-		found = Checkpoints{d.Dir}.elsewhere(signer, resolve(project), id, file)
+		found = CheckpointsIn(d.Dir).elsewhere(signer, resolve(project), id, file)
 		return nil
 	})
 	return found
@@ -105,7 +105,7 @@ func (c Checkpoints) elsewhere(signer workflow.Signer, project, id, file string)
 // those of other folders that the session has left.
 func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
 	return u.created(func(d dir) error {
-		return Checkpoints{d.Dir}.Write(ctx, signer, resolve(project), id, c, left...)
+		return CheckpointsIn(d.Dir).Write(ctx, signer, resolve(project), id, c, left...)
 	})
 }
 
@@ -245,7 +245,7 @@ type Forgotten struct {
 // a session of a project, by its real path. With apply it removes them.
 func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
 	err = u.existing(func(d dir) error {
-		out, err = Checkpoints{d.Dir}.forget(ctx, before, gone, apply)
+		out, err = CheckpointsIn(d.Dir).forget(ctx, before, gone, apply)
 		return err
 	})
 	return out, err

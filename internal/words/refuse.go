@@ -190,14 +190,6 @@ func FromBefore(path string) error {
 		WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")
 }
 
-// Unfollowed refuses a report that does not name some findings that were open in the one
-// before.
-func Unfollowed(missing []string) error {
-	return fault.New(fault.InvalidArgument, "the report does not say what became of %s, open in the one before: %s",
-		lang.Count(len(missing), "finding"), strings.Join(missing[:min(len(missing), 20)], ", ")).
-		WithHint(`list each under its id in "findings" with "status": "fixed", "open" or "withdrawn", and submit again`)
-}
-
 // NotTakenUp refuses a submission that says nothing about some of the person's change requests.
 func NotTakenUp(missing []string) error {
 	return fault.New(fault.InvalidArgument, "the submission does not mention %s of the human: %s",
