@@ -53,7 +53,7 @@ var may = map[string][]string{
 	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/lang", "internal/pattern", "internal/visible", "internal/workflow", "sdk/price"},
 	"internal/store":                 {"internal/durable", "internal/fault", "internal/lang", "internal/recent", "internal/workflow"},
 	"internal/store/filestore":       {"internal/durable", "internal/fault", "internal/lang", "internal/store", "internal/workflow"},
-	"internal/store/storetest":       {"internal/durable", "internal/durable/durabletest", "internal/fault", "internal/store", "internal/workflow"},
+	"internal/store/storetest":       {"internal/durable", "internal/durable/durabletest", "internal/fault", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/artifact":              {"internal/durable", "internal/fault", "internal/pattern", "internal/visible", "internal/workflow"},
 	"internal/grimoire":              {"internal/bmad/format", "internal/lang", "internal/markdown", "internal/pattern"},
 	"internal/markdown":              {"internal/pattern", "os", "net", "net/http", "io/fs", "path/filepath", "time"},

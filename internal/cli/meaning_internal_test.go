@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 // TestMeaning: with a server of the person's, notes are found that share no word with the query;
@@ -49,7 +49,7 @@ func TestMeaning(t *testing.T) {
 	recall := func(environ ...string) memory.Recalled {
 		t.Helper()
 		p, err := project.New(project.Options{
-			Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{Environ: environ},
+			Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: environ},
 		}).Open(folder)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -83,7 +83,7 @@ func (s signer) sign(d *desk, g workflow.Grant) *workflow.Signature {
 // engine is this machine's own, which seals what it records.
 func (d *desk) engine() *engine.Engine {
 	return engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }}),
+		Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }}),
 		Trust:    trust.UserState(filepath.Join(d.state, "bmad-mcp")), Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -60,7 +60,7 @@ func (b *bench) put(name, text string) {
 func (b *bench) open() *project.Project {
 	b.t.Helper()
 	p, err := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
 		Settings: config.Source{UserFolder: b.own}, Language: b.language,
 	}).Open(b.dir)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -62,11 +62,11 @@ func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 					return
 				}
 				used = true
-				if _, err := filestore.New(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error { return tt.use(s) }); err != nil {
+				if _, err := storetest.Files(dir).Update(ctx, one, func(_ store.Tx, s *workflow.Session) error { return tt.use(s) }); err != nil {
 					t.Error(err)
 				}
 			}})
-			p := doctor.New(slow, filestore.New(slow))
+			p := doctor.New(slow, storetest.Files(slow))
 			if err := tt.do(p); err != nil {
 				t.Fatal(err)
 			}

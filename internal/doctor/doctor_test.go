@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,7 +33,7 @@ var (
 // it no longer refers to, and an artifact; the second has just begun.
 func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 	t.Helper()
-	s := filestore.New(dir)
+	s := storetest.Files(dir)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -61,7 +62,7 @@ func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 		return nil
 	})
 	must(err)
-	return doctor.New(dir, filestore.New(dir))
+	return doctor.New(dir, storetest.Files(dir))
 }
 
 // realProject makes the project in a folder of the system.
@@ -215,7 +216,7 @@ func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 			if session != "" {
 				err = os.WriteFile(filepath.Join(path, ".bmad-task/session-"+two+".json"), []byte(session), 0o600)
 			} else {
-				_, err = filestore.New(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error {
+				_, err = storetest.Files(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error {
 					s.Record(workflow.PO).FinalResultRef = &workflow.ContentRef{FilePath: "./.bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"}
 					return nil
 				})
@@ -291,7 +292,7 @@ func without(files map[string]string) map[string]string {
 
 func TestTwoSessionsWithOneName(t *testing.T) {
 	p, dir, _ := realProject(t)
-	if _, err := filestore.New(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
+	if _, err := storetest.Files(dir).Update(ctx, two, func(_ store.Tx, s *workflow.Session) error { s.TaskName = "task-1"; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if r := check(t, p); !said(r, "task names", doctor.Problem, "which session "+one+" has too") {
@@ -321,7 +322,7 @@ func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
 			t.Errorf("%s is lost", name)
 		}
 	}
-	if mapping, err := filestore.New(dir).Mapping(); err != nil || mapping[one].TaskName != "task-1" || mapping[two].TaskName != "task-2" {
+	if mapping, err := storetest.Files(dir).Mapping(); err != nil || mapping[one].TaskName != "task-1" || mapping[two].TaskName != "task-2" {
 		t.Errorf("the mapping has %v, %v", mapping, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 func TestTrim(t *testing.T) {
@@ -83,17 +83,17 @@ func TestFixAtEveryCut(t *testing.T) {
 		}
 	}
 	steps, outcomes := durabletest.Sweep(t, disk, func(d *durabletest.Disk) error {
-		_, err := doctor.New(at(d), filestore.New(at(d))).Fix(ctx, day)
+		_, err := doctor.New(at(d), storetest.Files(at(d))).Fix(ctx, day)
 		return err
 	}, func(o durabletest.Outcome) {
-		p := doctor.New(at(o.Disk), filestore.New(at(o.Disk)))
+		p := doctor.New(at(o.Disk), storetest.Files(at(o.Disk)))
 		if _, err := p.Fix(ctx, day); err != nil {
 			t.Fatalf("%v: repeated: %v", o, err)
 		}
 		if r := check(t, p); !r.OK || said(r, "leftovers", doctor.Warning, "") {
 			t.Fatalf("%v: %+v", o, r)
 		}
-		all, err := filestore.New(at(o.Disk)).All(ctx)
+		all, err := storetest.Files(at(o.Disk)).All(ctx)
 		if err != nil || len(all.Sessions) != 2 || len(all.Broken) != 0 {
 			t.Fatalf("%v: %v, %v", o, all, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -61,7 +61,7 @@ func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
 			h.FS = dir.FS
 			return durable.NewDir(name, h), nil
 		},
-		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{},
+		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{},
 	})})
 	req.Cwd, req.SessionID, req.By = b.dir, b.session, "the other"
 	return e.Do(ctx, req)

@@ -23,7 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -120,7 +120,7 @@ func newWorldWithID(w world, id string) world {
 				if w.count != nil {
 					return w.count.backend(dir)
 				}
-				return filestore.New(dir)
+				return storetest.Files(dir)
 			},
 			Settings: config.Source{},
 		}),
@@ -299,7 +299,7 @@ func (w world) sound(t *testing.T) error {
 	if data, err := dir.ReadFile(".bmad-task/names/"+s.TaskName, durable.MaxText); err != nil || strings.TrimSpace(string(data)) != s.SessionID {
 		return fmt.Errorf("the name leads to %q, %w", data, err)
 	}
-	mapping, err := filestore.New(dir).Mapping()
+	mapping, err := storetest.Files(dir).Mapping()
 	if err != nil {
 		return err
 	}
@@ -475,7 +475,7 @@ func (w world) kept(t *testing.T) string {
 			}
 		})
 	}
-	mapping, _ := filestore.New(w.disk.Dir(w.path)).Mapping() // none is an empty one
+	mapping, _ := storetest.Files(w.disk.Dir(w.path)).Mapping() // none is an empty one
 	fmt.Fprint(&out, mapping)
 	return out.String()
 }
@@ -484,7 +484,7 @@ func (w world) kept(t *testing.T) string {
 func mended(t *testing.T, o durabletest.Outcome, w world) {
 	t.Helper()
 	dir := w.disk.Copy().Dir(w.path + "-mended")
-	p := doctor.New(dir, filestore.New(dir))
+	p := doctor.New(dir, storetest.Files(dir))
 	if _, err := p.Fix(ctx, time.Unix(1_900_000_000, 0)); err != nil {
 		t.Fatalf("%v: doctor --fix: %v", o, err)
 	}

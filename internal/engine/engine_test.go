@@ -21,6 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -65,7 +66,7 @@ func newBench(t testing.TB) *bench {
 	if _, measured := t.(*testing.B); measured {
 		b.workflow, b.own = "", "" // a person's own files would be part of the figures
 	}
-	b.backend = func(dir *durable.Dir) store.Backend { return filestore.New(dir) }
+	b.backend = func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }
 	if _, measured := t.(*testing.B); measured { // as the program does
 		kept := filestore.NewSummaries(time.Now)
 		b.backend = func(dir *durable.Dir) store.Backend { return kept.Store(dir) }

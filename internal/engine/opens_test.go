@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -57,7 +57,7 @@ func (o *opens) in(d *durable.Dir) *durable.Dir {
 
 // backend returns a store that counts.
 func (o *opens) backend(dir *durable.Dir) store.Backend {
-	s := filestore.New(dir)
+	s := storetest.Files(dir)
 	s.Decode = func(data []byte, path string) (*workflow.Session, error) {
 		o.add(&o.decodes)
 		return store.Decode(data, path)

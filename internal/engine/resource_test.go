@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -109,7 +109,7 @@ func TestWithin(t *testing.T) {
 	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
 	b.session = ""
 	e := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
-		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
 		Known:   project.Known{Folder: b.state},
 		Within:  []string{root},
 	})})
@@ -165,7 +165,7 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		Backend:  func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},
 	})})

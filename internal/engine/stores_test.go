@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -22,7 +23,7 @@ import (
 func overMem(t *testing.T, like *bench) *bench {
 	t.Helper()
 	b := newBench(t)
-	kept := store.NewMem()
+	kept := storetest.NewMem()
 	b.state, b.clock = like.state, benchStart
 	b.backend = func(*durable.Dir) store.Backend { return kept }
 	b.restart()

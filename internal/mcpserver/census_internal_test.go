@@ -15,12 +15,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/exposition"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // slow is a store whose lists wait.
 type slow struct {
-	*store.Mem
+	*storetest.Mem
 	lists *atomic.Int64
 	gate  chan struct{}
 }
@@ -37,7 +38,7 @@ func (s slow) All(ctx context.Context) (store.Listing, error) {
 // TestScrapesDoNotWaitForTheCensus: a scrape gets the last count, however long the next one takes,
 // of which there is one at a time; and a count is as old as its end.
 func TestScrapesDoNotWaitForTheCensus(t *testing.T) {
-	backend := slow{store.NewMem(), new(atomic.Int64), make(chan struct{}, 10)}
+	backend := slow{storetest.NewMem(), new(atomic.Int64), make(chan struct{}, 10)}
 	s := workflow.Default().NewSession("00000001-0000-4000-8000-000000000000", "o", "/p", "t", time.Unix(0, 0))
 	if err := backend.Create(context.Background(), s, store.Names{Candidate: func(int) string { return "task" }}); err != nil {
 		t.Fatal(err)

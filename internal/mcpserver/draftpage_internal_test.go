@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 // TestPageOfADraft is named where a dashboard runs: in the reply, in what the person reads, and in
@@ -50,7 +50,7 @@ func TestPageOfADraft(t *testing.T) {
 			}
 			var asked []string
 			e := engine.New(engine.Options{Now: time.Now, Names: engine.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
-				OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
+				OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
 			})})
 			s := New(e, Options{Version: "test", Page: func(cwd, task, stage string) string {
 				asked = append(asked, strings.Join([]string{cwd, task, stage}, " "))

@@ -41,9 +41,6 @@ var (
 	methodInstructions string
 )
 
-// TextLimit bounds instructions and descriptions, in characters: Claude Code cuts both at 2,048.
-const TextLimit = 2000
-
 // Options configure a Server.
 type Options struct {
 	Version string

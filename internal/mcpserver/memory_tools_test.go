@@ -30,7 +30,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -52,8 +52,8 @@ func TestInstructionsWithMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := answer.Result.Instructions
-		if n := len([]rune(text)); n > mcpserver.TextLimit {
-			t.Errorf("%s: %d characters; hosts keep %d", toolsets, n, mcpserver.TextLimit)
+		if n := len([]rune(text)); n > textLimit {
+			t.Errorf("%s: %d characters; hosts keep %d", toolsets, n, textLimit)
 		}
 		if strings.Contains(toolsets, "memory") != strings.Contains(text, "remember_structured with what later runs need") || !strings.Contains(text, want.has) || strings.Contains(text, want.lacks) {
 			t.Errorf("%s: %s", toolsets, text)
@@ -279,7 +279,7 @@ func TestDelegateToOwnModel(t *testing.T) {
 		"none":       {nil, `{"status":"needs_host",`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }})})
+			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }})})
 			s := mcpserver.New(e, mcpserver.Options{
 				Places: mcpserver.Places{Project: dir}, Toolsets: []config.Toolset{config.ToolsetMemory}, Model: tt.model,
 				Method: library.New(library.Options{Now: time.Now}), Memory: memory.New(memory.Options{Now: time.Now}), Contract: contract.New(&permission.Person{Now: time.Now}),

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -62,7 +62,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
 		OpenDir: durable.OpenDir, Settings: config.Source{},
-		Backend: func(dir *durable.Dir) store.Backend { return faulty{filestore.New(dir), &at} },
+		Backend: func(dir *durable.Dir) store.Backend { return faulty{storetest.Files(dir), &at} },
 	})})
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.close()

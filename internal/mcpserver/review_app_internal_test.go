@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 // TestReviewApp: clients that show apps are given the page and its document, and others see none of
@@ -19,7 +19,7 @@ import (
 func TestReviewApp(t *testing.T) {
 	dir := t.TempDir()
 	s := New(engine.New(engine.Options{Projects: project.New(project.Options{
-		OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) },
+		OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
 	})}), Options{Version: "1"})
 	defer s.close()
 	ask := func(apps bool, method string, params map[string]any) (result map[string]any, failure string) {

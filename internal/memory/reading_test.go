@@ -20,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -47,7 +48,7 @@ func kitProject(t testing.TB, name string, files map[string]string, sessions ...
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
-	backend := store.NewMem()
+	backend := storetest.NewMem()
 	for _, s := range sessions {
 		if err := backend.Create(ctx, s, store.Names{Candidate: func(int) string { return s.TaskName }}); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -66,7 +66,7 @@ func (w *world) link(to, name string) {
 // finder returns one with the world's known projects, confined as o says.
 func (w *world) finder(o project.Options) *project.Finder {
 	o.Known = w.known
-	o.Backend = func(dir *durable.Dir) store.Backend { return filestore.New(dir) }
+	o.Backend = func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }
 	return project.New(o)
 }
 

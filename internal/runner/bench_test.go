@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -156,7 +156,7 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	environ = append([]string{"BMAD_AUDIT_FLOOR=0"}, environ...) // its documents say little
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return filestore.New(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: engine.Names{Program: "bmad-mcp"},
+		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: engine.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -51,7 +51,7 @@ func onDisk(t testing.TB, disk *durabletest.Disk, kept vault) (*engine.Engine, *
 				}
 				return disk.Dir(path), nil
 			},
-			Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
+			Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
 		}),
 		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: engine.Names{Program: "bmad-mcp"},
 	})

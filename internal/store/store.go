@@ -1,7 +1,7 @@
 // Package store keeps sessions and the large texts they refer to.
 //
-// [Backend] is what a store offers. Package filestore is the one on disk, [Mem] the
-// one in memory, and package storetest the suite that each has to pass.
+// [Backend] is what a store offers. Package filestore is the one on disk; package storetest has one in
+// memory, and the suite that each has to pass.
 package store
 
 import (
@@ -136,13 +136,4 @@ func FirstFree(taken func(n int) bool) int {
 func NotFound(ref string, names ...string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
 		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)").Suggest(ref, names)
-}
-
-// List returns the page that a query asks for.
-func List(ctx context.Context, in Sessions, q Query) (Page, error) {
-	all, err := in.All(ctx)
-	if err != nil {
-		return Page{}, err
-	}
-	return all.Page(q)
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMem(t *testing.T) {
 	storetest.Run(t, func(*testing.T) (storetest.Backend, func() storetest.Backend) {
-		m := store.NewMem()
+		m := storetest.NewMem()
 		return m, func() storetest.Backend { return m }
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 // BenchmarkList lists a project of 1,000 whole runs.
@@ -36,7 +37,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = dir.Close() })
 	for b.Loop() {
-		if all, err := filestore.New(dir).All(b.Context()); err != nil || len(all.Sessions) != 1000 {
+		if all, err := storetest.Files(dir).All(b.Context()); err != nil || len(all.Sessions) != 1000 {
 			b.Fatal(len(all.Sessions), all.Broken, err)
 		}
 	}

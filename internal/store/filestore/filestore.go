@@ -19,7 +19,6 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -64,12 +63,6 @@ type decoded struct {
 	id      string
 	data    []byte
 	session *workflow.Session
-}
-
-// New returns the store of the project in dir, which stays the caller's to close. It reads every
-// session for each list; one of [Summaries.Store] reads those that have changed.
-func New(dir *durable.Dir) *Store {
-	return NewSummaries(func() time.Time { return time.Time{} }).Store(dir)
 }
 
 // parseID returns the canonical form of an id, so that a path is built from nothing else.

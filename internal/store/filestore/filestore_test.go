@@ -59,7 +59,7 @@ func TestFilestoreOfOneProcess(t *testing.T) {
 func TestFilestoreOnASimulatedDisk(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
 		disk := durabletest.New()
-		reopen := func() storetest.Backend { return filestore.New(disk.Dir("/simulated/" + t.Name())) }
+		reopen := func() storetest.Backend { return storetest.Files(disk.Dir("/simulated/" + t.Name())) }
 		return reopen(), reopen
 	})
 }
@@ -72,7 +72,7 @@ func TestEveryFault(t *testing.T) {
 			}
 		}
 	}
-	storetest.RunFaults(t, func(d *durable.Dir) storetest.Backend { return filestore.New(d) }, map[string]func(*durable.Dir){
+	storetest.RunFaults(t, func(d *durable.Dir) storetest.Backend { return storetest.Files(d) }, map[string]func(*durable.Dir){
 		"a project in use": func(*durable.Dir) {},
 		"one of an older server": func(d *durable.Dir) {
 			remove(d, ".bmad-task/names/task", ".bmad-task/names", ".bmad-task/task-mapping.json")
@@ -116,7 +116,7 @@ func openStore(t *testing.T, path string) *filestore.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = dir.Close() })
-	return filestore.New(dir)
+	return storetest.Files(dir)
 }
 
 var ctx = context.Background()

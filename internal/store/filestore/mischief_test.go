@@ -15,7 +15,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -101,7 +100,7 @@ func TestNothingIsTakenOverThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = dir.Close() }()
-	blind := filestore.New(durable.NewDir(path, unreadable{dir.FS}))
+	blind := storetest.Files(durable.NewDir(path, unreadable{dir.FS}))
 	session := workflow.Default().NewSession(uuid.NewString(), "o", "/p", "t", time.Now())
 	if err := blind.Create(ctx, session, storetest.Numbered("alpha")); err == nil {
 		t.Errorf("started as %q", session.TaskName)
@@ -149,7 +148,7 @@ func TestDeadEntryIsNotSetAside(t *testing.T) {
 func TestRebuildCutWithParts(t *testing.T) {
 	at := func(d *durabletest.Disk) *durable.Dir { return d.Dir("/simulated/rebuild") }
 	disk := durabletest.New()
-	s := filestore.New(at(disk))
+	s := storetest.Files(at(disk))
 	var ids []string
 	for n := range 5 {
 		session := workflow.Default().NewSession(fmt.Sprintf("%08d-0000-4000-8000-000000000000", n), strings.Repeat("long ", 12<<10), "/p", "t", time.Unix(int64(n), 0).UTC())
@@ -168,14 +167,14 @@ func TestRebuildCutWithParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	update := func(d *durabletest.Disk) error {
-		_, err := filestore.New(at(d)).Update(ctx, ids[1], nothing)
+		_, err := storetest.Files(at(d)).Update(ctx, ids[1], nothing)
 		return err
 	}
 	steps, outcomes := durabletest.Sweep(t, disk, update, func(o durabletest.Outcome) {
 		if err := update(o.Disk); err != nil {
 			t.Fatalf("%v: %v", o, err)
 		}
-		m, err := filestore.New(at(o.Disk)).Mapping()
+		m, err := storetest.Files(at(o.Disk)).Mapping()
 		for _, id := range ids {
 			if err != nil || m[id].TaskName == "" {
 				t.Fatalf("%v: %d entries, none for %s, %v", o, len(m), id, err)

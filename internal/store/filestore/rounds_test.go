@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -83,7 +84,7 @@ func TestWaitsForTheDisk(t *testing.T) {
 	defer func() { _ = dir.Close() }()
 	w := &waits{FS: dir.FS}
 	dir.FS = w
-	s := filestore.New(dir)
+	s := storetest.Files(dir)
 	names := store.Names{Candidate: func(n int) string { return fmt.Sprint("task-", n) }}
 	id := ""
 	for n := range 2 { // the first makes folders

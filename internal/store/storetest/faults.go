@@ -131,7 +131,7 @@ func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
 	if err := b.Create(ctx, sessionFor("next"), Numbered("task")); err != nil {
 		t.Fatalf("%v: then a start: %v", o, err)
 	}
-	page, err := store.List(ctx, b, store.Query{})
+	page, err := list(ctx, b, store.Query{})
 	if err != nil || len(page.Broken) > 0 {
 		t.Fatalf("%v: %v, %v", o, page.Broken, err)
 	}

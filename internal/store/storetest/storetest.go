@@ -13,13 +13,21 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Backend is what a store offers.
 type Backend = store.Backend
+
+// Files returns the store of the project in dir, which stays the caller's to close. It reads every
+// session file for each list.
+func Files(dir *durable.Dir) *filestore.Store {
+	return filestore.NewSummaries(func() time.Time { return time.Time{} }).Store(dir)
+}
 
 // Run runs the suite. open returns an empty backend; reopen returns another
 // handle on the same data, as a second process would have it.
@@ -170,13 +178,13 @@ func testFind(t *testing.T, b Backend, _ func() Backend) {
 }
 
 func testList(t *testing.T, b Backend, reopen func() Backend) {
-	if page, err := store.List(context.Background(), b, store.Query{}); err != nil || len(page.Sessions)+len(page.Broken)+page.Total != 0 {
+	if page, err := list(context.Background(), b, store.Query{}); err != nil || len(page.Sessions)+len(page.Broken)+page.Total != 0 {
 		t.Errorf("an empty store lists %+v, %v", page, err)
 	}
 	for _, n := range []int{3, 1, 2} {
 		create(t, b, n, fmt.Sprintf("task-%d", n))
 	}
-	page, err := store.List(context.Background(), reopen(), store.Query{})
+	page, err := list(context.Background(), reopen(), store.Query{})
 	if err != nil || len(page.Broken) != 0 {
 		t.Fatal(err, page.Broken)
 	}

@@ -1,4 +1,4 @@
-package store
+package storetest
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -28,7 +29,7 @@ func NewMem() *Mem {
 }
 
 // Create stores a new session.
-func (m *Mem) Create(ctx context.Context, s *workflow.Session, names Names) error {
+func (m *Mem) Create(ctx context.Context, s *workflow.Session, names store.Names) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -37,12 +38,12 @@ func (m *Mem) Create(ctx context.Context, s *workflow.Session, names Names) erro
 	if m.sessions[s.SessionID] != nil {
 		return fault.New(fault.Conflict, "session %q exists already", s.SessionID)
 	}
-	n := FirstFree(func(n int) bool {
+	n := store.FirstFree(func(n int) bool {
 		name := names.Candidate(n)
 		return m.names[name] != "" || (names.Taken != nil && names.Taken(name))
 	})
 	s.TaskName = names.Candidate(n)
-	data, err := Encode(s)
+	data, err := store.Encode(s)
 	if err != nil {
 		return err
 	}
@@ -63,9 +64,9 @@ func (m *Mem) Get(ctx context.Context, id string) (*workflow.Session, error) {
 func (m *Mem) get(id string) (*workflow.Session, error) {
 	data, ok := m.sessions[id]
 	if !ok {
-		return nil, NotFound(id)
+		return nil, store.NotFound(id)
 	}
-	return Decode(data, id)
+	return store.Decode(data, id)
 }
 
 // Find returns the id for an id or a task name.
@@ -81,31 +82,31 @@ func (m *Mem) Find(ctx context.Context, ref string) (string, error) {
 	if id := m.names[ref]; id != "" {
 		return id, nil
 	}
-	return "", NotFound(ref, slices.Collect(maps.Keys(m.names))...)
+	return "", store.NotFound(ref, slices.Collect(maps.Keys(m.names))...)
 }
 
 // All lists all sessions.
-func (m *Mem) All(ctx context.Context) (Listing, error) {
+func (m *Mem) All(ctx context.Context) (store.Listing, error) {
 	if err := ctx.Err(); err != nil {
-		return Listing{}, err
+		return store.Listing{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := make([]workflow.Summary, 0, len(m.sessions))
-	var bad []Broken
+	var bad []store.Broken
 	for id, data := range m.sessions {
-		s, err := DecodeSummary(data, id)
+		s, err := store.DecodeSummary(data, id)
 		if err != nil {
-			bad = append(bad, Broken{Path: id, Err: err})
+			bad = append(bad, store.Broken{Path: id, Err: err})
 			continue
 		}
 		all = append(all, s)
 	}
-	return NewListing(all, bad), nil
+	return store.NewListing(all, bad), nil
 }
 
 // Latest lists all sessions.
-func (m *Mem) Latest(ctx context.Context, _ int) (Listing, error) { return m.All(ctx) }
+func (m *Mem) Latest(ctx context.Context, _ int) (store.Listing, error) { return m.All(ctx) }
 
 // TaskNames returns the task names in use.
 func (m *Mem) TaskNames(ctx context.Context) ([]string, error) {
@@ -124,7 +125,7 @@ func (m *Mem) Stored(ctx context.Context, id string) ([]byte, error) {
 	if data, ok := m.sessions[id]; ok {
 		return bytes.Clone(data), nil
 	}
-	return nil, NotFound(id)
+	return nil, store.NotFound(id)
 }
 
 // StoredHash returns the hash of the stored form.
@@ -140,7 +141,7 @@ func (m *Mem) StoredHash(ctx context.Context, id string) (string, error) {
 func (m *Mem) Confirm(ctx context.Context, _ string) error { return ctx.Err() }
 
 // Update changes a session.
-func (m *Mem) Update(ctx context.Context, id string, change Change) (*workflow.Session, error) {
+func (m *Mem) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (m *Mem) Update(ctx context.Context, id string, change Change) (*workflow.S
 	var data []byte
 	if err == nil {
 		s.Revision++
-		data, err = Encode(s)
+		data, err = store.Encode(s)
 	}
 	if err != nil {
 		for _, undo := range slices.Backward(tx.undo) {
@@ -177,7 +178,7 @@ type memTx struct {
 func (t *memTx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
 
 // Put stores texts; they are dropped if the update fails.
-func (t *memTx) Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, error) {
+func (t *memTx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -185,12 +186,12 @@ func (t *memTx) Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, e
 	defer t.contentsMu.Unlock()
 	refs := make([]workflow.ContentRef, len(texts))
 	for i, text := range texts {
-		path := ContentPath(t.id, text, 0)
+		path := store.ContentPath(t.id, text, 0)
 		for n := 1; t.has(path); n++ {
-			path = ContentPath(t.id, text, n)
+			path = store.ContentPath(t.id, text, n)
 		}
 		t.contents[path] = text.Body
-		refs[i] = NewRef(path, text)
+		refs[i] = store.NewRef(path, text)
 	}
 	t.OnFailure(func() {
 		t.contentsMu.Lock()
@@ -213,16 +214,16 @@ func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error)
 	defer m.contentsMu.Unlock()
 	body, ok := m.contents[ref.FilePath]
 	if !ok {
-		return "", MissingContent(ref, nil)
+		return "", store.MissingContent(ref, nil)
 	}
 	return body, nil
 }
 
 // Stat describes the text behind a reference.
-func (m *Mem) Stat(ctx context.Context, ref workflow.ContentRef) (Stat, error) {
+func (m *Mem) Stat(ctx context.Context, ref workflow.ContentRef) (store.Stat, error) {
 	body, err := m.Read(ctx, ref)
 	if err != nil {
-		return Stat{}, ctx.Err()
+		return store.Stat{}, ctx.Err()
 	}
-	return StatOf([]byte(body)), nil
+	return store.StatOf([]byte(body)), nil
 }
