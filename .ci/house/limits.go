@@ -1,63 +1,56 @@
 package main
 
-import (
-	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-)
-
-// limits are those of this module. Lower a number in wider or up as soon as its count falls; never
-// raise one.
+// limits are those of this module. What is over a limit is named with the reason why it stays, and
+// with its count of today, which may only fall: lower it here as soon as it does. A limit is there to
+// show a knot, so untie the knot, or raise the limit in the open; never move code so that a number
+// fits.
 var limits = limit{
-	file:    500,
-	methods: 60,
-	wider:   map[string]int{},
-	up: map[string]int{
-		"internal/engine":       0,
-		"internal/views":        0,
-		"internal/submission":   0,
-		"internal/request":      0,
-		"internal/permission":   0,
-		"internal/integrity":    0,
-		"internal/documents":    0,
-		"internal/mcpserver":    0,
-		"internal/bmad/catalog": 1,
-		"internal/cli":          1,
-		"internal/audit":        15,
-	},
+	file: bound{most: 500, what: "lines", advice: "split it by what its parts do"},
+	methods: bound{most: 60, what: "methods and functions that take it first", advice: "give a part of it a type of its own", named: map[string]exception{
+		"internal/cli.app":             {222, "every command is one; packages of commands with options of their own take them apart"},
+		"internal/dashboard.Dashboard": {66, "every screen is one; the door and the live changes can be types"},
+		"internal/memory.Book":         {66, "the format of the notes, their files and their use cases are one type"},
+	}},
+	fields: bound{most: 25, what: "fields", advice: "group those that go together", named: map[string]exception{
+		"internal/config.Config":   {41, "one for each setting"},
+		"internal/request.Request": {34, "the arguments of all actions; each action needs a few"},
+	}},
+	imports: bound{most: 25, what: "imports of this module", advice: "split it, or let it know less", named: map[string]exception{
+		"internal/cli": {47, "it puts the program together and has all commands"},
+	}},
+	up: bound{most: 5, what: "arrows back up", advice: "let files lean on each other in one direction", named: map[string]exception{
+		"internal/audit":           {10, "the checks and the rubric that lists them name each other"},
+		"internal/config":          {9, "every setting's file reads and fills the one Config"},
+		"internal/dashboard":       {10, "the screens and the Dashboard that routes to them name each other"},
+		"internal/grimoire":        {9, "the readers of each kit and the list of kits name each other"},
+		"internal/mcpwire":         {8, "a call that becomes a task needs its connection, and the connection its tasks"},
+		"internal/memory":          {14, "format, files and use cases of the notes share the type Book"},
+		"internal/sdkhttp":         {6, "the handlers and the server that routes to them name each other"},
+		"internal/store/filestore": {7, "names, lists and summaries share the type Store"},
+		"internal/verdict":         {7, "reading a block and judging its rows share small helpers"},
+		"internal/workflow":        {20, "a session has a chain of entries, and entries have hashes of sessions"},
+		"sdk":                      {14, "a client, its sessions and their threads name each other"},
+
+		// These have been untied.
+		"internal/bmad/catalog": {1, untied},
+		"internal/cli":          {1, untied},
+		"internal/documents":    {0, untied},
+		"internal/engine":       {0, untied},
+		"internal/integrity":    {0, untied},
+		"internal/mcpserver":    {0, untied},
+		"internal/permission":   {0, untied},
+		"internal/request":      {0, untied},
+		"internal/submission":   {0, untied},
+		"internal/trust":        {0, untied},
+		"internal/views":        {0, untied},
+	}},
+	systems: systems,
+
+	// Rates have some room, because deleting other code raises them.
+	mixed:       goal{want: 1, today: 2.2},
+	participles: goal{want: 2, today: 8},
+	long:        goal{want: 40, today: 286},
 }
 
-// limit is a set of limits.
-type limit struct {
-	file    int            // the lines of a file that is not a test
-	methods int            // the methods of a type
-	wider   map[string]int // the types that are allowed more, until they are split
-	up      map[string]int // by package, the arrows that run back up
-}
-
-// check returns an error that names each limit that is broken.
-func (l limit) check(f *figures) error {
-	var broken []error
-	for _, file := range f.files {
-		if file.size > l.file {
-			broken = append(broken, fmt.Errorf("%s has %d lines, at most %d are allowed: split it by what its parts do", file.name, file.size, l.file))
-		}
-	}
-	for _, t := range f.methods {
-		if allowed := max(l.methods, l.wider[t.name]); t.size > allowed {
-			broken = append(broken, fmt.Errorf("%s has %d methods, at most %d are allowed: give a part of it a type of its own", t.name, t.size, allowed))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(l.up)) {
-		p, ok := f.packages[name]
-		switch up := p.upward(); {
-		case !ok:
-			broken = append(broken, fmt.Errorf("limits.go names the package %s, which is missing: remove it there", name))
-		case len(up) > l.up[name]:
-			broken = append(broken, fmt.Errorf("%s has %d arrows back up, at most %d are allowed:\n  %s", name, len(up), l.up[name], strings.Join(up, "\n  ")))
-		}
-	}
-	return errors.Join(broken...)
-}
+// untied is the reason for a bound that is tighter than that of other packages.
+const untied = "its files lean one way, and stay so"

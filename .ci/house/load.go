@@ -16,18 +16,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// measure reads the module in dir: the text of every Go file outside testdata and hidden folders,
-// and the types of each package as it is built here.
-func measure(dir string) (*figures, error) {
-	f := &figures{packages: map[string]arrows{}}
+// measure reads the module in dir: the text of every Go file outside testdata and hidden folders but
+// this one's, and the types of each package as it is built here. The packages of support count apart.
+func measure(dir string, support []string) (*figures, error) {
+	f := &figures{apart: support}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != dir && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && path != dir && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci"):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil
@@ -50,8 +51,9 @@ func (f *figures) file(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	f.lines(filepath.ToSlash(name), data)
-	if strings.HasSuffix(path, "_test.go") {
+	name = filepath.ToSlash(name)
+	f.lines(name, data)
+	if strings.HasSuffix(name, "_test.go") || f.supports(name) {
 		return nil
 	}
 	set := token.NewFileSet()
@@ -66,7 +68,7 @@ func (f *figures) file(dir, path string) error {
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath, Dir, Export string
-	GoFiles                 []string
+	GoFiles, Imports        []string
 	Module                  *struct {
 		Main bool
 		Path string
@@ -75,7 +77,7 @@ type listed struct {
 
 // load adds what the types show. The imports come from the compiler's own export data.
 func (f *figures) load(dir string) error {
-	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -117,8 +119,14 @@ func (f *figures) check(set *token.FileSet, imports types.Importer, l listed) er
 	if err != nil {
 		return err
 	}
-	name := strings.TrimPrefix(l.ImportPath, l.Module.Path+"/")
+	prefix := l.Module.Path + "/"
+	name := strings.TrimPrefix(l.ImportPath, prefix)
 	f.types(name, pkg)
-	f.packages[name] = between(set, pkg, info.Uses)
+	own := slices.DeleteFunc(slices.Clone(l.Imports), func(path string) bool { return !strings.HasPrefix(path, prefix) })
+	f.imports = append(f.imports, sized{name: name, size: len(own)})
+	drawn := between(set, pkg, info.Uses)
+	up := drawn.upward()
+	f.arrows += drawn.count()
+	f.up = append(f.up, sized{name, len(up), "\n  " + strings.Join(up, "\n  ")})
 	return nil
 }

@@ -4,75 +4,109 @@ import (
 	"bytes"
 	"go/ast"
 	"go/token"
-	"go/types"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// figures are the measures of a module. A list has an entry for each file, function, interface or
-// type.
+// figures are the measures of a module. A list has an entry for each file, function, interface, type
+// or package.
 type figures struct {
-	production, test     int
-	comments, wide       int
-	files                []sized
-	functions, cyclo     []sized
-	parameters, nesting  []sized
-	interfaces, methods  []sized
-	exported, documented int
-	packages             map[string]arrows
+	apart                     []string // the packages of test support
+	production, support, test int      // lines
+	comments, wide, long      int
+	files, supporting         []sized
+	functions, cyclo          []sized
+	parameters, nesting       []sized
+	interfaces, methods       []sized
+	fields, imports, up       []sized
+	exported, documented      int
+	unexported, participles   int // functions
+	mixed                     int
+	arrows                    int // in all packages
 }
 
-// sized is a name with its measure.
+// sized is a name with its measure, and what that consists of.
 type sized struct {
-	name string
-	size int
+	name   string
+	size   int
+	detail string
 }
 
-// widest is the number of columns that a line should not exceed.
-const widest = 120
+// A line should not exceed wide columns; one that exceeds long is read by scrolling.
+const (
+	wide = 120
+	long = 180
+)
 
-// lines counts the lines of a file, and of those that are not tests the comments and the wide ones.
+// lines counts the lines of a file by what it is for, and of production those that are comments or
+// wide.
 func (f *figures) lines(name string, data []byte) {
 	count := bytes.Count(data, []byte("\n"))
 	if strings.HasSuffix(name, "_test.go") {
 		f.test += count
 		return
 	}
+	if f.supports(name) {
+		f.support += count
+		f.supporting = append(f.supporting, sized{name: name, size: count})
+		return
+	}
 	f.production += count
-	f.files = append(f.files, sized{name, count})
+	f.files = append(f.files, sized{name: name, size: count})
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(strings.TrimSpace(line), "//") {
 			f.comments++
 		}
-		if len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))) > widest {
+		columns := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))
+		if columns > wide {
 			f.wide++
+		}
+		if columns > long {
+			f.long++
 		}
 	}
 }
 
+// supports reports whether a file is test support.
+func (f *figures) supports(name string) bool { return slices.Contains(f.apart, path.Dir(name)) }
+
 // syntax measures what a file declares.
 func (f *figures) syntax(set *token.FileSet, file *ast.File) {
+	f.mixed += mixedIn(file)
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			name := filepath.Base(set.Position(d.Pos()).Filename) + ":" + d.Name.Name
-			f.parameters = append(f.parameters, sized{name, d.Type.Params.NumFields()})
-			if d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type))) {
-				f.export(d.Doc != nil)
-			}
-			if d.Body == nil {
-				continue
-			}
-			length := set.Position(d.End()).Line - set.Position(d.Pos()).Line + 1
-			f.functions = append(f.functions, sized{name, length})
-			f.cyclo = append(f.cyclo, sized{name, cyclomatic(d.Body)})
-			f.nesting = append(f.nesting, sized{name, depth(d.Body)})
+			f.function(set, d)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				f.spec(d, spec)
 			}
 		}
 	}
+}
+
+func (f *figures) function(set *token.FileSet, d *ast.FuncDecl) {
+	name := filepath.Base(set.Position(d.Pos()).Filename) + ":" + d.Name.Name
+	f.parameters = append(f.parameters, sized{name: name, size: d.Type.Params.NumFields()})
+	switch {
+	case !d.Name.IsExported():
+		f.unexported++
+		if participle(d.Name.Name) {
+			f.participles++
+		}
+	case d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type)):
+		f.export(d.Doc != nil)
+	}
+	if d.Body == nil {
+		return
+	}
+	length := set.Position(d.End()).Line - set.Position(d.Pos()).Line + 1
+	f.functions = append(f.functions, sized{name: name, size: length})
+	f.cyclo = append(f.cyclo, sized{name: name, size: cyclomatic(d.Body)})
+	f.nesting = append(f.nesting, sized{name: name, size: depth(d.Body)})
 }
 
 // receiver returns the name of a method's type.
@@ -111,26 +145,6 @@ func (f *figures) export(documented bool) {
 	f.exported++
 	if documented {
 		f.documented++
-	}
-}
-
-// types counts the methods of each type that a package declares, and the methods and embedded
-// interfaces of each interface.
-func (f *figures) types(path string, pkg *types.Package) {
-	for _, name := range pkg.Scope().Names() {
-		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
-		if !ok || object.IsAlias() {
-			continue
-		}
-		named, ok := object.Type().(*types.Named)
-		if !ok {
-			continue
-		}
-		if i, ok := named.Underlying().(*types.Interface); ok {
-			f.interfaces = append(f.interfaces, sized{path + "." + name, i.NumExplicitMethods() + i.NumEmbeddeds()})
-			continue
-		}
-		f.methods = append(f.methods, sized{path + "." + name, named.NumMethods()})
 	}
 }
 

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// limit is a set of limits.
+type limit struct {
+	file                     bound // the lines of a file that is not a test
+	methods, fields          bound // of a type
+	imports, up              bound // of a package
+	mixed, long, participles goal
+	systems                  []system
+}
+
+// bound is the most that each entry of a list may have.
+type bound struct {
+	most         int
+	what, advice string
+	named        map[string]exception
+}
+
+// exception is the most that one entry may have instead, and why.
+type exception struct {
+	most int
+	why  string
+}
+
+// check returns an error that names each entry over its bound, and each exception for nothing.
+func (b bound) check(all []sized) error {
+	var broken []error
+	missing := maps.Clone(b.named)
+	for _, s := range all {
+		most := b.most
+		if e, ok := b.named[s.name]; ok {
+			most = e.most
+			delete(missing, s.name)
+		}
+		if s.size > most {
+			broken = append(broken, fmt.Errorf("%s has %d %s, at most %d are allowed: %s%s", s.name, s.size, b.what, most, b.advice, s.detail))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		broken = append(broken, fmt.Errorf("limits.go has an exception for the %s of %s, which is missing: remove it there", b.what, name))
+	}
+	return errors.Join(broken...)
+}
+
+// check returns an error that names each limit on an entry that is broken.
+func (l limit) check(f *figures) error {
+	return errors.Join(l.file.check(slices.Concat(f.files, f.supporting)), l.methods.check(f.methods), l.fields.check(f.fields),
+		l.imports.check(f.imports), l.up.check(f.up))
+}
+
+// goal is what a measure of the whole module, or of a system, should come to. Until it does, today is
+// what it comes to, which may only fall.
+type goal struct{ want, today float64 }
+
+// gauge is such a measure.
+type gauge struct {
+	name  string
+	value float64
+	goal  goal
+}
+
+// most is the limit.
+func (g goal) most() float64 { return max(g.want, g.today) }
+
+func (g gauge) String() string {
+	out := number(g.value) + ", at most " + number(g.goal.most())
+	if g.goal.today > g.goal.want {
+		out += ", goal " + number(g.goal.want)
+	}
+	return out
+}
+
+func number(n float64) string { return strconv.FormatFloat(math.Round(100*n)/100, 'f', -1, 64) }
+
+// gauges measures the module as a whole, and its systems. The error names what has no system.
+func (l limit) gauges(f *figures) ([]gauge, error) {
+	out := []gauge{
+		{"conditions that mix && and || per 1,000 lines", 1000 * ratio(f.mixed, f.production), l.mixed},
+		{fmt.Sprintf("lines over %d columns", long), float64(f.long), l.long},
+		{"functions named by a participle alone, in %", 100 * ratio(f.participles, f.unexported), l.participles},
+	}
+	lines, err := tally(l.systems, f.files)
+	all := gauge{name: "lines of all systems"}
+	for _, s := range l.systems {
+		g := gauge{"lines of " + s.name, float64(lines[s.name]), s.lines}
+		out = append(out, g)
+		all.value, all.goal.want, all.goal.today = all.value+g.value, all.goal.want+g.goal.want, all.goal.today+g.goal.most()
+	}
+	return append(out, all), err
+}
+
+// checkAll returns an error that names each gauge over its limit.
+func checkAll(gauges []gauge) error {
+	var broken []error
+	for _, g := range gauges {
+		if g.value > g.goal.most() {
+			broken = append(broken, fmt.Errorf("%s: %s", g.name, g))
+		}
+	}
+	return errors.Join(broken...)
+}
