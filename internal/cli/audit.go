@@ -140,7 +140,11 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage, error) {
 	for _, w := range workflows(a) {
 		for _, st := range w.Definition.Stages {
-			if call.stage == string(st.ID) || call.stage == "" && st.Artifact != "" && filepath.Base(call.file) == st.Artifact {
+			meant := call.stage == string(st.ID)
+			if call.stage == "" && st.Artifact != "" {
+				meant = filepath.Base(call.file) == st.Artifact
+			}
+			if meant {
 				return w.Definition, st, nil
 			}
 		}

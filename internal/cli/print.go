@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -126,7 +128,8 @@ func nextCommands(r *engine.Reply) string {
 // shellWord quotes a text for a shell, where it needs that.
 func shellWord(text string) string {
 	if text != "" && strings.IndexFunc(text, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:", r)
+		plain := r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		return !plain && !strings.ContainsRune("-_./:", r)
 	}) < 0 {
 		return text
 	}

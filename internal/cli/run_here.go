@@ -42,7 +42,11 @@ func runWorkers(a *app, prices *price.Table) []runner.Worker {
 func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
 	return &runner.API{Engine: engine, Prices: prices, Clock: a.engine.Clock, Provider: func(model string) (provider.Provider, error) {
 		m := a.model
-		if m.Provider != "" && m.Provider != name || m.Provider == "" && m.BaseURL != "" && name == config.ProviderAnthropic {
+		other := m.Provider != name
+		if m.Provider == "" { // an address alone is not that of Anthropic
+			other = m.BaseURL != "" && name == config.ProviderAnthropic
+		}
+		if other {
 			m = config.Model{}
 		}
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)

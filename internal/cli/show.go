@@ -175,7 +175,8 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 		return true
 	}
 	for i, e := range s.History {
-		if (e.Event == workflow.EventAnswered || e.Event == workflow.EventSkipped) && e.FromStage() == stage && !v.Vouches(i+1) {
+		answers := e.Event == workflow.EventAnswered || e.Event == workflow.EventSkipped
+		if answers && e.FromStage() == stage && !v.Vouches(i+1) {
 			return true
 		}
 	}

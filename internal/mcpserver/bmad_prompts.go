@@ -127,8 +127,11 @@ func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
 func (p *prompts) list(shelf *library.Snapshot) []mcp.Prompt {
 	var out []mcp.Prompt
 	for _, prompt := range p.all {
-		ofMethod := prompt.Name == agentPrompt || prompt.Name == workflowPrompt
-		if ofMethod && p.offer.mayHave(shelf) || !ofMethod && p.offer.task() {
+		offered := p.offer.task()
+		if prompt.Name == agentPrompt || prompt.Name == workflowPrompt {
+			offered = p.offer.mayHave(shelf)
+		}
+		if offered {
 			out = append(out, prompt)
 		}
 	}

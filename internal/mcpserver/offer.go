@@ -47,7 +47,8 @@ func (o *offer) task() bool { return o.auto() || o.named(config.ToolsetTask) }
 // method reports whether the method is served at all: as tools, and with them as prompts and
 // resources.
 func (o *offer) method() bool {
-	return o.library != nil && (o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetClassic) || o.named(config.ToolsetAgents))
+	wanted := o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetClassic) || o.named(config.ToolsetAgents)
+	return wanted && o.library != nil
 }
 
 // memory reports whether the project memory is served.
@@ -55,7 +56,15 @@ func (o *offer) memory() bool { return o.hasMemory && o.named(config.ToolsetMemo
 
 // has reports whether the server has the tools of a toolset.
 func (o *offer) has(toolset config.Toolset) bool {
-	return toolset == config.ToolsetTask || toolset == config.ToolsetMemory && o.memory() || o.method() && (toolset == config.ToolsetMethod || o.named(toolset))
+	switch toolset {
+	case config.ToolsetTask:
+		return true
+	case config.ToolsetMemory:
+		return o.memory()
+	case config.ToolsetMethod:
+		return o.method()
+	}
+	return o.method() && o.named(toolset)
 }
 
 // callable reports whether a tool may be called. One that is only not listed may be, and then
@@ -65,7 +74,8 @@ func (o *offer) callable(tool string) bool {
 	case config.ToolsetTask:
 		return o.task()
 	case config.ToolsetMethod:
-		return o.library != nil && (o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetAgents))
+		wanted := o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetAgents)
+		return wanted && o.library != nil
 	case config.ToolsetClassic:
 		return o.library != nil && o.named(config.ToolsetClassic)
 	}
@@ -81,7 +91,10 @@ func (o *offer) shows(tool string, shelf *library.Snapshot) bool {
 	case toolset == config.ToolsetTask:
 		return o.auto()
 	case toolset == config.ToolsetMethod:
-		return tool != AgentTool && o.named(config.ToolsetAgents) || o.auto() && o.mayHave(shelf)
+		if tool != AgentTool && o.named(config.ToolsetAgents) {
+			return true
+		}
+		return o.auto() && o.mayHave(shelf)
 	}
 	return false
 }

@@ -199,7 +199,11 @@ func (f *Finder) Some() []string {
 		}
 	}
 	for _, project := range f.remembered() {
-		if _, rel, served := f.servedAs(project); served && (rel != "." || Is(project)) && f.Serves(project) {
+		_, rel, served := f.servedAs(project)
+		if rel == "." {
+			served = served && Is(project)
+		}
+		if served && f.Serves(project) {
 			add(project)
 		}
 	}

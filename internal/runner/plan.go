@@ -184,7 +184,11 @@ func span(d *workflow.Definition, text string) (from, to int, err error) {
 	}
 	from, to = slices.Min(at), slices.Max(at)
 	slices.Sort(at)
-	if n := len(slices.Compact(at)); isRange && at[0] != d.Index(workflow.StageID(names[0])) || !isRange && n != to-from+1 {
+	inRow := len(slices.Compact(at)) == to-from+1
+	if isRange {
+		inRow = at[0] == d.Index(workflow.StageID(names[0]))
+	}
+	if !inRow {
 		return 0, 0, fault.New(fault.InvalidArgument, "--stages %s names no stages in a row", text).
 			WithHint("the stages of %s, in order: %s", d.Name, strings.Join(d.IDs(), ", "))
 	}

@@ -60,7 +60,10 @@ func stagesOf(definition jsontext.Value) []workflow.StageID {
 		return known
 	}
 	var s workflow.Session
-	if definition != nil && workflow.Unmarshal(definition, &s.Workflow) != nil || s.Workflow != nil && s.Workflow.Check() != nil {
+	if definition != nil && workflow.Unmarshal(definition, &s.Workflow) != nil {
+		return nil
+	}
+	if s.Workflow != nil && s.Workflow.Check() != nil {
 		return nil
 	}
 	all := s.Definition().Stages

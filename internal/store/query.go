@@ -100,9 +100,13 @@ func (l Listing) Page(q Query) (Page, error) {
 
 // selects reports whether a session is asked for; the text of q is in lower case.
 func (q Query) selects(s *workflow.Summary) bool {
-	return (q.Stage == "" || s.CurrentStage == q.Stage) &&
-		(q.States == nil || slices.Contains(q.States, s.CurrentState)) &&
-		(q.Text == "" || strings.Contains(strings.ToLower(s.TaskName), q.Text) || strings.Contains(strings.ToLower(s.Objective), q.Text))
+	switch {
+	case q.Stage != "" && s.CurrentStage != q.Stage:
+		return false
+	case q.States != nil && !slices.Contains(q.States, s.CurrentState):
+		return false
+	}
+	return strings.Contains(strings.ToLower(s.TaskName), q.Text) || strings.Contains(strings.ToLower(s.Objective), q.Text)
 }
 
 // cursor is the place of a session in a list. It says when the session was changed and not

@@ -44,7 +44,8 @@ func (e Estimate) counted(u provider.Usage) provider.Usage {
 		// As in Room: whether it came from the cache is not known.
 		u.Input, u.CacheWrite5m, u.CacheWrite1h, u.CacheRead, u.Estimated = 0, e.Prompt, 0, 0, true
 	}
-	if u.Output <= 0 && e.Output > 0 || u.Output < 0 || u.Output > mostOutput {
+	untold := u.Output <= 0 && e.Output > 0
+	if untold || u.Output < 0 || u.Output > mostOutput {
 		u.Output, u.Estimated = e.Output, true
 	}
 	return u

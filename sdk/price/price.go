@@ -60,7 +60,8 @@ func (m Money) USD() float64 { return float64(m) / float64(Dollar) }
 func ParseMoney(text string) (Money, error) {
 	bad := fmt.Errorf("%q is not an amount in US dollars, such as 2 or 0.50", text)
 	whole, part, dotted := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "$"), ".")
-	if dotted && part == "" || whole == "" || len(part) > 9 {
+	ends := dotted && part == ""
+	if ends || whole == "" || len(part) > 9 {
 		return 0, bad
 	}
 	for _, r := range whole + part {

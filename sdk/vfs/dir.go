@@ -185,7 +185,11 @@ func (d *Dir) List(name string) ([]Info, error) {
 			continue
 		}
 		info, err := d.read.Stat(path.Join(rel, e.Name()))
-		if err != nil || !info.IsDir() && !info.Mode().IsRegular() || info.IsDir() && !e.IsDir() {
+		if err != nil {
+			continue
+		}
+		linked := info.IsDir() && !e.IsDir()
+		if linked || !info.IsDir() && !info.Mode().IsRegular() {
 			continue
 		}
 		out = append(out, infoOf(child, info))

@@ -122,7 +122,11 @@ func (c *Catalog) Fresh() bool {
 	for _, f := range c.origins {
 		for name, was := range f.stamps {
 			info, err := f.stat(name)
-			if err != nil && was != (stamp{}) || err == nil && stampOf(info) != was {
+			var now stamp
+			if err == nil {
+				now = stampOf(info)
+			}
+			if now != was {
 				return false
 			}
 		}

@@ -61,7 +61,9 @@ func (s *scan) scanFolder(base, only string) {
 	for _, e := range s.list(base) {
 		name := path.Join(base, e.Name())
 		linked := e.Type()&fs.ModeSymlink != 0
-		if !e.IsDir() && !linked || slices.Contains(skipped, e.Name()) || only != "" && e.Name() != only || linked && s.leadsUp(name) {
+		folder := e.IsDir() || linked && !s.leadsUp(name)
+		meant := only == "" || e.Name() == only
+		if !folder || !meant || slices.Contains(skipped, e.Name()) {
 			continue
 		}
 		if looked++; looked > maxSiblings {
@@ -121,8 +123,11 @@ func (s *scan) recognize(dir string) (add func()) {
 			return func() { s.addV6(dir, manifests) }
 		}
 	}
+	ofV6 := func() bool {
+		return s.isFile(path.Join(dir, "config.toml")) || s.isFile(path.Join(dir, "core/config.yaml")) || s.isDir(path.Join(dir, "core/agents"))
+	}
 	switch {
-	case IsNamed(base, "bmad") && (s.isFile(path.Join(dir, "config.toml")) || s.isFile(path.Join(dir, "core/config.yaml")) || s.isDir(path.Join(dir, "core/agents"))):
+	case IsNamed(base, "bmad") && ofV6():
 		return func() { s.addV6(dir, "_config") }
 	case s.isFile(path.Join(dir, "core-config.yaml")) && s.isDir(path.Join(dir, "agents")),
 		IsNamed(base, "bmad-core") && s.isDir(path.Join(dir, "agents")),

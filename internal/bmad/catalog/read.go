@@ -182,8 +182,11 @@ func (c *Catalog) like(name string) []string {
 		if i.Path == "" || len(out) == 3 {
 			continue
 		}
-		if base := strings.ToLower(path.Base(i.Path)); base == want && want != "skill.md" && want != "workflow.md" && want != "workflow.yaml" ||
-			format.Stem(base) == format.Stem(want) && format.Stem(want) != "skill" && format.Stem(want) != "workflow" || path.Base(i.Dir) == path.Base(path.Dir(name)) && path.Dir(name) != "." {
+		sameFolder := path.Dir(name) != "." && path.Base(i.Dir) == path.Base(path.Dir(name))
+		// Every skill and every workflow has a file of these names.
+		common := format.Stem(want) == "skill" || format.Stem(want) == "workflow"
+		sameName := !common && format.Stem(strings.ToLower(path.Base(i.Path))) == format.Stem(want)
+		if sameName || sameFolder {
 			out = format.AppendNew(out, i.URI)
 		}
 	}

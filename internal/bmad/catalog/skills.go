@@ -160,7 +160,10 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 // hasSteps reports whether a skill has its steps in a file each.
 func hasSteps(names []fs.DirEntry) bool {
 	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
-		return e.Name() == "steps" && e.IsDir() || strings.HasPrefix(e.Name(), "step-") && path.Ext(e.Name()) == ".md"
+		if e.IsDir() && e.Name() == "steps" {
+			return true
+		}
+		return strings.HasPrefix(e.Name(), "step-") && path.Ext(e.Name()) == ".md"
 	})
 }
 

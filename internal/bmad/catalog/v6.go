@@ -131,7 +131,9 @@ func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	base, ext := path.Base(name), path.Ext(name)
 	switch {
 	case slices.Contains(below, "workflows"):
-		if base == "workflow.yaml" || base == "workflow.yml" || base == "workflow.md" && !described || strings.HasPrefix(base, "workflow-") && ext == ".md" {
+		variant := strings.HasPrefix(base, "workflow-") && ext == ".md"
+		bare := base == "workflow.md" && !described
+		if variant || bare || base == "workflow.yaml" || base == "workflow.yml" {
 			s.files[Workflow] = append(s.files[Workflow], name)
 		}
 	case below[0] == "agents" && len(below) <= 2 && (ext == ".md" || strings.HasSuffix(base, format.SourceAgentSuffix)):

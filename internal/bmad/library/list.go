@@ -353,7 +353,10 @@ func (s *Snapshot) All(kind catalog.Kind, category, module string) ([]catalog.It
 
 // belongs reports whether an item is of a phase and a module; empty ones are all.
 func belongs(i catalog.Item, category, module string) bool {
-	return (category == "" || strings.Contains(i.Phase+" "+i.Path, strings.ToLower(category))) && (module == "" || strings.EqualFold(i.Module, module))
+	if module != "" && !strings.EqualFold(i.Module, module) {
+		return false
+	}
+	return strings.Contains(i.Phase+" "+i.Path, strings.ToLower(category))
 }
 
 // Count counts the agents, workflows and tasks that a folder holds.

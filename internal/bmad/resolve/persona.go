@@ -204,7 +204,8 @@ func (p *Persona) apply(c format.Customization) bool {
 		item := offer(format.PlainString(m["trigger"]), format.PlainString(m["description"]), func(target string) string { return format.PlainString(m[target]) })
 		known := false
 		for _, have := range p.Menu {
-			known = known || strings.TrimPrefix(have.Code, "*") == item.Code || have.Description == item.Description && have.Does == item.Does
+			same := have.Description == item.Description && have.Does == item.Does
+			known = known || same || strings.TrimPrefix(have.Code, "*") == item.Code
 		}
 		if !known {
 			p.Menu = append(p.Menu, item)

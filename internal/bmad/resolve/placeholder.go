@@ -37,7 +37,8 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 	last := 0
 	for _, m := range hole.FindAllStringSubmatchIndex(text, -1) {
 		start, end := m[0], m[1]
-		if start < last || start > 0 && (text[start-1] == '{' || text[start-1] == '$') || end < len(text) && text[end] == '}' {
+		escaped := strings.HasSuffix(text[:start], "{") || strings.HasSuffix(text[:start], "$") || strings.HasPrefix(text[end:], "}")
+		if start < last || escaped {
 			continue
 		}
 		b.WriteString(text[last:start])

@@ -131,8 +131,11 @@ func (s settings) value(module, key string) (string, bool) {
 
 // has reports whether somebody has configured a module.
 func (s settings) has(module string) bool {
+	if module == "core" && s.central["core"] != nil {
+		return true
+	}
 	modules, _ := s.central["modules"].(map[string]any)
-	return modules[module] != nil || s.modules[module] != nil || module == "core" && s.central["core"] != nil
+	return modules[module] != nil || s.modules[module] != nil
 }
 
 // at returns the plain value at a dotted path.
@@ -230,7 +233,14 @@ func maskValue(v any) any {
 		out := make(map[string]any, len(v))
 		named, _ := v["name"].(string) // {name: API_KEY, value: …}
 		for k, value := range v {
-			if _, table := value.(map[string]any); isSecret(k) && (!table || secretKey.MatchString(k)) || k == "value" && isSecret(named) {
+			secret := isSecret(k)
+			if _, table := value.(map[string]any); table {
+				secret = secret && secretKey.MatchString(k)
+			}
+			if k == "value" {
+				secret = secret || isSecret(named)
+			}
+			if secret {
 				out[k] = Masked
 				continue
 			}

@@ -66,7 +66,9 @@ func itemOf(f *catalog.Origin, name string) *catalog.Item {
 		if i.Path == name {
 			return i
 		}
-		if (i.Skill || i.Kind == catalog.Workflow && i.Installation.Layout == catalog.LayoutV6) && strings.HasPrefix(name, i.Dir+"/") && (best == nil || len(i.Dir) > len(best.Dir)) {
+		ownsFolder := i.Skill || i.Kind == catalog.Workflow && i.Installation.Layout == catalog.LayoutV6
+		deeper := best == nil || len(i.Dir) > len(best.Dir)
+		if ownsFolder && deeper && strings.HasPrefix(name, i.Dir+"/") {
 			best = i
 		}
 	}

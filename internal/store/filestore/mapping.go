@@ -90,7 +90,10 @@ func (s *Store) dropUnstored() error {
 // is never written in parts, so that damage comes from outside.
 func wholeMapping(data []byte) bool {
 	text := string(data)
-	return text == emptyMapping || strings.HasPrefix(text, "{\n") && strings.HasSuffix(text, "}"+mappingEnd) && strings.Contains(text, entryStart)
+	if text == emptyMapping {
+		return true
+	}
+	return strings.HasPrefix(text, "{\n") && strings.HasSuffix(text, "}"+mappingEnd) && strings.Contains(text, entryStart)
 }
 
 // withoutUnstored drops the last entry if its session was never stored: a start
