@@ -13,15 +13,15 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: title=(\\S+))?\n(.*?)^```$")
 
-// TestDocs runs the commands of the pages in docs, with the files that they show, in the order
-// of the page.
+// TestDocs runs the commands of the README and of the pages in docs, with the files that they
+// show, in the order of the page.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
 	}
 	dir := t.TempDir()
-	for _, page := range pages {
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ type Host struct {
 	next map[Scope]lang.Text
 }
 
-// All lists the hosts, as the README does.
+// All lists the hosts, as docs/hosts.md does.
 func All() []Host {
 	return []Host{
 		{

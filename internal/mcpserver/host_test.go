@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// TestRecipeWithClaudeCode does what the README says under "Serve several clients over HTTP":
+// TestRecipeWithClaudeCode follows docs/http.md:
 // a server for a folder of projects, Claude Code in one of them, and a model that passes no cwd.
 func TestRecipeWithClaudeCode(t *testing.T) {
 	t.Parallel()
-	claude := claudeBinary(t, "the recipe of the README was not run with it")
+	claude := claudeBinary(t, "the recipe of docs/http.md was not run with it")
 	root := team(t, "p1", "p2")
 	s := serve(t, root, nil, "--root", root)
 	for _, project := range []string{"p1", "p2"} {

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	inline    = regexp.MustCompile("`(bmad-mcp [^`\n]*)`")
+	shownFlag = regexp.MustCompile(`(?:^| )--([a-z-]+)`)
+	codeRow   = regexp.MustCompile(`(?m)^\| (\d+) \| (.+) \|$`)
+	codeHelp  = regexp.MustCompile(`(?m)^  (\d+)  (.+)$`)
+)
+
+// TestPagesNameCommands: each command line in the README and in docs names a command and flags
+// that exist.
+func TestPagesNameCommands(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range shownLines(string(text)) {
+			seen++
+			if problem := unknownIn(line); problem != "" {
+				t.Errorf("%s: %s: %s", filepath.Base(page), line, problem)
+			}
+		}
+	}
+	if seen < 150 {
+		t.Errorf("got %d command lines, want the 150 that the pages have at least", seen)
+	}
+}
+
+// shownLines returns the command lines of a page: those of its blocks of code, and those in a
+// sentence.
+func shownLines(page string) []string {
+	var out []string
+	fenced := false
+	for line := range strings.Lines(page) {
+		switch {
+		case strings.HasPrefix(line, "```"):
+			fenced = !fenced
+		case fenced && strings.HasPrefix(line, "bmad-mcp "):
+			command, _, _ := strings.Cut(strings.TrimSpace(line), " #")
+			out = append(out, command)
+		case !fenced:
+			for _, m := range inline.FindAllStringSubmatch(line, -1) {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
+}
+
+// unknownIn returns the command or flag of a line that the program does not have, or "".
+func unknownIn(line string) string {
+	root := newRoot(&app{})
+	root.InitDefaultCompletionCmd()
+	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
+	cmd, rest, err := root.Find(words)
+	if err != nil {
+		return err.Error()
+	}
+	cmd.InitDefaultHelpFlag()
+	if cmd.HasAvailableSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && cmd.ValidateArgs(rest[:1]) != nil {
+		return "no command " + rest[0]
+	}
+	for _, flag := range shownFlag.FindAllStringSubmatch(line, -1) {
+		if cmd.Flag(flag[1]) == nil && cmd.InheritedFlags().Lookup(flag[1]) == nil {
+			return "no flag --" + flag[1]
+		}
+	}
+	return ""
+}
+
+// TestUnknownIn plants command lines.
+func TestUnknownIn(t *testing.T) {
+	for line, want := range map[string]bool{
+		"bmad-mcp show sign-in":              false,
+		"bmad-mcp task status --wait 50":     false,
+		"bmad-mcp run --help":                false,
+		"bmad-mcp shwo sign-in":              true,
+		"bmad-mcp task statsu":               true,
+		"bmad-mcp show sign-in --exit-code":  true,
+		"bmad-mcp doctor --fix --everything": true,
+	} {
+		if got := unknownIn(line); (got != "") != want {
+			t.Errorf("%s: got %q, want a problem: %t", line, got, want)
+		}
+	}
+}
+
+// TestTerminalPage: the page of the terminal has every command and every exit code.
+func TestTerminalPage(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "terminal.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for _, cmd := range newRoot(&app{}).Commands() {
+		if cmd.IsAvailableCommand() && !regexp.MustCompile("`bmad-mcp "+cmd.Name()+"[ `]").MatchString(page) {
+			t.Errorf("the page lacks `bmad-mcp %s`", cmd.Name())
+		}
+	}
+	pairs := func(of [][]string) (out []string) {
+		for _, m := range of {
+			out = append(out, m[1]+" "+m[2])
+		}
+		return out
+	}
+	got, want := pairs(codeRow.FindAllStringSubmatch(page, -1)), pairs(codeHelp.FindAllStringSubmatch(exitHelp, -1))
+	if !slices.Equal(got, want) || len(want) == 0 {
+		t.Errorf("exit codes: got %q, want %q", got, want)
+	}
+}

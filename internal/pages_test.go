@@ -1,0 +1,122 @@
+package internal_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+var (
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	channel   = regexp.MustCompile(`(?m)^\tChannel[A-Za-z]+ +Channel = "([a-z_]+)"`)
+)
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// anchors returns the targets that the headings of a page make, as GitHub names them.
+func anchors(page string) []string {
+	var out []string
+	for _, m := range heading.FindAllStringSubmatch(page, -1) {
+		out = append(out, strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return out
+}
+
+// TestLinksOfPages: each link of the documentation to a file, and to a heading in it, has its target.
+func TestLinksOfPages(t *testing.T) {
+	pages := []string{"README.md", "CLAUDE.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md"}
+	docs, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range docs {
+		pages = append(pages, "docs/"+filepath.Base(name))
+	}
+	for _, name := range pages {
+		text := readPage(t, name)
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(m[1], "#")
+			target := text
+			if file != "" {
+				path := filepath.Join("..", filepath.Dir(name), file)
+				data, err := os.ReadFile(path)
+				if info, statErr := os.Stat(path); err != nil && (statErr != nil || !info.IsDir()) {
+					t.Errorf("%s: %s: no such file", name, m[1])
+				}
+				target = string(data)
+			}
+			if anchor != "" && !slices.Contains(anchors(target), anchor) {
+				t.Errorf("%s: %s: no such heading", name, m[1])
+			}
+		}
+	}
+}
+
+// TestEveryPageIsLinked: the README links each page of docs.
+func TestEveryPageIsLinked(t *testing.T) {
+	readme := readPage(t, "README.md")
+	docs, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatal(docs, err)
+	}
+	for _, name := range docs {
+		if !strings.Contains(readme, "](docs/"+filepath.Base(name)) {
+			t.Errorf("the README does not link docs/%s", filepath.Base(name))
+		}
+	}
+}
+
+// TestTablesOfPages: the tables of channels, hosts and toolsets have a row for each.
+func TestTablesOfPages(t *testing.T) {
+	source, err := os.ReadFile("workflow/grant.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, rows []string
+	for _, m := range channel.FindAllStringSubmatch(string(source), -1) {
+		want = append(want, m[1]+" "+string(workflow.Channel(m[1]).Assurance()))
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`, (high|medium|low): ").FindAllStringSubmatch(readPage(t, "docs/decide.md"), -1) {
+		rows = append(rows, m[1]+" "+m[2])
+	}
+	if !slices.Equal(rows, want) || len(want) == 0 {
+		t.Errorf("channels of docs/decide.md: got %q, want %q", rows, want)
+	}
+	page := readPage(t, "docs/hosts.md")
+	for _, h := range hosts.All() {
+		if !regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(h.Name) + ` (\(|\|)`).MatchString(page) {
+			t.Errorf("docs/hosts.md has no row for %s", h.Name)
+		}
+	}
+	for _, name := range config.Toolsets() {
+		if !regexp.MustCompile("(?m)^\\| `" + name + "`").MatchString(page) {
+			t.Errorf("docs/hosts.md has no row for the toolset %s", name)
+		}
+	}
+}
+
+// TestLengthOfTheReadme keeps the page that is read first short.
+func TestLengthOfTheReadme(t *testing.T) {
+	if words := len(strings.Fields(readPage(t, "README.md"))); words > 1200 {
+		t.Errorf("got %d words, want 1200 at most", words)
+	}
+}
