@@ -3,32 +3,32 @@ module github.com/bmad-mcp/bmad-mcp
 go 1.26.0
 
 require (
-	github.com/anthropics/anthropic-sdk-go v1.84.0
-	github.com/chromedp/cdproto v0.159.0
-	github.com/chromedp/chromedp v0.23.0
-	github.com/fsnotify/fsnotify v1.10.1
-	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875
-	github.com/go-webauthn/webauthn v0.18.2
-	github.com/gofrs/flock v0.13.1
-	github.com/google/uuid v1.6.0
-	github.com/gosimple/slug v1.15.0
-	github.com/gosimple/unidecode v1.0.1
-	github.com/kaptinlin/jsonrepair v0.2.15
-	github.com/kljensen/snowball v0.10.0
-	github.com/leonelquinteros/gotext v1.7.2
-	github.com/lithammer/fuzzysearch v1.1.8
-	github.com/looplab/fsm v1.0.3
-	github.com/mark3labs/mcp-go v1.2.1
-	github.com/pelletier/go-toml/v2 v2.4.3
-	github.com/rogpeppe/go-internal v1.14.1
-	github.com/spf13/cobra v1.10.2
-	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
-	github.com/yuin/goldmark v1.8.7
-	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/net v0.59.0
-	golang.org/x/term v0.47.0
-	golang.org/x/text v0.42.0
-	mvdan.cc/sh/v3 v3.13.1
+	github.com/anthropics/anthropic-sdk-go v1.84.0 // the Messages API: reads streams and puts answers together; MIT
+	github.com/chromedp/cdproto v0.159.0 // a real browser in tests; MIT
+	github.com/chromedp/chromedp v0.23.0 // a real browser in tests; MIT
+	github.com/fsnotify/fsnotify v1.10.1 // file changes on every system
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // session files: keeps unknown keys, reports positions
+	github.com/go-webauthn/webauthn v0.18.2 // passkeys: checks the signatures of authenticators; BSD
+	github.com/gofrs/flock v0.13.1 // file locks on systems without flock
+	github.com/google/uuid v1.6.0 // ids
+	github.com/gosimple/slug v1.15.0 // names from any script
+	github.com/gosimple/unidecode v1.0.1 // Chinese by its sound
+	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
+	github.com/kljensen/snowball v0.10.0 // English and French stems; MIT
+	github.com/leonelquinteros/gotext v1.7.2 // gettext files, which translators' editors read; MIT; v1.8 needs Go 1.27
+	github.com/lithammer/fuzzysearch v1.1.8 // edit distance for suggestions
+	github.com/looplab/fsm v1.0.3 // the state machine
+	github.com/mark3labs/mcp-go v1.2.1 // the protocol
+	github.com/pelletier/go-toml/v2 v2.4.3 // TOML with positions
+	github.com/rogpeppe/go-internal v1.14.1 // testscript and diff
+	github.com/spf13/cobra v1.10.2 // subcommands, help, completion
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // JSON with comments and positions
+	github.com/yuin/goldmark v1.8.7 // Markdown as a tree, for the pages; MIT
+	go.yaml.in/yaml/v3 v3.0.6 // YAML with line numbers
+	golang.org/x/net v0.59.0 // parses HTML in tests
+	golang.org/x/term v0.47.0 // tells a terminal from a pipe
+	golang.org/x/text v0.42.0 // width of characters
+	mvdan.cc/sh/v3 v3.13.1 // parses shell commands for the hook
 )
 
 require (

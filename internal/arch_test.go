@@ -286,3 +286,27 @@ func TestOnePackageRunsGit(t *testing.T) {
 
 // isGit matches a literal that is git, or a command line of it.
 var isGit = regexp.MustCompile("^[\"`](?:\\S*/)?git(?:\\.exe|-[a-z-]+)?(?: .*)?[\"`]$")
+
+// requirement is a line of go.mod that names a library the project imports itself, with its reason.
+var requirement = regexp.MustCompile(`(?m)^\t(\S+) v\S+(?: // (.*))?$`)
+
+// TestLibrariesHaveReasons: each library that the project imports has the reason beside it in go.mod.
+func TestLibrariesHaveReasons(t *testing.T) {
+	file, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, m := range requirement.FindAllStringSubmatch(string(file), -1) {
+		if m[2] == "indirect" {
+			continue
+		}
+		seen++
+		if len(m[2]) < 3 {
+			t.Errorf("go.mod gives no reason for %s", m[1])
+		}
+	}
+	if seen < 20 {
+		t.Errorf("got %d libraries, want the 20 that the project imports at least", seen)
+	}
+}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -17,7 +19,7 @@ var (
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
-	channel   = regexp.MustCompile(`(?m)^\tChannel[A-Za-z]+ +Channel = "([a-z_]+)"`)
+	channel   = regexp.MustCompile(`(?m)^\t(Channel[A-Za-z]+) +Channel = "([a-z_]+)"`)
 )
 
 func readPage(t *testing.T, name string) string {
@@ -85,20 +87,30 @@ func TestEveryPageIsLinked(t *testing.T) {
 	}
 }
 
+// channels returns the channels of decisions by the names of their constants.
+func channels(t *testing.T) map[string]workflow.Channel {
+	t.Helper()
+	out := map[string]workflow.Channel{}
+	for _, m := range channel.FindAllStringSubmatch(readPage(t, "internal/workflow/grant.go"), -1) {
+		out[m[1]] = workflow.Channel(m[2])
+	}
+	if len(out) < 8 {
+		t.Fatalf("got %d channels, want 8 at least", len(out))
+	}
+	return out
+}
+
 // TestTablesOfPages: the tables of channels, hosts and toolsets have a row for each.
 func TestTablesOfPages(t *testing.T) {
-	source, err := os.ReadFile("workflow/grant.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var want, rows []string
-	for _, m := range channel.FindAllStringSubmatch(string(source), -1) {
-		want = append(want, m[1]+" "+string(workflow.Channel(m[1]).Assurance()))
+	for _, c := range channels(t) {
+		want = append(want, string(c)+" "+string(c.Assurance()))
 	}
+	slices.Sort(want)
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)`, (high|medium|low): ").FindAllStringSubmatch(readPage(t, "docs/decide.md"), -1) {
 		rows = append(rows, m[1]+" "+m[2])
 	}
-	if !slices.Equal(rows, want) || len(want) == 0 {
+	if slices.Sort(rows); !slices.Equal(rows, want) {
 		t.Errorf("channels of docs/decide.md: got %q, want %q", rows, want)
 	}
 	page := readPage(t, "docs/hosts.md")
@@ -114,9 +126,34 @@ func TestTablesOfPages(t *testing.T) {
 	}
 }
 
-// TestLengthOfTheReadme keeps the page that is read first short.
-func TestLengthOfTheReadme(t *testing.T) {
-	if words := len(strings.Fields(readPage(t, "README.md"))); words > 1200 {
-		t.Errorf("got %d words, want 1200 at most", words)
+// TestLengthOfPapers keeps the two papers that are read first short.
+func TestLengthOfPapers(t *testing.T) {
+	for name, most := range map[string]int{"README.md": 1200, "CLAUDE.md": 1500} {
+		if words := len(strings.Fields(readPage(t, name))); words > most {
+			t.Errorf("%s: got %d words, want %d at most", name, words, most)
+		}
+	}
+	for n, line := range strings.Split(readPage(t, "CLAUDE.md"), "\n") {
+		if columns := len([]rune(line)); columns > 200 {
+			t.Errorf("CLAUDE.md:%d: got %d columns, want 200 at most", n+1, columns)
+		}
+	}
+}
+
+// TestChannelsHaveWords: a reply and the dashboard say by which channel a decision came. At a
+// terminal and in a script the one who decided sees it.
+func TestChannelsHaveWords(t *testing.T) {
+	page, err := os.ReadFile("dashboard/words.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := []workflow.Channel{workflow.ChannelTerminal, workflow.ChannelScript}
+	for name, c := range channels(t) {
+		if !strings.Contains(string(page), "\tworkflow."+name+":") {
+			t.Errorf("dashboard.channelWords has no words for %s", name)
+		}
+		if note := words.GrantNote(lang.English, workflow.Grant{Channel: c}); (note == "") != slices.Contains(quiet, c) {
+			t.Errorf("words.GrantNote for %s: got %q", name, note)
+		}
 	}
 }

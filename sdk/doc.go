@@ -64,4 +64,10 @@
 //
 // Package provider/fake plays a model by a script, and package sdktest a model's server. Both
 // enforce the rules of real servers for conversations.
+//
+// # Invariants
+//
+//   - A conversation is saved after each step, as the provider sent it, and its next step
+//     follows from that state alone; one process at a time works on it (TestCrash, TestState).
+//   - Keys of models come from the environment and are never written (TestNoKeyIsRecorded).
 package sdk

@@ -7,6 +7,12 @@
 // with underscores and without "stages.", a variable: stages.po.gate_score is
 // BMAD_PO_GATE_SCORE. An unknown key or an invalid value is an error that names
 // its place and the valid choices.
+//
+// # Invariants
+//
+//   - The project's file can only tighten a policy, because an assistant can write it
+//     (TestProjectOnlyTightens).
+//   - A pending gate keeps at least the policy that it had (TestPendingGateCannotBeLoosened).
 package config
 
 import (

@@ -4,6 +4,12 @@
 // a kind of page: its file holds the facts that it gathers and its template their layout. The
 // door decides who may read, and who may decide. A project is addressed by an id that is made
 // from its folder, and only folders that the server knows can be addressed.
+//
+// # Invariants
+//
+//   - The cookie reads and never decides, because browsers send it to every port. The key that
+//     decides is bound to the origin, ends with the process, and counts for the page that was
+//     shown (TestDoor, TestTwoPagesDecide).
 package dashboard
 
 import (

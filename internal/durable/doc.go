@@ -46,4 +46,13 @@
 //     unless mounted with local_lock); fsync guarantees only what the server guarantees. Use
 //     one machine at a time there.
 //   - tmpfs and overlays in memory lose everything with the power, fsync or not.
+//
+// # Invariants
+//
+//   - A unique name is created exclusively and not checked first, because another process may
+//     come between (TestCreateIsExclusive).
+//   - Paths go through a [Dir], so that no link leads out (TestNothingLeadsOut).
+//   - Every file that others can write is read through this package: regular files only, with
+//     a limit, because a repository may contain pipes and huge files (TestReadsAreBounded,
+//     TestNothingWaits).
 package durable

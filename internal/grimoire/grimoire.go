@@ -6,6 +6,11 @@
 //
 // People and models write these files by hand. A part that cannot be read is a [Problem], and
 // hides nothing else.
+//
+// # Invariants
+//
+//   - Memory files of other kits are read and never written (TestLinksThatLeadOut,
+//     TestHostileFiles).
 package grimoire
 
 import (

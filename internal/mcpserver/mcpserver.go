@@ -9,6 +9,18 @@
 // A caller is the sender of a request, as far as it is known. A toolset is a group
 // of tools that are offered together; the offer of a caller decides which it gets.
 // A listener is a subscriber of the feed behind one stream of notifications.
+//
+// # Invariants
+//
+//   - A form that is answered in under a second decides nothing, because some hosts answer
+//     forms by themselves; nor does one whose second form, for words, is not answered
+//     (TestDecisionByForm, TestWordsAreForTheirDecision).
+//   - A web page gets no form, because it may be anyone's (TestPagesDecideNothing,
+//     TestPagesAnswerForNobody).
+//   - Stdout belongs to the protocol, and every request that was read is answered before the
+//     process ends (TestEveryRequestIsAnsweredBeforeTheEnd).
+//   - Prompts and resources show nothing that the tool cannot (status with view), because some
+//     hosts only have tools. Neither changes anything (TestTranscripts, TestViews).
 package mcpserver
 
 import (

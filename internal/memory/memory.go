@@ -9,7 +9,13 @@
 // depend on their order ([Fold]), so that git's union of two branches means the same on both
 // sides. A line that cannot be read is a [Problem], hides no other, and is never dropped.
 //
-// Notes are data: nothing in this package opens a gate or touches a session.
+// # Invariants
+//
+//   - Notes are data: none opens a gate or changes a session, and a briefing quotes them with
+//     author and file (TestBriefingsQuoteNotes).
+//   - A memory that fails costs notes, never a step (TestNotesNeverFailAnAction).
+//   - The fold of the lines does not depend on their order, because git merges them
+//     (TestFoldIsOrderFree, TestGitMergesBothWays).
 package memory
 
 import (

@@ -8,6 +8,12 @@
 //
 // Every folder is judged with its symbolic links resolved, and opened through the folder
 // that permits it, so that no link can lead out in between.
+//
+// # Invariants
+//
+//   - On stdio [Options].Reach bounds the folders, over HTTP [Options].Within
+//     (TestReachKeepsOut, TestHTTPStaysInItsRoots).
+//   - A refusal does not reveal whether a folder exists (TestRefusalTellsNothing).
 package project
 
 import (

@@ -1,5 +1,11 @@
 // Package reply builds the replies to a caller from the standing of a session: their keys, the
 // next call, what a stage works from, all within a size.
+//
+// # Invariants
+//
+//   - A reply is one block of compact JSON of at most 14,000 bytes and refers to documents by
+//     their path, because the model's context is expensive (TestRepliesStaySmall).
+//   - It offers only actions that would be accepted (TestStateActionMatrix).
 package reply
 
 import (

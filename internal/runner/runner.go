@@ -6,6 +6,11 @@
 // beforehand, and questions get the answers that they have written. What a run does next is
 // decided by pure functions ([next], [choose], [check]); its costs and the answers that it has
 // received are kept in the project, so that a killed run goes on and submits nothing twice.
+//
+// # Invariants
+//
+//   - A run keeps an answer before it submits it, so that it is submitted once (TestEveryCut).
+//   - One process at a time works on a run (TestTwoRuns).
 package runner
 
 import (

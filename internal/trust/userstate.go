@@ -10,6 +10,19 @@
 //
 // Anyone who can write to the folder can sign and allow anything, so it is private to its
 // owner.
+//
+// # Invariants
+//
+//   - No command of a project runs, and no rubric or workflow of it is trusted, before the
+//     person has allowed that content, by its hash, for that project
+//     (TestAllowedForOneProject, TestVerifyCommand, TestProjectsRubricIsTrustedOnceAllowed).
+//   - A session keeps its verify commands: removing one from the settings does not make a pass
+//     (TestEvidenceCannotBeTakenAway).
+//   - A checkpoint is written after the session's file and never runs ahead of it, so that a
+//     restored older file shows (TestCheckpointsGoForward, TestEveryCutOfARecord).
+//   - The rights and the spending of a conversation or a run are the invocation's word or a
+//     signed record here ([Rights]); its own file only narrows them (TestFileWidensNothing,
+//     TestRunFileWidensNothing).
 package trust
 
 import (

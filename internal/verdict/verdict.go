@@ -5,6 +5,13 @@
 // [Judge] compares the two. Everything here is pure. Of the text beside the rows only formats of
 // machines are read: lines such as "Status: Pass", and the totals of test runners. A report with a
 // stated pass and no rows passes nothing.
+//
+// # Invariants
+//
+//   - A report of a verdict stage always owes its rows. A missing row returns it to its
+//     author, and only a pass derived from rows that nothing contradicts continues (TestJudge,
+//     TestMutationsAreSeen, TestReportsAreReturned).
+//   - A stated verdict opens nothing, and can only make the derived one worse (TestJudge).
 package verdict
 
 import (

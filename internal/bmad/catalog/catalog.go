@@ -9,6 +9,12 @@
 // an installer would install, counts as an installation too.
 //
 // Catalog.Read returns the bytes of a file; package resolve fills in an item for a project.
+//
+// # Invariants
+//
+//   - Only the trees of an installation are read, because the rest of a repository or home is
+//     not ours to serve (TestReadRefuses, TestMethodIsNeverChanged).
+//   - Every part that is skipped is listed (TestSkipped).
 package catalog
 
 import (

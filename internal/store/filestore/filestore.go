@@ -10,6 +10,12 @@
 //	.bmad-task/temp/<id>/…              the texts that sessions refer to
 //
 // Nothing is made before the first session is.
+//
+// # Invariants
+//
+//   - Texts are written first, then the artifact, then the session's file; renaming that is
+//     the commit. A crash leaves an unused file, never a reference to a missing one
+//     (TestEveryCut, TestEveryFault).
 package filestore
 
 import (
