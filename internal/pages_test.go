@@ -129,8 +129,8 @@ func TestTablesOfPages(t *testing.T) {
 // TestLengthOfPapers keeps the two papers that are read first short.
 func TestLengthOfPapers(t *testing.T) {
 	for name, most := range map[string]int{"README.md": 1200, "CLAUDE.md": 1500} {
-		if words := len(strings.Fields(readPage(t, name))); words > most {
-			t.Errorf("%s: got %d words, want %d at most", name, words, most)
+		if got := len(strings.Fields(readPage(t, name))); got > most {
+			t.Errorf("%s: got %d words, want %d at most", name, got, most)
 		}
 	}
 	for n, line := range strings.Split(readPage(t, "CLAUDE.md"), "\n") {
