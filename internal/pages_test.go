@@ -31,6 +31,20 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
+// userPages returns the README and the pages of docs.
+func userPages(t *testing.T) []string {
+	t.Helper()
+	docs, err := filepath.Glob("../docs/*.md")
+	if err != nil || len(docs) == 0 {
+		t.Fatal(docs, err)
+	}
+	out := []string{"README.md"}
+	for _, name := range docs {
+		out = append(out, "docs/"+filepath.Base(name))
+	}
+	return out
+}
+
 // anchors returns the targets that the headings of a page make, as GitHub names them.
 func anchors(page string) []string {
 	var out []string
@@ -42,14 +56,7 @@ func anchors(page string) []string {
 
 // TestLinksOfPages: each link of the documentation to a file, and to a heading in it, has its target.
 func TestLinksOfPages(t *testing.T) {
-	pages := []string{"README.md", "CLAUDE.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md"}
-	docs, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range docs {
-		pages = append(pages, "docs/"+filepath.Base(name))
-	}
+	pages := append(userPages(t), "CLAUDE.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md")
 	for _, name := range pages {
 		text := readPage(t, name)
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
@@ -76,13 +83,9 @@ func TestLinksOfPages(t *testing.T) {
 // TestEveryPageIsLinked: the README links each page of docs.
 func TestEveryPageIsLinked(t *testing.T) {
 	readme := readPage(t, "README.md")
-	docs, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(docs) == 0 {
-		t.Fatal(docs, err)
-	}
-	for _, name := range docs {
-		if !strings.Contains(readme, "](docs/"+filepath.Base(name)) {
-			t.Errorf("the README does not link docs/%s", filepath.Base(name))
+	for _, name := range userPages(t)[1:] {
+		if !strings.Contains(readme, "]("+name) {
+			t.Errorf("the README does not link %s", name)
 		}
 	}
 }

@@ -16,9 +16,10 @@ var (
 	codeBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	aPath     = regexp.MustCompile(`^[\w./<>*-]*(/|\.(go|md|yaml|json|jsonl|txt|tsv|po|mod))[\w./<>*-]*$`)
 	aSymbol   = regexp.MustCompile(`^([a-z]+)\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)?)$`)
-	aTest     = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w*$`)
 	aName     = regexp.MustCompile(`^[A-Za-z]\w*$`)
 	hole      = regexp.MustCompile(`<[^>]*>`)
+	// ofTheSource matches files of this repository.
+	ofTheSource = regexp.MustCompile(`^(\.ci|cmd|internal|packaging|prompts|sdk|testdata)/`)
 	// ofAProject matches files that the program keeps, which are in no folder of this one.
 	ofAProject = regexp.MustCompile(`^(\.bmad-task|\.claude|~)/`)
 )
@@ -144,6 +145,25 @@ func TestPapersNameWhatExists(t *testing.T) {
 		if checked < least {
 			t.Errorf("%s: got %d names, want %d at least", name, checked, least)
 		}
+	}
+}
+
+// TestPagesNameFilesThatExist: the pages for users name few files of the source, and these exist.
+func TestPagesNameFilesThatExist(t *testing.T) {
+	known, seen := declarations(t), 0
+	for _, name := range userPages(t) {
+		for _, m := range codeSpan.FindAllStringSubmatch(codeBlock.ReplaceAllString(readPage(t, name), ""), -1) {
+			if !ofTheSource.MatchString(m[1]) {
+				continue
+			}
+			seen++
+			if why := missing(m[1], known); why != "" {
+				t.Errorf("%s: `%s`: %s", name, m[1], why)
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("got %d files, want 8 at least", seen)
 	}
 }
 
