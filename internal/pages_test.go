@@ -129,6 +129,41 @@ func TestTablesOfPages(t *testing.T) {
 	}
 }
 
+// TestTroubleshootingQuotesMessages: each message that the page quotes is in the source, with an
+// ellipsis for its values.
+func TestTroubleshootingQuotesMessages(t *testing.T) {
+	var source strings.Builder
+	for _, path := range goFiles(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Write(text)
+	}
+	quoted := regexp.MustCompile(`“([^”]+)”`)
+	seen := 0
+	for line := range strings.Lines(readPage(t, "docs/troubleshooting.md")) {
+		cells := strings.Split(line, " | ")
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(cells[0], -1) {
+			seen++
+			for part := range strings.SplitSeq(m[1], "…") {
+				if !strings.Contains(source.String(), strings.TrimSpace(part)) {
+					t.Errorf("no message has %q", part)
+				}
+			}
+		}
+	}
+	if seen < 15 {
+		t.Errorf("got %d quotations, want the 15 of the page at least", seen)
+	}
+}
+
 // TestLengthOfPapers keeps the two papers that are read first short.
 func TestLengthOfPapers(t *testing.T) {
 	for name, most := range map[string]int{"README.md": 1200, "CLAUDE.md": 1500} {
