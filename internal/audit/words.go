@@ -155,7 +155,7 @@ func rubricTexts() string {
 	b.WriteString(lists().generic)
 	files, _ := fs.Glob(builtin, "rubrics/*.yaml")
 	for _, name := range files {
-		text, _ := fs.ReadFile(builtin, name)
+		text, _ := builtin.ReadFile(name)
 		b.WriteString("\n" + string(text))
 	}
 	return b.String()
