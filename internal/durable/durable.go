@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
@@ -52,11 +52,8 @@ type UnconfirmedError struct {
 }
 
 // Error names the file.
-func (e *UnconfirmedError) Error() string { return e.In(lang.English) }
-
-// In is Error in a language.
-func (e *UnconfirmedError) In(l lang.Language) string {
-	return l.Say("%s is written, but the disk did not confirm it: %v", e.Name, e.Err)
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("%s is written, but the disk did not confirm it: %v", e.Name, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -113,7 +110,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	}
 	info, err := d.Stat(name)
 	if err == nil && !info.IsDir() {
-		return nil, &notFolderError{d.Join(name)}
+		return nil, &NotFolderError{d.Join(name)}
 	}
 	if err == nil && d.settled(name, info) {
 		return nil, nil
@@ -137,16 +134,14 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	return made, nil
 }
 
-// notFolderError says that a file is where a folder belongs.
-type notFolderError struct{ name string }
+// NotFolderError says that a file is where a folder belongs.
+type NotFolderError struct{ Name string }
 
-func (e *notFolderError) Error() string { return e.In(lang.English) }
+// Error names the file.
+func (e *NotFolderError) Error() string { return e.Name + " is a file, not a folder" }
 
-// In returns the error in a language.
-func (e *notFolderError) In(l lang.Language) string {
-	return l.Say("%s is a file, not a folder", e.name)
-}
-func (e *notFolderError) Unwrap() error { return syscall.ENOTDIR }
+// Unwrap lets callers find the error of the system.
+func (e *NotFolderError) Unwrap() error { return syscall.ENOTDIR }
 
 // folders holds the folders whose names this process knows to be durable, by path:
 // one that another process made may not be, and to sync each every time would double the

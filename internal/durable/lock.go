@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // LockTimeout bounds the wait for a lock when neither the caller's context nor the
@@ -31,14 +29,8 @@ type BusyError struct {
 }
 
 // Error names the lock and its holder.
-func (e *BusyError) Error() string { return e.In(lang.English) }
-
-// In is Error in a language.
-func (e *BusyError) In(l lang.Language) string {
-	if e.Holder == "" {
-		return l.Say("lock %s is held by another caller", e.Name)
-	}
-	return l.Say("lock %s is held by %s", e.Name, e.Holder)
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("lock %s is held by %s", e.Name, cmp.Or(e.Holder, "another caller"))
 }
 
 // Lock is a held lock.

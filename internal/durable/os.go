@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 const (
@@ -52,7 +50,7 @@ func openDir(name string, with osFS) (*Dir, error) {
 }
 
 // ErrOutside is the error for a folder that does not lie in the one it has to.
-var ErrOutside = lang.Errorf("the folder lies elsewhere")
+var ErrOutside = errors.New("the folder lies elsewhere")
 
 // OpenDirIn opens an existing folder in another one, through which no link leads out while
 // it is opened either. path is what the Dir calls itself.

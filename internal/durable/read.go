@@ -2,14 +2,13 @@ package durable
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // MaxEntries bounds the listing of one folder: far above what a project of years has in
@@ -36,11 +35,23 @@ type NotRegularError struct {
 }
 
 // Error names the file and its kind.
-func (e *NotRegularError) Error() string { return e.In(lang.English) }
+func (e *NotRegularError) Error() string {
+	return fmt.Sprintf("%s is %s, not a regular file", e.Name, e.Kind())
+}
 
-// In is Error in a language.
-func (e *NotRegularError) In(l lang.Language) string {
-	return l.Say("%s is %s, not a regular file", e.Name, kindOf(e.Mode))
+// Kind names what is there instead of a file.
+func (e *NotRegularError) Kind() string {
+	switch {
+	case e.Mode.IsDir():
+		return "a folder"
+	case e.Mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case e.Mode&fs.ModeSocket != 0:
+		return "a socket"
+	case e.Mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
 }
 
 // TooLargeError says that a file holds more than is read of it.
@@ -51,15 +62,15 @@ type TooLargeError struct {
 }
 
 // Error names the file and both sizes.
-func (e *TooLargeError) Error() string { return e.In(lang.English) }
-
-// In is Error in a language.
-func (e *TooLargeError) In(l lang.Language) string {
-	if e.Size <= e.Limit {
-		return l.Say("%s grows while it is read; at most %d bytes are read", e.Name, e.Limit)
+func (e *TooLargeError) Error() string {
+	if e.Grew() {
+		return fmt.Sprintf("%s grows while it is read; at most %d bytes are read", e.Name, e.Limit)
 	}
-	return l.Say("%s has %d bytes; at most %d are read", e.Name, e.Size, e.Limit)
+	return fmt.Sprintf("%s has %d bytes; at most %d are read", e.Name, e.Size, e.Limit)
 }
+
+// Grew reports whether the file was within the limit when it was opened.
+func (e *TooLargeError) Grew() bool { return e.Size <= e.Limit }
 
 // TooManyError says that a folder holds more entries than are listed.
 type TooManyError struct {
@@ -68,11 +79,8 @@ type TooManyError struct {
 }
 
 // Error names the folder.
-func (e *TooManyError) Error() string { return e.In(lang.English) }
-
-// In is Error in a language.
-func (e *TooManyError) In(l lang.Language) string {
-	return l.Say("the folder %s holds more than %d entries", e.Name, e.Limit)
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("the folder %s holds more than %d entries", e.Name, e.Limit)
 }
 
 // Unwrap lets callers tell these errors of files from others.
@@ -83,37 +91,6 @@ func (e *TooLargeError) Unwrap() error { return fs.ErrInvalid }
 
 // Unwrap lets callers tell these errors of files from others.
 func (e *TooManyError) Unwrap() error { return fs.ErrInvalid }
-
-// Hostile reports whether an error is about a file or folder that is not read because of
-// its kind or size, and what a person can do about it.
-func Hostile(err error) (remedy lang.Text, ok bool) {
-	var kind *NotRegularError
-	var size *TooLargeError
-	var many *TooManyError
-	switch {
-	case errors.As(err, &kind):
-		return lang.T("move %s away", kind.Name), true
-	case errors.As(err, &size):
-		return lang.T("shorten %s, or move it away", size.Name), true
-	case errors.As(err, &many):
-		return lang.T("move away from %s what does not belong there", many.Name), true
-	}
-	return lang.Text{}, false
-}
-
-func kindOf(mode fs.FileMode) lang.Text {
-	switch {
-	case mode.IsDir():
-		return lang.T("a folder")
-	case mode&fs.ModeNamedPipe != 0:
-		return lang.T("a named pipe")
-	case mode&fs.ModeSocket != 0:
-		return lang.T("a socket")
-	case mode&fs.ModeDevice != 0:
-		return lang.T("a device")
-	}
-	return lang.T("a special file")
-}
 
 // ReadFile reads a whole file that others can write: it does not wait for a pipe or a
 // device, and returns a [*NotRegularError] for anything but a regular file. A file of more

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
 // counted is a file that claims a size, holds bytes without an end, and counts those that
@@ -85,7 +86,7 @@ func TestReadFileIsBounded(t *testing.T) {
 			if fmt.Sprintf("%T", err) != fmt.Sprintf("%T", c.kind) || !strings.Contains(err.Error(), "a/f") {
 				t.Errorf("got %T %v, want a %T that names the file", err, err, c.kind)
 			}
-			if remedy, ok := durable.Hostile(fmt.Errorf("wrapped: %w", err)); !ok || !strings.Contains(remedy.String(), "a/f") {
+			if remedy, ok := fault.Hostile(fmt.Errorf("wrapped: %w", err)); !ok || !strings.Contains(remedy.String(), "a/f") {
 				t.Errorf("remedy %q", remedy)
 			}
 		})
@@ -153,7 +154,7 @@ func TestListingIsBounded(t *testing.T) {
 	if _, err := durable.Entries(&endless, "stuffed", 5000); !errors.As(err, &many) || !strings.Contains(err.Error(), "stuffed") || endless.listed > 7000 {
 		t.Errorf("%v after %d entries", err, endless.listed)
 	}
-	if remedy, ok := durable.Hostile(many); !ok || !strings.Contains(remedy.String(), "stuffed") {
+	if remedy, ok := fault.Hostile(many); !ok || !strings.Contains(remedy.String(), "stuffed") {
 		t.Errorf("remedy %q", remedy)
 	}
 }

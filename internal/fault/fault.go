@@ -15,6 +15,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
@@ -152,6 +153,23 @@ func OfDisk(err error) bool {
 		}
 	}
 	return false
+}
+
+// Hostile reports whether an error is about a file or folder that is not read because of
+// its kind or size, and what a person can do about it.
+func Hostile(err error) (remedy lang.Text, ok bool) {
+	var kind *durable.NotRegularError
+	var size *durable.TooLargeError
+	var many *durable.TooManyError
+	switch {
+	case errors.As(err, &kind):
+		return lang.T("move %s away", kind.Name), true
+	case errors.As(err, &size):
+		return lang.T("shorten %s, or move it away", size.Name), true
+	case errors.As(err, &many):
+		return lang.T("move away from %s what does not belong there", many.Name), true
+	}
+	return lang.Text{}, false
 }
 
 // From returns err as an *Error. An error without a code becomes a Storage error if it is

@@ -92,9 +92,18 @@ type speaker interface{ In(Language) string }
 func said(l Language, args []any) []any {
 	out := slices.Clone(args)
 	for i, arg := range out {
-		if s, ok := arg.(speaker); ok {
+		if s, ok := asSpeaker(arg); ok {
 			out[i] = s.In(l)
 		}
 	}
 	return out
+}
+
+// asSpeaker returns the sentence that an argument has, or that there is for it.
+func asSpeaker(arg any) (speaker, bool) {
+	if s, ok := arg.(speaker); ok {
+		return s, true
+	}
+	err, _ := arg.(error)
+	return ofDisk(err)
 }

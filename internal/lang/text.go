@@ -74,8 +74,5 @@ func (e *sayable) Unwrap() error { return e.cause }
 
 // Of returns the sentence of an error, whichever carries it, or its English text.
 func Of(err error) Text {
-	if s, ok := err.(speaker); ok {
-		return T("%s", s)
-	}
 	return T("%s", err)
 }

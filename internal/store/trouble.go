@@ -38,7 +38,7 @@ func Trouble(dir *durable.Dir, err error) error {
 		return fault.New(fault.Storage, "%s is a file; want the folder that holds the sessions", dir.Join(Folder)).
 			WithHint("move the file away, then repeat the action")
 	}
-	if remedy, ok := durable.Hostile(err); ok {
+	if remedy, ok := fault.Hostile(err); ok {
 		return fault.New(fault.Storage, "a file of the project cannot be used: %w", err).
 			WithHint("%s, then repeat the action; nothing was changed", remedy)
 	}

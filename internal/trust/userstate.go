@@ -166,7 +166,7 @@ func (u UserState) trouble(err error) error {
 		return fault.New(fault.Storage, "the disk did not confirm a change in %s that is already visible: %w", string(u), unconfirmed).
 			WithHint("a power loss could undo it: check the disk, then repeat it")
 	}
-	if remedy, ok := durable.Hostile(err); ok {
+	if remedy, ok := fault.Hostile(err); ok {
 		return fault.New(fault.Storage, "the state folder %s cannot be used: %w", string(u), err).
 			WithHint("%s, then repeat it", remedy)
 	}

@@ -141,7 +141,7 @@ func (s *Store) load(id string) ([]byte, error) { return s.loadInto(id, new(dura
 // loadInto reads a session file and sets the version that was read.
 func (s *Store) loadInto(id string, version *durable.Version) (data []byte, err error) {
 	data, *version, err = s.dir.ReadVersion(store.SessionPath(id), durable.MaxText)
-	if remedy, ok := durable.Hostile(err); ok {
+	if remedy, ok := fault.Hostile(err); ok {
 		return nil, fault.New(fault.Storage, "session file %w", err).WithHint("%s; other sessions are not affected", remedy)
 	}
 	if errors.Is(err, fs.ErrNotExist) {

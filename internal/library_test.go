@@ -1,0 +1,34 @@
+package internal_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// libraries lists packages that another program could use, with all that they may bring along
+// of this project: what knows settings, sessions or languages is not among it.
+var libraries = map[string][]string{
+	"internal/durable":  {"internal/recent"},
+	"internal/textdiff": {},
+	"internal/visible":  {},
+}
+
+// TestLibraries: a package that is useful by itself does not bring the rest of the project along,
+// however indirectly.
+func TestLibraries(t *testing.T) {
+	t.Parallel()
+	for name, helpers := range libraries {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			ours, of := strings.CutPrefix(strings.TrimSpace(dep), module)
+			if of && ours != name && !slices.Contains(helpers, ours) {
+				t.Errorf("%s brings %s along", name, ours)
+			}
+		}
+	}
+}
