@@ -95,7 +95,7 @@ var may = map[string][]string{
 	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/reply", "internal/score", "internal/store", "internal/verify", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/hostcli":               {"internal/durable", "internal/obeyed", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
-	"internal/recall":                {"internal/lang"},
+	"internal/recall":                {},
 	"internal/recent":                {},
 	"internal/scratch":               {},
 	"internal/specimen":              {},

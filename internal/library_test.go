@@ -11,6 +11,7 @@ import (
 // of this project: what knows settings, sessions or languages is not among it.
 var libraries = map[string][]string{
 	"internal/durable":  {"internal/recent"},
+	"internal/recall":   {},
 	"internal/textdiff": {},
 	"internal/visible":  {},
 }

@@ -77,8 +77,27 @@ func lexicon(b *Book, name string) (*recall.Lexicon, []lang.Text) {
 	case err != nil:
 		return recall.Builtin(), []lang.Text{lang.Of(err)}
 	}
-	own, problems := recall.ParseLexicon(LexiconFile, data)
+	own, left := recall.ParseLexicon(data)
+	var problems []lang.Text
+	for _, e := range left {
+		problems = append(problems, lang.T("%s:%d: %s", LexiconFile, e.Line, flawText(e)))
+	}
 	return recall.Builtin().With(own), problems
+}
+
+// flawText says why a line of a lexicon is left out.
+func flawText(e recall.LineError) lang.Text {
+	switch e.Flaw {
+	case recall.NotText:
+		return lang.T("the line is not UTF-8; save the file as UTF-8")
+	case recall.TooLong:
+		return lang.T("the line is longer than %d bytes; split the concept", recall.MaxLine)
+	case recall.NoLanguage:
+		return lang.T("the cell %q does not begin with a language such as en, fr or zh and a bar", e.Text)
+	case recall.NothingToFind:
+		return lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", e.Text, e.Language)
+	}
+	return lang.T("a concept needs two terms or more, parted by | or by a tab")
 }
 
 // named returns the note of a key in the index, without one where it is not found any more.

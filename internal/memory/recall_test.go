@@ -143,6 +143,26 @@ func TestRecallMarks(t *testing.T) {
 	}
 }
 
+// TestLexiconProblems: a line of the project's words that cannot be used is named with its reason.
+func TestLexiconProblems(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"en|tenant\tfr|":                       `the term "" of "fr" has only stop words`,
+		"zh|k8s 集群\ten|cluster":                `the term "k8s 集群" of "zh" has only stop words, or mixes scripts`,
+		"english|a\tfr|b":                      `the cell "english|a" does not begin with a language`,
+		"en|tenant":                            "two terms or more",
+		"en|caf\xe9\tfr|bar":                   "not UTF-8",
+		"en|x" + strings.Repeat("|rent", 2000): "longer than 8192 bytes",
+	} {
+		s := open(t, folder(t, "p"))
+		s.write(t, memory.LexiconFile, "# ours\n"+line+"\n")
+		got := s.recall(t, memory.Query{Text: "striped horse"}).Problems
+		if said := fmt.Sprint(got); len(got) != 1 || !strings.Contains(said, memory.LexiconFile+":2: ") || !strings.Contains(said, want) {
+			t.Errorf("%.40q: got %s, want %q", line, said, want)
+		}
+	}
+}
+
 // ask asks for the notes of a briefing.
 func (s shelf) ask(t testing.TB, m *memory.Memory, p *project.Project, text string, types ...string) []lesson.Note {
 	t.Helper()

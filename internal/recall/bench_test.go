@@ -44,7 +44,7 @@ func BenchmarkBuild(b *testing.B) {
 
 func BenchmarkLexicon(b *testing.B) {
 	recall.Builtin()
-	none, _ := recall.ParseLexicon("none", nil)
+	none, _ := recall.ParseLexicon(nil)
 	for range b.N {
 		recall.Builtin().With(none)
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 //go:embed lexicon.tsv
@@ -16,7 +14,7 @@ var builtinText []byte
 // Builtin returns the lexicon of software work and its everyday domains that comes with the
 // program. It is read at the first call.
 var Builtin = sync.OnceValue(func() *Lexicon {
-	l, _ := ParseLexicon("lexicon.tsv", builtinText)
+	l, _ := ParseLexicon(builtinText)
 	return l
 })
 
@@ -46,15 +44,35 @@ type node struct {
 	longer   bool
 }
 
-// maxLine bounds a line of a lexicon.
-const maxLine = 8 << 10
+// MaxLine bounds a line of a lexicon, in bytes.
+const MaxLine = 8 << 10
+
+// Flaw is why a line of a lexicon is left out.
+type Flaw int
+
+// The flaws of a line.
+const (
+	NotText       Flaw = iota + 1 // it is not UTF-8
+	TooLong                       // it has more than MaxLine bytes
+	NoLanguage                    // a cell does not begin with the tag of a language
+	NothingToFind                 // a term has only stop words, or mixes scripts
+	Alone                         // there are fewer than two terms
+)
+
+// LineError is a line of a lexicon that is left out.
+type LineError struct {
+	Line int
+	Flaw Flaw
+	// Text is the cell or term with the flaw, if it is of one, Language the tag of the term.
+	Text, Language string
+}
 
 // ParseLexicon reads concepts, one on a line: a cell for each language, parted by tabs, each
 // with the language's tag and its terms, parted by bars: en|invoice|bill. Empty lines and lines
-// that begin with # are skipped. The problems name the lines that are left out, and why.
-func ParseLexicon(name string, tsv []byte) (*Lexicon, []lang.Text) {
+// that begin with # are skipped. The errors name the lines that are left out.
+func ParseLexicon(tsv []byte) (*Lexicon, []LineError) {
 	var concepts [][]term
-	var problems []lang.Text
+	var left []LineError
 	n := 0
 	for line := range strings.Lines(string(tsv)) {
 		n++
@@ -62,44 +80,43 @@ func ParseLexicon(name string, tsv []byte) (*Lexicon, []lang.Text) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		terms, problem := parseConcept(line)
-		if problem != nil {
-			problems = append(problems, lang.T("%s:%d: %s", name, n, *problem))
+		terms, flaw := parseConcept(line)
+		if flaw.Flaw != 0 {
+			flaw.Line = n
+			left = append(left, flaw)
 			continue
 		}
 		concepts = append(concepts, terms)
 	}
-	return build(concepts), problems
+	return build(concepts), left
 }
 
-func parseConcept(line string) ([]term, *lang.Text) {
-	refuse := func(t lang.Text) ([]term, *lang.Text) { return nil, &t }
+func parseConcept(line string) (out []term, flaw LineError) {
 	if !utf8.ValidString(line) {
-		return refuse(lang.T("the line is not UTF-8; save the file as UTF-8"))
+		return nil, LineError{Flaw: NotText}
 	}
-	if len(line) > maxLine {
-		return refuse(lang.T("the line is longer than %d bytes; split the concept", maxLine))
+	if len(line) > MaxLine {
+		return nil, LineError{Flaw: TooLong}
 	}
-	var out []term
 	for _, cell := range strings.Split(line, "\t") {
 		words := strings.Split(cell, "|")
 		tag := strings.TrimSpace(words[0])
 		if len(tag) < 2 || len(tag) > 3 || strings.Trim(tag, "abcdefghijklmnopqrstuvwxyz") != "" {
-			return refuse(lang.T("the cell %q does not begin with a language such as en, fr or zh and a bar", cell))
+			return nil, LineError{Flaw: NoLanguage, Text: cell}
 		}
 		for _, w := range words[1:] {
 			w = strings.TrimSpace(w)
 			keys := keyed(tag, w)
 			if len(keys) == 0 {
-				return refuse(lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", w, tag))
+				return nil, LineError{Flaw: NothingToFind, Text: w, Language: tag}
 			}
 			out = append(out, term{tag, w, keys})
 		}
 	}
 	if len(out) < 2 {
-		return refuse(lang.T("a concept needs two terms or more, parted by | or by a tab"))
+		return nil, LineError{Flaw: Alone}
 	}
-	return out, nil
+	return out, LineError{}
 }
 
 // With returns a lexicon that has the concepts of both. A term of both has the meanings of both.

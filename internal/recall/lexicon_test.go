@@ -8,9 +8,9 @@ import (
 // TestLexicon holds the lexicon to its form: every concept in the three languages, no term that
 // could not be found, and none with two meanings in its language.
 func TestLexicon(t *testing.T) {
-	l, problems := ParseLexicon("lexicon.tsv", builtinText)
+	l, problems := ParseLexicon(builtinText)
 	for _, p := range problems {
-		t.Error(p.In("en"))
+		t.Errorf("%+v", p)
 	}
 	if got := l.Concepts(); got < 1300 {
 		t.Errorf("the lexicon has %d concepts, want 1300 or more", got)
@@ -46,20 +46,21 @@ func TestLexicon(t *testing.T) {
 	}
 }
 
-func TestParseLexiconNamesProblems(t *testing.T) {
-	for line, want := range map[string]string{
-		"en|tenant\tfr|":                       "has only stop words",
-		"en|the of\tfr|loyer":                  "has only stop words",
-		"zh|k8s 集群\ten|cluster":                "mixes scripts",
-		"english|a\tfr|b":                      "does not begin with a language",
-		"en|tenant":                            "two terms or more",
-		"tenant, locataire":                    "does not begin with a language",
-		"en|caf\xe9\tfr|bar":                   "not UTF-8",
-		"en|x" + strings.Repeat("|rent", 2000): "longer than 8192 bytes",
+func TestParseLexiconNamesFlaws(t *testing.T) {
+	for line, want := range map[string]LineError{
+		"en|tenant\tfr|":                       {Flaw: NothingToFind, Language: "fr"},
+		"en|the of\tfr|loyer":                  {Flaw: NothingToFind, Text: "the of", Language: "en"},
+		"zh|k8s 集群\ten|cluster":                {Flaw: NothingToFind, Text: "k8s 集群", Language: "zh"},
+		"english|a\tfr|b":                      {Flaw: NoLanguage, Text: "english|a"},
+		"en|tenant":                            {Flaw: Alone},
+		"tenant, locataire":                    {Flaw: NoLanguage, Text: "tenant, locataire"},
+		"en|caf\xe9\tfr|bar":                   {Flaw: NotText},
+		"en|x" + strings.Repeat("|rent", 2000): {Flaw: TooLong},
 	} {
-		l, problems := ParseLexicon("team.tsv", []byte("# ours\n\nen|order form\tfr|bordereau\n"+line+"\n"))
-		if len(problems) != 1 || !strings.Contains(problems[0].In("en"), want) || !strings.HasPrefix(problems[0].In("en"), "team.tsv:4: ") {
-			t.Errorf("%q: got %v, want one problem of line 4 with %q", line, problems, want)
+		l, left := ParseLexicon([]byte("# ours\n\nen|order form\tfr|bordereau\n" + line + "\n"))
+		want.Line = 4
+		if len(left) != 1 || left[0] != want {
+			t.Errorf("%q: got %+v, want %+v", line, left, want)
 		}
 		if l.Concepts() != 1 {
 			t.Errorf("%q: got %d concepts, want the one of the good line", line, l.Concepts())
@@ -68,7 +69,7 @@ func TestParseLexiconNamesProblems(t *testing.T) {
 }
 
 func TestAProjectAddsToTheLexicon(t *testing.T) {
-	ours, problems := ParseLexicon("team.tsv", []byte("en|bordereau sheet|deploy\tfr|bordereau\tde|Lieferschein\tzh|送货单据\n"))
+	ours, problems := ParseLexicon([]byte("en|bordereau sheet|deploy\tfr|bordereau\tde|Lieferschein\tzh|送货单据\n"))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

@@ -201,7 +201,7 @@ func FuzzParseLexicon(f *testing.F) {
 		f.Add([]byte(s), "invoice 发票")
 	}
 	f.Fuzz(func(t *testing.T, tsv []byte, query string) {
-		l, problems := recall.ParseLexicon("team.tsv", tsv)
+		l, problems := recall.ParseLexicon(tsv)
 		lines := strings.Count(string(tsv), "\n") + 1
 		if l.Concepts()+len(problems) > lines {
 			t.Errorf("%d concepts and %d problems of %d lines", l.Concepts(), len(problems), lines)

@@ -17,7 +17,7 @@ var Bilingual = sync.OnceValue(func() *Lexicon {
 	var concepts [][]term
 	for line := range strings.Lines(string(builtinText)) {
 		cells := slices.DeleteFunc(strings.Split(strings.TrimSpace(line), "\t"), func(cell string) bool { return strings.HasPrefix(cell, "fr|") })
-		if terms, problem := parseConcept(strings.Join(cells, "\t")); problem == nil {
+		if terms, flaw := parseConcept(strings.Join(cells, "\t")); flaw.Flaw == 0 {
 			concepts = append(concepts, terms)
 		}
 	}
