@@ -14,6 +14,10 @@ var libraries = map[string][]string{
 	"internal/recall":   {},
 	"internal/textdiff": {},
 	"internal/visible":  {},
+	"sdk": {
+		"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/library", "internal/bmad/resolve", "internal/cmdline", "internal/durable",
+		"internal/fault", "internal/lang", "internal/obeyed", "internal/pattern", "internal/recent", "sdk/price", "sdk/provider", "sdk/vfs",
+	},
 }
 
 // TestLibraries: a package that is useful by itself does not bring the rest of the project along,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/sources"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -28,19 +29,19 @@ func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func(
 	r := a.repositoriesOf(open, now)
 	return library.New(library.Options{
 		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: open, Above: above,
-		Remotes: r.Of, Settings: r.SettingsFolders, Cache: r.Cache,
+		Copies: r.Copies, Settings: r.SettingsFolders, Close: r.Close,
 		Now: now, Log: a.log,
 	})
 }
 
 // repositories returns the git repositories of the method, as the engine's clock and folders
 // have them.
-func (a *app) repositories() library.Repositories {
+func (a *app) repositories() sources.Repositories {
 	return a.repositoriesOf(a.engine.Projects().OpenFolder, a.engine.Clock)
 }
 
-func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) library.Repositories {
-	r := library.Repositories{Settings: a.settings, State: a.trust(), Open: open, Now: now}
+func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
+	r := sources.Repositories{Settings: a.settings, State: a.trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
 		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.log}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/sources"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
@@ -91,7 +92,7 @@ func set(at time.Time) *time.Time {
 
 // cachedRepositories returns the repositories and the project that they are for; an error where
 // there is no place for copies.
-func cachedRepositories(a *app) (library.Repositories, string, error) {
+func cachedRepositories(a *app) (sources.Repositories, string, error) {
 	r := a.repositories()
 	if r.Cache == nil {
 		return r, "", fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
@@ -143,7 +144,7 @@ func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]str
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	remotes, _ := a.repositories().Of(project)
-	return library.Names(remotes), cobra.ShellCompDirectiveNoFileComp
+	return sources.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 }
 
 func updateSources(ctx context.Context, a *app, args []string) error {

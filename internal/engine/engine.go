@@ -21,7 +21,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Trust is what the person keeps outside of projects.
@@ -38,9 +37,9 @@ type TypedDecisions interface {
 
 // Personas knows who acts in the stages of a project.
 type Personas interface {
-	// Persona describes, in Markdown of at most MaxPersona bytes, who acts in a stage of the
-	// project. If nobody does, the error is the reason.
-	Persona(project string, stage workflow.Stage) (string, error)
+	// Persona describes, in Markdown of at most MaxPersona bytes, which of some agents acts in a
+	// stage of the project. If none does, the error is the reason.
+	Persona(project, stage string, agents []string) (string, error)
 }
 
 // Notes are what a project remembers from run to run. Neither method may change a session.

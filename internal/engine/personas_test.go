@@ -12,11 +12,11 @@ import (
 // people are who acts in stages.
 type people map[workflow.StageID]string
 
-func (p people) Persona(_ string, stage workflow.Stage) (string, error) {
-	if text := p[stage.ID]; text != "" {
+func (p people) Persona(_, stage string, _ []string) (string, error) {
+	if text := p[workflow.StageID(stage)]; text != "" {
 		return text, nil
 	}
-	return "", errors.New("nobody for " + string(stage.ID))
+	return "", errors.New("nobody for " + stage)
 }
 
 // TestPersonas has the installed agents act in the stages, where the settings say so.

@@ -45,7 +45,7 @@ func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
 	if p.Config.Personas != config.PersonasBMAD || e.options.Personas == nil {
 		return ""
 	}
-	text, err := e.options.Personas.Persona(p.Dir.Path(), st)
+	text, err := e.options.Personas.Persona(p.Dir.Path(), string(st.ID), st.Personas)
 	if err != nil {
 		return words.NoPersona(err)
 	}

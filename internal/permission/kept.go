@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -92,7 +93,7 @@ func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyComm
 	}
 	next, accepted := s.KeptVerify(), false
 	for stage, kept := range next {
-		if kept.Command == seen.Command && kept.Instead != nil && verify.Same(*kept.Instead, *seen.ChangedTo) && !kept.Accepted {
+		if kept.Command == seen.Command && kept.Instead != nil && cmdline.Same(*kept.Instead, *seen.ChangedTo) && !kept.Accepted {
 			kept.Accepted, accepted = true, true
 			next[stage] = kept
 		}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -131,7 +131,7 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 
 // command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
-	a := w.allowance(trust.KindVerify, verify.Canonical(command), "")
+	a := w.allowance(trust.KindVerify, cmdline.Canonical(command), "")
 	if by == workflow.SetByPerson {
 		a.Kind = trust.KindOwnVerify
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -25,7 +26,7 @@ func (p Permits) Command(command string, by workflow.Setter) *Allowance {
 				return &a
 			}
 		case KindVerify:
-			if a.SHA256 == workflow.Hash([]byte(a.Text)) && verify.Same(a.Text, command) {
+			if a.SHA256 == workflow.Hash([]byte(a.Text)) && cmdline.Same(a.Text, command) {
 				return &a
 			}
 		}
@@ -104,7 +105,7 @@ func (p Permits) Changed(scripts []Allowance, command string, allowed Allowance)
 	var out []ScriptChange
 	for _, f := range scripts {
 		switch known := p.script(f.Text); {
-		case known == nil && (f.Missing() || !allowed.Files || !verify.Same(allowed.Text, command)):
+		case known == nil && (f.Missing() || !allowed.Files || !cmdline.Same(allowed.Text, command)):
 		case known == nil:
 			out = append(out, ScriptChange{f, ScriptNew, allowed.At})
 		case f.SHA256 == known.SHA256:

@@ -3,6 +3,7 @@ package verify
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -35,19 +36,19 @@ func NewPlan(kept workflow.VerifyCommand, now Configured, at time.Time) Plan {
 	switch {
 	case kept.Command == "":
 		return adopt(kept, now, at)
-	case Same(kept.Command, now.Command):
+	case cmdline.Same(kept.Command, now.Command):
 		return confirm(kept, now, at)
 	case now.By == workflow.SetByPerson:
 		return adopt(kept, now, at)
 	case kept.SetBy == workflow.SetByPerson && (now.Person == nil || *now.Person == ""): // they have taken it out
 		return adopt(kept, now, at)
-	case kept.SetBy == workflow.SetByPerson && !Same(kept.Command, *now.Person): // and a variable overrides it
+	case kept.SetBy == workflow.SetByPerson && !cmdline.Same(kept.Command, *now.Person): // and a variable overrides it
 		own := adopt(kept, Configured{Command: *now.Person, By: workflow.SetByPerson}, at)
 		over := NewPlan(own.Keep, now, at)
 		return Plan{Keep: over.Keep, Changes: append(own.Changes, over.Changes...)}
 	case now.Command != "" && now.Allowed != nil && (now.Allowed.After(kept.At) || now.Allowed.IsZero()):
 		return adopt(kept, now, at)
-	case kept.Instead != nil && Same(*kept.Instead, now.Command):
+	case kept.Instead != nil && cmdline.Same(*kept.Instead, now.Command):
 		return Plan{Keep: kept}
 	}
 	next := kept

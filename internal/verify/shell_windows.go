@@ -6,9 +6,6 @@ import (
 	"syscall"
 )
 
-// foldsBlanks: cmd hands a command line on as it is, and each program takes it apart itself.
-const foldsBlanks = false
-
 // shell returns the command for the shell. The command line is made here: cmd does not
 // take apart its arguments as other programs do, and /S takes off the outer quotes only.
 func shell(ctx context.Context, command string) *exec.Cmd {

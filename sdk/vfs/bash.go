@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 )
 
 // bash runs one simple command.
 func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	command := *in.Command
 	if b.allowed(command) {
-		return b.runAllowed(ctx, verify.Canonical(command))
+		return b.runAllowed(ctx, cmdline.Canonical(command))
 	}
 	words, err := shellWords(command)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -195,7 +195,7 @@ func (t tool) parse(input string) (in arguments, err error) {
 
 // allowed reports whether a command line is one of those that the person allowed.
 func (b *Toolbox) allowed(command string) bool {
-	return b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return verify.Same(c, command) })
+	return b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) })
 }
 
 // runAllowed runs a command line that the person allowed.

@@ -9,19 +9,16 @@ package library
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -41,11 +38,15 @@ const (
 	maxSnapshots = 16
 )
 
-// Remote is a git repository with installations.
-type Remote struct {
-	Spec gitsource.Spec
-	// From is whose setting names it, for people.
-	From string
+// Copy is a git repository with installations, as far as it was fetched.
+type Copy struct {
+	// Name is that of the source, Place the address, From whose setting names it, for people.
+	Name, Place, From string
+	// Dir has the files, of a commit; "" if there are none.
+	Dir, Commit string
+	// Fetching is true if there are none yet, but will be.
+	Fetching bool
+	Problem  lang.Text
 }
 
 // Options say where installations can be.
@@ -59,17 +60,18 @@ type Options struct {
 	Open func(name string) (*durable.Dir, error)
 	// Above opens a folder above a project, which may have its installation; nil is Open.
 	Above func(name string) (*durable.Dir, error)
-	// Remotes returns the git repositories that count for a project, in order, and the
-	// problems of others.
-	Remotes func(project string) ([]Remote, []lang.Text)
+	// Copies returns the git repositories that count for a project, in order, and the
+	// problems of others. It never waits for the network, and calls changed once it has
+	// brought a change; nil for none.
+	Copies func(project string, changed func()) ([]Copy, []lang.Text)
 	// Settings returns the folders whose files decide which repositories count for a project;
 	// nil for none.
 	Settings func(project string) []string
 	// Folders are further places with agents, absolute: installations, packages with a folder
 	// "agents", or folders of agent files.
 	Folders []string
-	// Cache keeps the copies of the repositories.
-	Cache *gitsource.Cache
+	// Close ends the background work for the copies; nil if there is none.
+	Close func()
 	// Changed is called when a repository has changed.
 	Changed func()
 	// Now is the clock; it is required.
@@ -120,7 +122,7 @@ type Snapshot struct {
 	settings  func(project string) []string
 	requested string
 	checked   time.Time
-	remotes   []string // identifies the state of the repositories
+	copies    []string // identifies the state of the repositories
 	spoken    func() lang.Language
 }
 
@@ -181,12 +183,12 @@ func (l *Library) At(project string) *Snapshot {
 	if s != nil && !s.checked.IsZero() && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
 		return s
 	}
-	remotes, problems := l.remotes(project)
-	if s != nil && slices.Equal(s.remotes, copyStates(remotes, problems)) && s.Fresh() && !l.movedUp(s) {
+	copies, problems := l.copies(project)
+	if s != nil && slices.Equal(s.copies, copyStates(copies, problems)) && s.Fresh() && !l.movedUp(s) {
 		s.checked = now
 		return s
 	}
-	fresh := l.open(project, remotes, problems)
+	fresh := l.open(project, copies, problems)
 	fresh.checked = now
 	l.snapshots[project] = fresh
 	l.trim()
@@ -216,78 +218,40 @@ func (l *Library) trim() {
 	delete(l.snapshots, oldest)
 }
 
-// remoteCopy is a repository with its copy.
-type remoteCopy struct {
-	Remote
-	// name identifies it in the list, fetched or not.
-	name    string
-	copy    gitsource.Copy
-	problem lang.Text
-}
-
-// Names returns the names of repositories in addresses and lists, in their order: each that of
-// its last folder, with a number where an earlier one has it.
-func Names(remotes []Remote) []string {
-	var out []string
-	for _, r := range remotes {
-		url, _, _ := strings.Cut(r.Spec.String(), "#")
-		base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
-		name := base
-		for n := 2; slices.Contains(out, name); n++ {
-			name = fmt.Sprintf("%s-%d", base, n)
-		}
-		out = append(out, name)
-	}
-	return out
-}
-
 // copyStates identifies the state of the repositories.
-func copyStates(list []remoteCopy, problems []lang.Text) []string {
+func copyStates(list []Copy, problems []lang.Text) []string {
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.String())
 	}
 	for _, c := range list {
-		out = append(out, c.Spec.String()+" "+c.copy.Dir+" "+c.problem.String())
+		out = append(out, c.Place+" "+c.Dir+" "+c.Problem.String())
 	}
 	return out
 }
 
-// remotes returns the repositories of a project with the copies that there are, and
-// updates outdated ones in the background.
-func (l *Library) remotes(project string) ([]remoteCopy, []lang.Text) {
-	if l.o.Remotes == nil || l.o.Cache == nil {
+// copies returns the repositories of a project.
+func (l *Library) copies(project string) ([]Copy, []lang.Text) {
+	if l.o.Copies == nil {
 		return nil, nil
 	}
-	list, problems := l.o.Remotes(project)
-	var out []remoteCopy
-	names := Names(list)
-	for n, r := range list {
-		c := remoteCopy{Remote: r, name: names[n]}
-		var err error
-		if c.copy, err = l.o.Cache.Copy(r.Spec); err != nil {
-			c.problem = lang.Of(err)
+	return l.o.Copies(project, func() {
+		l.mu.Lock()
+		changed := l.o.Changed
+		l.mu.Unlock()
+		if changed != nil {
+			changed()
 		}
-		l.o.Cache.Refresh(r.Spec, func(changed bool) {
-			l.mu.Lock()
-			told := l.o.Changed
-			l.mu.Unlock()
-			if changed && told != nil {
-				told()
-			}
-		})
-		out = append(out, c)
-	}
-	return out, problems
+	})
 }
 
 // open scans every source.
-func (l *Library) open(project string, remotes []remoteCopy, problems []lang.Text) *Snapshot {
+func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Snapshot {
 	own := project
 	if own != "" && l.tooWide(own) {
 		own = "" // its content is not of one project
 	}
-	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, remotes: copyStates(remotes, problems)}
+	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems)}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)
@@ -323,8 +287,8 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []lang.Tex
 			add(src, folder, "")
 		}
 	}
-	for _, r := range remotes {
-		l.addRemote(s, &sources, r)
+	for _, c := range copies {
+		s.addCopy(&sources, c)
 	}
 	for _, p := range problems {
 		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.failed(p))
@@ -338,23 +302,21 @@ func (l *Library) open(project string, remotes []remoteCopy, problems []lang.Tex
 	return s
 }
 
-func (l *Library) addRemote(s *Snapshot, sources *[]catalog.Source, r remoteCopy) {
-	out := SearchedSource{Name: r.name, Place: r.Spec.String(), Commit: r.copy.Commit, From: r.From}
-	if !r.problem.Empty() {
-		out = out.failed(r.problem)
-	} else if r.copy.Problem != "" {
-		out = out.failed(lang.T("%s", r.copy.Problem))
+func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
+	out := SearchedSource{Name: c.Name, Place: c.Place, Commit: c.Commit, From: c.From}
+	if !c.Problem.Empty() {
+		out = out.failed(c.Problem)
 	}
 	out.State = "none"
-	if r.copy.Dir == "" {
-		out.State = "fetching"
-		if !r.problem.Empty() && !l.o.Cache.Due(r.Spec) {
-			out.State = "failed"
+	if c.Dir == "" {
+		out.State = "failed"
+		if c.Fetching {
+			out.State = "fetching"
 		}
-	} else if dir, err := durable.OpenDir(r.copy.Dir); err != nil {
+	} else if dir, err := durable.OpenDir(c.Dir); err != nil {
 		out = out.failed(lang.Of(err))
 	} else {
-		*sources = append(*sources, catalog.Source{Name: r.name, Dir: r.copy.Dir, FS: dir.Tree()})
+		*sources = append(*sources, catalog.Source{Name: c.Name, Dir: c.Dir, FS: dir.Tree()})
 	}
 	s.Sources = append(s.Sources, out)
 }
@@ -446,8 +408,8 @@ func (l *Library) movedUp(s *Snapshot) bool {
 
 // Close ends the background work.
 func (l *Library) Close() {
-	if l.o.Cache != nil {
-		l.o.Cache.Close()
+	if l.o.Close != nil {
+		l.o.Close()
 	}
 }
 

@@ -9,21 +9,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // maxLine bounds each line of a stage's persona, in bytes: it goes into every briefing.
 const maxLine = 300
 
-// Persona describes who of the method acts in a stage of a project.
-func (l *Library) Persona(project string, stage workflow.Stage) (string, error) {
+// Persona describes who of the method acts in a stage of a project, which any of the agents can.
+func (l *Library) Persona(project, stage string, agents []string) (string, error) {
 	s := l.At(project)
 	if s.Empty() {
 		return "", s.noInstallation()
 	}
-	i, ok := s.stageAgent(stage)
+	i, ok := s.stageAgent(agents)
 	if !ok {
-		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage.ID, strings.Join(stage.Personas, ", "))
+		return "", fault.New(fault.NotFound, "the installation has no agent for the stage %s; looked for %s", stage, strings.Join(agents, ", "))
 	}
 	r, err := s.resolve(i)
 	if err != nil {
@@ -89,11 +88,11 @@ func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 // their own bound, maxLine.
 const maxPersona = 1700
 
-// stageAgent returns the agent of a stage. Where several modules have one of that name, the
+// stageAgent returns the first of some agents that there is. Where several modules have one of that name, the
 // method's own for software, bmm, goes first.
-func (s *Snapshot) stageAgent(stage workflow.Stage) (catalog.Item, bool) {
+func (s *Snapshot) stageAgent(names []string) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)
-	for _, name := range stage.Personas {
+	for _, name := range names {
 		var found []catalog.Item
 		for _, i := range agents {
 			if i.Short() == name {

@@ -1,6 +1,14 @@
-package verify
+// Package cmdline compares command lines, of which a person allows some.
+package cmdline
 
-import "strings"
+import (
+	"runtime"
+	"strings"
+)
+
+// foldsBlanks is true if any number of blanks separates words. On Windows cmd hands a command line
+// on as it is, and each program takes it apart itself.
+const foldsBlanks = runtime.GOOS != "windows"
 
 // Canonical returns the form of a command for comparisons. The number of blanks between
 // words makes no difference to a shell, so that runs of them become one, but only in a

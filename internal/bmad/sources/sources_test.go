@@ -1,4 +1,4 @@
-package library_test
+package sources_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/sources"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -34,7 +34,7 @@ func TestRepositories(t *testing.T) {
 	write(filepath.Join(home, "config", filepath.FromSlash(config.UserFile)), "sources:\n  - "+added+"\n")
 	write(filepath.Join(project, filepath.FromSlash(config.ProjectFile)), "sources:\n  - "+own+"\n")
 	state := trust.UserState(filepath.Join(home, "state"))
-	r := library.Repositories{
+	r := sources.Repositories{
 		Settings: config.Source{UserFolder: filepath.Join(home, "config")}, State: state,
 		Open: durable.OpenDir, Now: func() time.Time { return time.Unix(0, 0).UTC() },
 	}
@@ -44,7 +44,7 @@ func TestRepositories(t *testing.T) {
 	}
 	list := func() (out []string, problems string) {
 		remotes, left := r.Of(project)
-		for n, name := range library.Names(remotes) {
+		for n, name := range sources.Names(remotes) {
 			out = append(out, name+" "+remotes[n].From)
 		}
 		return out, lang.Join(left, "\n").String()

@@ -1,7 +1,10 @@
-package library
+// Package sources knows the git repositories that count as sources of the BMAD method for a
+// project: those that the person has added or set, and those of the project that they allow.
+package sources
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,12 +12,20 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
+
+// Remote is a git repository with installations.
+type Remote struct {
+	Spec gitsource.Spec
+	// From is whose setting names it, for people.
+	From string
+}
 
 // Repositories are the git repositories that a person has added or set, and those of a project
 // that they have allowed.
@@ -72,6 +83,58 @@ func (r Repositories) Of(project string) (out []Remote, problems []lang.Text) {
 		}
 	}
 	return out, problems
+}
+
+// Names returns the names of repositories in addresses and lists, in their order: each that of
+// its last folder, with a number where an earlier one has it.
+func Names(remotes []Remote) []string {
+	var out []string
+	for _, r := range remotes {
+		url, _, _ := strings.Cut(r.Spec.String(), "#")
+		base := "git-" + strings.TrimSuffix(url[strings.LastIndexAny(url, "/:")+1:], ".git")
+		name := base
+		for n := 2; slices.Contains(out, name); n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// Copies returns the repositories of a project with the copies that there are, and the problems
+// of others. It updates outdated copies in the background, and calls changed for one that has
+// changed.
+func (r Repositories) Copies(project string, changed func()) (out []library.Copy, problems []lang.Text) {
+	if r.Cache == nil {
+		return nil, nil
+	}
+	remotes, problems := r.Of(project)
+	names := Names(remotes)
+	for n, remote := range remotes {
+		c := library.Copy{Name: names[n], Place: remote.Spec.String(), From: remote.From}
+		found, err := r.Cache.Copy(remote.Spec)
+		c.Dir, c.Commit = found.Dir, found.Commit
+		if err != nil {
+			c.Problem = lang.Of(err)
+		} else if found.Problem != "" {
+			c.Problem = lang.T("%s", found.Problem)
+		}
+		r.Cache.Refresh(remote.Spec, func(done bool) {
+			if done {
+				changed()
+			}
+		})
+		c.Fetching = c.Dir == "" && (err == nil || r.Cache.Due(remote.Spec))
+		out = append(out, c)
+	}
+	return out, problems
+}
+
+// Close ends the updates in the background.
+func (r Repositories) Close() {
+	if r.Cache != nil {
+		r.Cache.Close()
+	}
 }
 
 // SettingsFolders returns the folders whose files decide which repositories count for a project;
@@ -156,7 +219,7 @@ func (r Repositories) Add(ctx context.Context, url string, spec gitsource.Spec) 
 	if out.New, err = r.State.AddSource(ctx, trust.Source{URL: url, AddedAt: r.Now()}, sameRepository(spec)); err != nil {
 		return out, err
 	}
-	found, err := Count(out.Copy.Dir)
+	found, err := library.Count(out.Copy.Dir)
 	out.Agents, out.Workflows, out.Tasks = found[0], found[1], found[2]
 	return out, err
 }
