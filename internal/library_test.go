@@ -8,7 +8,8 @@ import (
 )
 
 // libraries lists packages that another program could use, with all that they may bring along
-// of this project: what knows settings, sessions or languages is not among it.
+// of this project: what knows settings or sessions, or the sentences of a language, is not among
+// it.
 var libraries = map[string][]string{
 	"internal/durable":  {"internal/recent"},
 	"internal/recall":   {},

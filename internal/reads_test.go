@@ -31,7 +31,7 @@ var mayRead = map[string]map[string]string{
 	"internal/cli/input.go":               {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
 	"internal/cli/hook.go":                {"os.ReadDir": "of the person's own state folder"},
 	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
-	"internal/lang/catalogue.go":          {".ReadFile": "of the catalogues in the binary"},
+	"internal/lang/catalogue.go":          {"fs.ReadFile": "of the catalogues in the binary"},
 	"internal/bmad/gitsource/entry.go":    {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
 	"sdk/vfs/dir.go":                      {"os.OpenRoot": "of the agent's folder, to write files in"},
 	"internal/trust/userstate.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},

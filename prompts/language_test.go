@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )

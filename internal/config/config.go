@@ -28,6 +28,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh" // the settings may name it
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

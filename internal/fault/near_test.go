@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 )
 
 func TestNear(t *testing.T) {

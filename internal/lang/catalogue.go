@@ -1,9 +1,10 @@
 package lang
 
 import (
-	"embed"
 	"fmt"
-	"path"
+	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -11,13 +12,11 @@ import (
 	"github.com/leonelquinteros/gotext"
 )
 
-//go:embed */*.po
-var folders embed.FS
-
 // catalogue has the sentences of one language.
 type catalogue struct {
-	tag  Language
-	name string // in English
+	tag   Language
+	files fs.FS
+	name  string // in English
 	// script is the one that the language is written in.
 	script *unicode.RangeTable
 	// sentences are read when the first one is said: most runs of the program say none.
@@ -25,14 +24,18 @@ type catalogue struct {
 	plural    *gotext.Domain
 }
 
+// folders are those of the languages that were added.
+var folders = map[Language]fs.FS{}
+
+// Add adds a language whose sentences are in a folder of gettext files. It is called before
+// anything is said: by the init function of a package that embeds the folder. A program without
+// such a package speaks English.
+func Add(tag Language, files fs.FS) { folders[tag] = files }
+
 var catalogues = sync.OnceValue(func() []*catalogue {
-	entries, err := folders.ReadDir(".")
-	if err != nil {
-		panic(err) // a broken build
-	}
-	out := make([]*catalogue, len(entries))
-	for i, entry := range entries {
-		out[i] = newCatalogue(Language(entry.Name()))
+	var out []*catalogue
+	for _, tag := range slices.Sorted(maps.Keys(folders)) {
+		out = append(out, newCatalogue(tag, folders[tag]))
 	}
 	return out
 })
@@ -41,8 +44,8 @@ var catalogues = sync.OnceValue(func() []*catalogue {
 // X-Script give the English name and the Unicode script.
 const about = "language.po"
 
-func newCatalogue(tag Language) *catalogue {
-	c := &catalogue{tag: tag}
+func newCatalogue(tag Language, files fs.FS) *catalogue {
+	c := &catalogue{tag: tag, files: files}
 	c.plural = c.read(about)
 	c.name = c.plural.Headers.Get("X-Name")
 	c.script = unicode.Scripts[c.plural.Headers.Get("X-Script")]
@@ -54,9 +57,9 @@ func newCatalogue(tag Language) *catalogue {
 }
 
 func (c *catalogue) read(name string) *gotext.Domain {
-	data, err := folders.ReadFile(path.Join(string(c.tag), name))
+	data, err := fs.ReadFile(c.files, name)
 	if err != nil {
-		panic(err)
+		panic(err) // a broken build
 	}
 	po := gotext.NewPo()
 	po.Parse(data)
@@ -65,13 +68,13 @@ func (c *catalogue) read(name string) *gotext.Domain {
 
 // all reads the sentences of every file of the folder.
 func (c *catalogue) all() map[string]*gotext.Translation {
-	files, err := folders.ReadDir(string(c.tag))
+	files, err := fs.Glob(c.files, "*.po")
 	if err != nil {
 		panic(err)
 	}
 	out := map[string]*gotext.Translation{}
 	for _, file := range files {
-		for id, t := range c.read(file.Name()).GetTranslations() {
+		for id, t := range c.read(file).GetTranslations() {
 			if id != "" {
 				out[id] = t
 			}

@@ -4,8 +4,9 @@
 // A sentence is written in English where it is said; its format is the key of its translations.
 // A [Language] says a sentence at once, with [Language.Say]. A [Text] is a sentence that is said
 // later, by code that knows the language: errors, findings and other results carry their
-// sentences in this form. The catalogue of a language is a folder of this package with gettext
-// files (.po), which any editor for translations opens; a folder more is a language more.
+// sentences in this form. The catalogue of a language is a package below this one with gettext
+// files (.po), which any editor for translations opens; [Add] takes them in. A package that builds
+// sentences brings no catalogue along: a program speaks the languages that it imports.
 // Prompts, tool descriptions and log lines are for models and operators, and stay English.
 package lang
 

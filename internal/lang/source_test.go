@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -28,6 +29,19 @@ var saying = map[string]int{
 
 // spoken are the keys of YAML files whose texts are said to people.
 var spoken = []string{"role", "document", "description", "when", "problem", "fix"}
+
+// TestMain adds the languages of the folders of this package, whose own packages import it.
+func TestMain(m *testing.M) {
+	found, err := filepath.Glob(filepath.Join("*", about))
+	if err != nil || len(found) == 0 {
+		panic(fmt.Sprint("no languages: ", err))
+	}
+	for _, name := range found {
+		folder := filepath.Dir(name)
+		Add(Language(folder), os.DirFS(folder))
+	}
+	os.Exit(m.Run())
+}
 
 // silent are packages that say nothing to people: this one but for its table of errors, and
 // parts of tests.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )

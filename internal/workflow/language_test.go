@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 )
 
 // TestDefinitionsInChinese: the mistakes of a definition, and the words of the built-in ones,
