@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -194,7 +195,7 @@ func (d *Dir) List(name string) ([]Info, error) {
 		}
 		out = append(out, infoOf(child, info))
 	}
-	sortInfos(out)
+	slices.SortFunc(out, byPath)
 	return out, nil
 }
 

@@ -2,20 +2,30 @@ package vfs
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // Mem keeps files in memory. Its methods may be called at the same time.
-type Mem struct {
+type Mem struct{ *layer }
+
+// NewMem returns an empty file system. clock is nil for files without times.
+func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nil, clock)} }
+
+// Give adds a file for the agent to read. It counts as given until the agent changes it. The data
+// must not be changed afterwards.
+func (m *Mem) Give(name string, data []byte) error { return m.put(name, data, "", true) }
+
+// layer keeps files in memory, over another file system if there is one.
+type layer struct {
+	base  FS // nil for none
 	clock func() time.Time
 
 	mu    sync.RWMutex
@@ -23,11 +33,13 @@ type Mem struct {
 	size  int64
 }
 
-// node is a file or folder. Its data is never changed, but replaced.
+// node is a file or folder. A file is never changed, but replaced.
 type node struct {
 	info Info
 	data []byte
-	in   map[string]*node // what lies in a folder, by path
+	// below is the hash of the file of the base when it was first changed; "" if there was none.
+	below string
+	in    map[string]*node // what lies in a folder, by path
 }
 
 func folder(info Info) *node {
@@ -35,26 +47,35 @@ func folder(info Info) *node {
 	return &node{info: info, in: map[string]*node{}}
 }
 
-// NewMem returns an empty file system. clock is nil for files without times.
-func NewMem(clock func() time.Time) *Mem {
+func newLayer(base FS, clock func() time.Time) *layer {
 	if clock == nil {
 		clock = func() time.Time { return time.Time{} }
 	}
-	return &Mem{clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
+	return &layer{base: base, clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
+}
+
+// find returns what this layer has of a path; nil if the base has to be asked.
+func (l *layer) find(name string) (clean string, n *node, err error) {
+	clean, err = Clean(name)
+	if err != nil {
+		return "", nil, err
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if n = l.nodes[clean]; n == nil && l.base == nil {
+		return "", nil, absent(clean)
+	}
+	return clean, n, nil
 }
 
 // Read implements FS.
-func (m *Mem) Read(name string) ([]byte, error) {
-	name, err := Clean(name)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	n := m.nodes[name]
+func (l *layer) Read(name string) ([]byte, error) {
+	name, n, err := l.find(name)
 	switch {
+	case err != nil:
+		return nil, err
 	case n == nil:
-		return nil, absent(name)
+		return l.base.Read(name)
 	case n.info.Dir:
 		return nil, fmt.Errorf("%s is a folder", name)
 	}
@@ -62,13 +83,22 @@ func (m *Mem) Read(name string) ([]byte, error) {
 }
 
 // Write implements FS.
-func (m *Mem) Write(name string, data []byte) error { return m.put(name, bytes.Clone(data), false) }
+func (l *layer) Write(name string, data []byte) error {
+	name, err := l.free(name, false)
+	if err != nil {
+		return err
+	}
+	below := ""
+	if _, own, _ := l.find(name); own == nil && l.base != nil {
+		if below, err = hashOf(l.base, name); err != nil {
+			return err
+		}
+	}
+	return l.put(name, bytes.Clone(data), below, false)
+}
 
-// Give adds a file for the agent to read. It counts as given until the agent changes it. The data
-// must not be changed afterwards.
-func (m *Mem) Give(name string, data []byte) error { return m.put(name, data, true) }
-
-func (m *Mem) put(name string, data []byte, given bool) error {
+// put makes or replaces a file. below is the hash of the one in the base.
+func (l *layer) put(name string, data []byte, below string, given bool) error {
 	name, err := Clean(name)
 	if err == nil {
 		err = checkSize(name, int64(len(data)))
@@ -76,13 +106,13 @@ func (m *Mem) put(name string, data []byte, given bool) error {
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	old, now := m.nodes[name], m.clock().UTC()
-	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data}
-	size := m.size + n.info.Size
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, now := l.nodes[name], l.clock().UTC()
+	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data, below: below}
+	size := l.size + n.info.Size
 	if old != nil {
-		n.info.Created = old.info.Created
+		n.info.Created, n.below = old.info.Created, old.below
 		size -= old.info.Size
 	}
 	switch {
@@ -92,175 +122,155 @@ func (m *Mem) put(name string, data []byte, given bool) error {
 		return fmt.Errorf("the files would have more than %d bytes together", MaxMem)
 	}
 	if old == nil {
-		if err := m.room(name); err != nil {
+		if err := l.room(name); err != nil {
 			return err
 		}
-		m.mkdir(path.Dir(name), given)
+		l.mkdir(path.Dir(name), given)
 	}
-	m.add(n)
-	m.size = size
+	l.add(n)
+	l.size = size
 	return nil
 }
 
-func (m *Mem) add(n *node) {
-	m.nodes[n.info.Path] = n
-	m.nodes[path.Dir(n.info.Path)].in[n.info.Path] = n
+func (l *layer) add(n *node) {
+	l.nodes[n.info.Path] = n
+	l.nodes[path.Dir(n.info.Path)].in[n.info.Path] = n
 }
 
 // Mkdir implements FS.
-func (m *Mem) Mkdir(name string) error {
-	name, err := Clean(name)
+func (l *layer) Mkdir(name string) error {
+	name, err := l.free(name, true)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n := m.nodes[name]; n != nil && n.info.Dir {
+	if info, err := l.Stat(name); err == nil && info.Dir {
 		return nil
 	}
-	if err := m.room(name); err != nil {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.room(name); err != nil {
 		return err
 	}
-	m.mkdir(name, false)
+	l.mkdir(name, false)
 	return nil
+}
+
+// free refuses a path that goes through a file, a file where there is a folder, and what Apply could
+// not write.
+func (l *layer) free(name string, dir bool) (string, error) {
+	name, err := Clean(name)
+	if err != nil || l.base == nil { // all that is there is in this layer: put and room look at it
+		return name, err
+	}
+	if base, ok := l.base.(interface{ mayWrite(name string) error }); ok {
+		if err := base.mayWrite(name); err != nil {
+			return "", err
+		}
+	}
+	for at := name; at != "/"; at = path.Dir(at) {
+		info, err := l.Stat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return "", err
+		case info.Dir && at == name && !dir:
+			return "", fmt.Errorf("%s is a folder", name)
+		case !info.Dir && (at != name || dir):
+			return "", fmt.Errorf("%s is a file, not a folder", at)
+		}
+	}
+	return name, nil
 }
 
 // room refuses a path that goes through a file, and one that needs more files and folders than there
 // may be.
-func (m *Mem) room(name string) error {
+func (l *layer) room(name string) error {
 	needed := 0
-	for ; m.nodes[name] == nil; name = path.Dir(name) {
+	for ; l.nodes[name] == nil; name = path.Dir(name) {
 		needed++
 	}
 	switch {
-	case !m.nodes[name].info.Dir:
+	case !l.nodes[name].info.Dir:
 		return fmt.Errorf("%s is a file, not a folder", name)
-	case len(m.nodes)+needed > MaxFiles:
-		return fmt.Errorf("there are %d files and folders already; the limit is %d", len(m.nodes), MaxFiles)
+	case len(l.nodes)+needed > MaxFiles:
+		return fmt.Errorf("there are %d files and folders already; the limit is %d", len(l.nodes), MaxFiles)
 	}
 	return nil
 }
 
-// mkdir makes a folder and those above it, for which there is room.
-func (m *Mem) mkdir(name string, given bool) {
-	if m.nodes[name] == nil {
-		m.mkdir(path.Dir(name), given)
-		now := m.clock().UTC()
-		m.add(folder(Info{Path: name, Created: now, Modified: now, Given: given}))
+// mkdir makes a folder and those above it, for which there is rool.
+func (l *layer) mkdir(name string, given bool) {
+	if l.nodes[name] == nil {
+		l.mkdir(path.Dir(name), given)
+		now := l.clock().UTC()
+		l.add(folder(Info{Path: name, Created: now, Modified: now, Given: given}))
 	}
 }
 
 // Stat implements FS.
-func (m *Mem) Stat(name string) (Info, error) {
-	name, err := Clean(name)
+func (l *layer) Stat(name string) (Info, error) {
+	name, n, err := l.find(name)
 	if err != nil {
 		return Info{}, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	n := m.nodes[name]
-	if n == nil {
-		return Info{}, absent(name)
+	if l.base != nil && (n == nil || n.info.Dir) {
+		if below, err := l.base.Stat(name); err == nil || n == nil {
+			below.Given = true
+			return below, err
+		}
 	}
 	return n.info, nil
 }
 
 // List implements FS.
-func (m *Mem) List(name string) ([]Info, error) {
-	name, err := Clean(name)
+func (l *layer) List(name string) ([]Info, error) {
+	name, n, err := l.find(name)
 	if err != nil {
 		return nil, err
 	}
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	switch n := m.nodes[name]; {
-	case n == nil:
-		return nil, absent(name)
-	case !n.info.Dir:
+	if n != nil && !n.info.Dir {
 		return nil, fmt.Errorf("%s is a file, not a folder", name)
 	}
-	out := make([]Info, 0, len(m.nodes[name].in))
-	for _, n := range m.nodes[name].in {
-		out = append(out, n.info)
+	var below []Info
+	if l.base != nil {
+		below, err = l.base.List(name)
+		if err != nil && (n == nil || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
 	}
-	sortInfos(out)
+	var own map[string]*node
+	if n != nil {
+		own = n.in
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	out, shared := make([]Info, 0, len(below)+len(own)), map[string]bool{}
+	for _, info := range below {
+		if over := own[info.Path]; over == nil || over.info.Dir {
+			info.Given = true
+			out = append(out, info)
+			if over != nil {
+				shared[info.Path] = true
+			}
+		}
+	}
+	for _, over := range own {
+		if !shared[over.info.Path] {
+			out = append(out, over.info)
+		}
+	}
+	slices.SortFunc(out, byPath)
 	return out, nil
 }
 
-func sortInfos(infos []Info) {
-	slices.SortFunc(infos, func(a, b Info) int { return strings.Compare(a.Path, b.Path) })
-}
+func byPath(a, b Info) int { return strings.Compare(a.Path, b.Path) }
 
-// Snapshot is the content of a file system, for saving.
-type Snapshot struct {
-	Entries []Entry `json:"entries"`
-}
-
-// Entry is a file or folder of a [Snapshot].
-type Entry struct {
-	Info
-	// Text is the content where it is UTF-8, else Base64 is.
-	Text   string `json:"text,omitempty"`
-	Base64 string `json:"base64,omitempty"`
-	// Base is the SHA-256 of the file that an [Overlay] has replaced, in hex.
-	Base string `json:"base_sha256,omitempty"`
-}
-
-// Snapshot returns all files and folders, sorted by path.
-func (m *Mem) Snapshot() Snapshot {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	s := Snapshot{Entries: []Entry{}}
-	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
-		if n := m.nodes[name]; name != "/" {
-			s.Entries = append(s.Entries, entryOf(n))
-		}
-	}
-	return s
-}
-
-func entryOf(n *node) Entry {
-	e := Entry{Info: n.info}
-	if utf8.Valid(n.data) {
-		e.Text = string(n.data)
-	} else {
-		e.Base64 = base64.StdEncoding.EncodeToString(n.data)
-	}
-	return e
-}
-
-// Restore replaces all files and folders. Where the snapshot is not one, nothing is changed.
-func (m *Mem) Restore(s Snapshot) error {
-	fresh := NewMem(m.clock)
-	for _, e := range s.Entries {
-		data, err := e.data()
-		if err == nil && e.Dir {
-			err = fresh.Mkdir(e.Path)
-		} else if err == nil {
-			err = fresh.put(e.Path, data, e.Given)
-		}
-		if err != nil {
-			return fmt.Errorf("the entry %q of the snapshot cannot be used: %w", e.Path, err)
-		}
-		name, _ := Clean(e.Path)
-		info := e.Info
-		info.Path, info.Size = name, int64(len(data))
-		fresh.nodes[name].info = info
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.nodes, m.size = fresh.nodes, fresh.size
-	return nil
-}
-
-func (e Entry) data() ([]byte, error) {
-	if e.Base64 == "" {
-		return []byte(e.Text), nil
-	}
-	if e.Text != "" {
-		return nil, errors.New("it has two contents")
-	}
-	return base64.StdEncoding.DecodeString(e.Base64)
+// sorted returns all files and folders of the layer, by path.
+func (l *layer) sorted() []*node {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	out := slices.SortedFunc(maps.Values(l.nodes), func(a, b *node) int { return byPath(a.info, b.info) })
+	return out[1:] // without the root
 }
 
 // walk visits what lies below a folder, each folder before its content, until visit returns false.
@@ -296,6 +306,6 @@ func Documents(fsys FS) []Info {
 		}
 		return true
 	})
-	sortInfos(out)
+	slices.SortFunc(out, byPath)
 	return out
 }

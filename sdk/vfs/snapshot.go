@@ -1,0 +1,77 @@
+package vfs
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Snapshot is the content of a file system, for saving.
+type Snapshot struct {
+	Entries []Entry `json:"entries"`
+}
+
+// Entry is a file or folder of a [Snapshot].
+type Entry struct {
+	Info
+	// Text is the content where it is UTF-8, else Base64 is.
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"`
+	// Base is the SHA-256 of the file that an [Overlay] has replaced, in hex.
+	Base string `json:"base_sha256,omitempty"`
+}
+
+// Snapshot returns all files and folders, sorted by path; of an [Overlay], the changes.
+func (l *layer) Snapshot() Snapshot {
+	s := Snapshot{Entries: []Entry{}}
+	for _, n := range l.sorted() {
+		s.Entries = append(s.Entries, entryOf(n))
+	}
+	return s
+}
+
+func entryOf(n *node) Entry {
+	e := Entry{Info: n.info, Base: n.below}
+	if utf8.Valid(n.data) {
+		e.Text = string(n.data)
+	} else {
+		e.Base64 = base64.StdEncoding.EncodeToString(n.data)
+	}
+	return e
+}
+
+// Restore replaces all files and folders; of an [Overlay], the changes. Where the snapshot is not one,
+// nothing is changed.
+func (l *layer) Restore(s Snapshot) error {
+	fresh := newLayer(nil, l.clock)
+	for _, e := range s.Entries {
+		data, err := e.data()
+		if err == nil && e.Dir {
+			err = fresh.Mkdir(e.Path)
+		} else if err == nil {
+			err = fresh.put(e.Path, data, e.Base, e.Given)
+		}
+		if err != nil {
+			return fmt.Errorf("the entry %q of the snapshot cannot be used: %w", e.Path, err)
+		}
+		name, _ := Clean(e.Path)
+		info := e.Info
+		info.Path, info.Size = name, int64(len(data))
+		fresh.nodes[name].info = info
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.nodes, l.size = fresh.nodes, fresh.size
+	return nil
+}
+
+func (e Entry) data() ([]byte, error) {
+	if e.Base64 == "" {
+		return []byte(e.Text), nil
+	}
+	if e.Text != "" {
+		return nil, errors.New("it has two contents")
+	}
+	return base64.StdEncoding.DecodeString(e.Base64)
+}
