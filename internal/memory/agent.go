@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // AgentMemory is what an agent has learned in a project.
@@ -64,7 +65,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
-			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), b.source(n)})
+			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), b.source(n)})
 		}
 		return out
 	}), nil
@@ -79,7 +80,7 @@ func (v *view) agents() (out []AgentFacts) {
 		}
 	}
 	add := func(a grimoire.Agent) {
-		f := AgentFacts{ID: label(a.ID, maxName), Name: label(a.Name, maxName), Icon: label(a.Icon, maxTag), Domain: label(a.Domain, maxName)}
+		f := AgentFacts{ID: untrusted.Label(a.ID, maxName), Name: untrusted.Label(a.Name, maxName), Icon: untrusted.Label(a.Icon, maxTag), Domain: untrusted.Label(a.Domain, maxName)}
 		for _, name := range a.Names() {
 			f.Learnings += learned[name]
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // ProjectContext describes a project as a whole, as far as its files do.
@@ -66,7 +67,7 @@ const maxArchitecture = 3000
 func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
 	section = cmp.Or(section, sections[0])
 	if !slices.Contains(sections, section) {
-		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section, maxName)).
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", untrusted.Label(section, maxName)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
 	v, err := b.view(ctx, "", 0)
@@ -87,15 +88,15 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if wanted("decisions") {
 			for _, n := range decisions[:min(len(decisions), items)] {
-				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), shown(n.Text, text), n.Suspicious(), b.source(n)})
+				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), untrusted.Shown(n.Text, text), n.Suspicious(), b.source(n)})
 			}
 		}
 		if wanted("architecture") && architecture != nil {
-			out.Architecture = &ArchitectureRef{shown(architecture.Text, 5*text), architecture.Source}
+			out.Architecture = &ArchitectureRef{untrusted.Shown(architecture.Text, 5*text), architecture.Source}
 		}
 		if section == sections[0] {
 			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{label(v.kit.User, maxName), label(v.kit.Language, maxName)}
+				out.User = &UserFacts{untrusted.Label(v.kit.User, maxName), untrusted.Label(v.kit.Language, maxName)}
 			}
 			out.Sources = b.notes.cabinet.sources[:min(len(b.notes.cabinet.sources), items, maxNamed)]
 		}
@@ -112,14 +113,14 @@ func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	p.Name, p.Type, p.Description = label(p.Name, maxName), label(p.Type, maxName), label(p.Description, text)
+	p.Name, p.Type, p.Description = untrusted.Label(p.Name, maxName), untrusted.Label(p.Type, maxName), untrusted.Label(p.Description, text)
 	stack, repos := p.Stack, p.Repos
 	p.Stack, p.Repos = []string{}, nil
 	for _, s := range stack[:min(len(stack), items)] {
-		p.Stack = append(p.Stack, label(s, maxTag*2))
+		p.Stack = append(p.Stack, untrusted.Label(s, maxTag*2))
 	}
 	for _, r := range repos[:min(len(repos), items)] {
-		p.Repos = append(p.Repos, grimoire.Repo{Name: label(r.Name, maxName), Path: label(r.Path, maxName), Branch: label(r.Branch, maxName)})
+		p.Repos = append(p.Repos, grimoire.Repo{Name: untrusted.Label(r.Name, maxName), Path: untrusted.Label(r.Path, maxName), Branch: untrusted.Label(r.Branch, maxName)})
 	}
 	return &p
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -53,7 +54,7 @@ func exportLines(_, _ string, notes []Note) (string, error) {
 }
 
 // oneLine is a text as an item of a list has it.
-func oneLine(text string) string { return visible.Line(mask(text)) }
+func oneLine(text string) string { return visible.Line(untrusted.Mask(text)) }
 
 func dated(n *Note) string { return "[" + date(n.CreatedAt) + "]" }
 
@@ -65,7 +66,7 @@ func exportList(out *strings.Builder, notes []Note, heading string, tagged bool)
 		}
 		fmt.Fprintf(out, "- %s %s", dated(&n), oneLine(n.Text))
 		for _, tag := range n.Tags[:len(n.Tags)*side(tagged)] {
-			fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(mask(tag)), "-"))
+			fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(untrusted.Mask(tag)), "-"))
 		}
 		out.WriteString("\n")
 	}
@@ -98,7 +99,7 @@ func exportMuseum(app, _ string, notes []Note) (string, error) {
 			if f.Severity != mark && (f.Severity != "" || i+1 < len(grimoire.Severities)) {
 				continue // the mildest section has those that name no severity
 			}
-			title, rest, _ := strings.Cut(mask(n.Text), "\n")
+			title, rest, _ := strings.Cut(untrusted.Mask(n.Text), "\n")
 			if f.Category != "" {
 				title = f.Category + " — " + title
 			}

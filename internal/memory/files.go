@@ -17,6 +17,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 const (
@@ -325,7 +326,7 @@ const maxWhy = 300
 func spoken(l lang.Language, list []Problem) []Problem {
 	list = slices.Clone(list)
 	for i, p := range list {
-		list[i].Why = lang.T("%s", shown(p.Why.In(l), maxWhy))
+		list[i].Why = lang.T("%s", untrusted.Shown(p.Why.In(l), maxWhy))
 	}
 	return list
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
@@ -186,7 +187,7 @@ func (b *Book) similar(key Key, text string) []Similar {
 		return name != own && keep(s.named(name))
 	}) {
 		other := s.named(h.Key)
-		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
+		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: untrusted.Shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
@@ -46,12 +47,12 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 	for n := range b.notes.all {
 		if keep(n) {
 			names, notes = append(names, n.name), append(notes, *n.Note)
-			notes[len(notes)-1].Text = shown(n.Text, maxText)
+			notes[len(notes)-1].Text = untrusted.Shown(n.Text, maxText)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, meaningTimeout)
 	defer cancel()
-	known, others, err := b.m.Meaning.Nearest(ctx, b.p, appOf(b.projectName()), shown(q.Text, maxQuery), notes)
+	known, others, err := b.m.Meaning.Nearest(ctx, b.p, appOf(b.projectName()), untrusted.Shown(q.Text, maxQuery), notes)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 	}
 	for _, o := range others {
 		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && b.notes.entries[o.Key()] == nil {
-			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent, Text: shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: date(o.CreatedAt),
+			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent, Text: untrusted.Shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: date(o.CreatedAt),
 				Score: round(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type)})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // Museum has the failures of a project.
@@ -45,7 +46,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category, maxName)).
+		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", untrusted.Label(category, maxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
 	v, err := b.view(ctx, query, topN)
@@ -82,8 +83,8 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		for _, n := range found[:items] {
 			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
-				ID: label(cmp.Or(f.ID, n.ID), maxName), Date: date(n.UpdatedAt), Agent: label(n.Agent, maxAgent), Category: label(f.Category, maxTag), Severity: f.Severity, Title: label(f.Title, text),
-				Lesson: shown(f.Lesson, text), Rule: shown(f.Rule, text), Status: label(f.Status, maxTag), Suspicious: n.Suspicious() || suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: b.source(n),
+				ID: untrusted.Label(cmp.Or(f.ID, n.ID), maxName), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, maxAgent), Category: untrusted.Label(f.Category, maxTag), Severity: f.Severity, Title: untrusted.Label(f.Title, text),
+				Lesson: untrusted.Shown(f.Lesson, text), Rule: untrusted.Shown(f.Rule, text), Status: untrusted.Label(f.Status, maxTag), Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: b.source(n),
 			})
 		}
 		return out

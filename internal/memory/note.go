@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -178,11 +179,11 @@ func (d Draft) checked() (Draft, error) {
 	if d.Tags, err = cleanTags(d.Tags); err != nil {
 		return d, err
 	}
-	if err := noSecrets("text", d.Text); err != nil {
+	if err := untrusted.Check("text", d.Text); err != nil {
 		return d, err
 	}
 	for _, tag := range d.Tags {
-		if err := noSecrets("tags", tag); err != nil {
+		if err := untrusted.Check("tags", tag); err != nil {
 			return d, err
 		}
 	}
@@ -313,4 +314,19 @@ func unknownKeys(raw []byte) map[string]json.RawMessage {
 		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
 	})
 	return all
+}
+
+// Suspicious reports whether the note addresses the model that reads it, in any of what is shown.
+func (n *Note) Suspicious() bool {
+	return untrusted.Suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID, n.By}, n.Tags...), "\n"))
+}
+
+// Masked returns the note without the credentials that somebody wrote into the file.
+func (n Note) Masked() Note {
+	n.Text = untrusted.Mask(n.Text)
+	n.Tags = slices.Clone(n.Tags)
+	for i, tag := range n.Tags {
+		n.Tags[i] = untrusted.Mask(tag)
+	}
+	return n
 }

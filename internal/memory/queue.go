@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -114,7 +115,7 @@ func checkTask(b *Book, d *TaskDraft) error {
 	case len(d.ContextFiles) > maxFiles:
 		return fault.New(fault.InvalidArgument, "context_files has %d files; at most %d are kept", len(d.ContextFiles), maxFiles).WithHint("name those that the task cannot do without")
 	}
-	if err := noSecrets("task", d.Task); err != nil {
+	if err := untrusted.Check("task", d.Task); err != nil {
 		return err
 	}
 	for i, name := range d.ContextFiles {
@@ -329,7 +330,7 @@ func cleanResult(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return text, noSecrets("result", text)
+	return text, untrusted.Check("result", text)
 }
 
 // pick returns the task that a step is for, if its state accepts it.

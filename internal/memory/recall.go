@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // Limits of recall.
@@ -137,9 +136,9 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 }
 
 func (b *Book) found(n placed, h recall.Hit) Found {
-	text := shown(n.Text, maxShownText)
+	text := untrusted.Shown(n.Text, maxShownText)
 	return Found{
-		ID: n.ID, Type: n.Type, Agent: label(n.Agent, maxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), maxTags)]), Date: date(n.UpdatedAt),
+		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, maxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), maxTags)]), Date: date(n.UpdatedAt),
 		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: stale(b, text), Suspicious: n.Suspicious(), Source: b.source(n),
 	}
 }
@@ -154,20 +153,10 @@ func date(t Time) string {
 
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// shown is a text as it is shown to a model: without credentials and without characters that
-// steer, at most limit bytes.
-func shown(text string, limit int) string {
-	text = mask(text)
-	if visible.Steers(text) {
-		text = visible.Text(text)
-	}
-	return words.Clip(text, limit)
-}
-
 func shownAll(tags []string) []string {
 	out := make([]string, len(tags))
 	for i, tag := range tags {
-		out[i] = shown(tag, maxName)
+		out[i] = untrusted.Shown(tag, maxName)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -49,8 +50,8 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	}
 	slices.SortStableFunc(hits, func(a, b placed) int { return cmp.Compare(side(!a.fromPerson()), side(!b.fromPerson())) })
 	for _, n := range hits {
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: label(n.Agent, maxAgent), By: label(n.By, maxAgent), Source: b.source(n), Date: date(n.UpdatedAt),
-			Text: lesson.Quote(shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, maxAgent), By: untrusted.Label(n.By, maxAgent), Source: b.source(n), Date: date(n.UpdatedAt),
+			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
 			return nil, err
@@ -87,7 +88,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 
 // draft is a lesson as a note; wanted is false where it is known already.
 func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
-	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: mask(l.Text), Tags: l.Tags, By: byRun, Session: l.Session, Finding: l.Finding}
+	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags, By: byRun, Session: l.Session, Finding: l.Finding}
 	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
 	e := b.notes.known(l.Session, l.Finding)
 	switch {

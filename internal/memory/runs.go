@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -69,7 +70,7 @@ type RunView struct {
 func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
 	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
 	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
-		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status, maxName)).
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", untrusted.Label(status, maxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
 	v, err := b.view(ctx, "", 0)
@@ -102,7 +103,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	return fit(min(len(rows), maxCount), func(items, text int) SessionList {
 		out.Sessions, out.Next = append([]SessionRow{}, rows[:items]...), ""
 		for i := range out.Sessions {
-			out.Sessions[i].Name = label(out.Sessions[i].Name, text)
+			out.Sessions[i].Name = untrusted.Label(out.Sessions[i].Name, text)
 		}
 		if items < len(rows) && items > 0 {
 			out.Next = rows[items-1].cursor()
@@ -121,7 +122,7 @@ func after(rows []SessionRow, cursor string) (int, error) {
 	stamp, rest, _ := strings.Cut(cursor, "/")
 	changed, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil || !strings.Contains(rest, "/") {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", label(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", untrusted.Label(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
 	}
 	at := slices.IndexFunc(rows, func(r SessionRow) bool {
 		return r.changed.Before(changed) || r.changed.Equal(changed) && r.cursor() > cursor
@@ -177,7 +178,7 @@ func (v *view) branches() []grimoire.Branch {
 
 // row describes a branch by its newest run.
 func (v *view) row(branch grimoire.Branch) SessionRow {
-	row := SessionRow{ID: label(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
+	row := SessionRow{ID: untrusted.Label(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
 	if last := v.newestRun("", branch.Name); last != nil {
 		of := runRow(last)
 		row.Run, row.Stage = of.ID, of.Stage
@@ -198,7 +199,7 @@ func stamp(t time.Time) string {
 
 func runRow(r *grimoire.Run) SessionRow {
 	return SessionRow{
-		ID: label(r.ID, maxName), Name: label(r.ID, maxName), Branch: label(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
+		ID: untrusted.Label(r.ID, maxName), Name: untrusted.Label(r.ID, maxName), Branch: untrusted.Label(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
 		UpdatedAt: stamp(r.Updated), changed: r.Updated,
 	}
 }
@@ -255,7 +256,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		}
 		out.Tasks = []Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
-			t.Task, t.Result, t.ContextFiles = shown(t.Task, text), shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
+			t.Task, t.Result, t.ContextFiles = untrusted.Shown(t.Task, text), untrusted.Shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
 			out.Tasks = append(out.Tasks, t)
 		}
 		return out
@@ -276,7 +277,7 @@ func (v *view) found(ctx context.Context, runID, branch string) (out RunStatus, 
 		id := cmp.Or(runID, DefaultRun)
 		return RunStatus{Source: SourceQueue, Run: RunView{SessionRow: SessionRow{ID: id, Name: id}}}, nil, nil
 	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
-		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: shown(session.Objective, maxShownText)}}
+		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: untrusted.Shown(session.Objective, maxShownText)}}
 		out.Run.Source = ""
 		return out, nil, nil
 	}
@@ -346,7 +347,7 @@ func (v *view) noRun(run, branch string) error {
 func trimmed(value any, items, text int) any {
 	switch v := value.(type) {
 	case string:
-		return shown(v, text)
+		return untrusted.Shown(v, text)
 	case []any:
 		out := []any{}
 		for _, one := range v[:min(len(v), items)] {
@@ -356,7 +357,7 @@ func trimmed(value any, items, text int) any {
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[label(name, maxTag)] = trimmed(v[name], items/2, text)
+			out[untrusted.Label(name, maxTag)] = trimmed(v[name], items/2, text)
 		}
 		return out
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // view is the notes of a project while one call reads them.
@@ -101,6 +100,3 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 	}
 	return out
 }
-
-// label is a text as it is shown in one line.
-func label(text string, most int) string { return shown(visible.Line(text), most) }

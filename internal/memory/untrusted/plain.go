@@ -1,4 +1,4 @@
-package memory
+package untrusted
 
 import (
 	"strings"
