@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -57,7 +58,7 @@ func TestMeaning(t *testing.T) {
 		t.Cleanup(p.Close)
 		book := m.Of(p)
 		for _, text := range []string{"Mails to new customers need DKIM and SPF", "The page for new customers has three steps"} {
-			if _, err := book.Remember(t.Context(), memory.Draft{Type: memory.Decisions, Agent: "dev", Text: text}); err != nil {
+			if _, err := book.Remember(t.Context(), notes.Draft{Type: notes.Decisions, Agent: "dev", Text: text}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,18 +5,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
-	"github.com/spf13/cobra"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
 // memoryFlags choose notes, or say what a new one is.
 type memoryFlags struct{ kind, agent string }
 
 func (f memoryFlags) filter() memory.Filter {
-	return memory.Filter{Type: memory.Type(f.kind), Agent: f.agent}
+	return memory.Filter{Type: notes.Type(f.kind), Agent: f.agent}
 }
 
 // withBook opens the notes of the project.
@@ -40,8 +43,19 @@ func onBook(a *app, do func(ctx context.Context, b *memory.Book, args []string) 
 	}
 }
 
+// withQueue opens the tasks of the project that wait for an agent.
+func withQueue(a *app, do func(q *queue.Queue) error) error {
+	return withBook(a, func(b *memory.Book) error {
+		q, err := b.Queue()
+		if err != nil {
+			return err
+		}
+		return do(q)
+	})
+}
+
 // sayProblems names lines and files that cannot be used.
-func sayProblems(a *app, problems []memory.Problem) {
+func sayProblems(a *app, problems []notes.Problem) {
 	for _, p := range problems {
 		fmt.Fprintln(a.err, a.lang.Say("cannot be used: %s", p.In(a.lang)))
 	}

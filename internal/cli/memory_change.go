@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -19,7 +20,7 @@ func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			n, _, _, err := b.Show(ctx, memory.Type(f.kind), args[0])
+			n, _, _, err := b.Show(ctx, notes.Type(f.kind), args[0])
 			if err != nil {
 				return err
 			}
@@ -39,12 +40,12 @@ func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func dropNote(ctx context.Context, a *app, b *memory.Book, n memory.Note, purge bool) error {
+func dropNote(ctx context.Context, a *app, b *memory.Book, n notes.Note, purge bool) error {
 	drop, status := b.Forget, "deleted"
 	if purge {
 		drop, status = b.Purge, "purged"
 	}
-	n, err := drop(ctx, n.Type, n.ID, memory.ByTerminal)
+	n, err := drop(ctx, n.Type, n.ID, notes.ByTerminal)
 	if err != nil {
 		return err
 	}
@@ -66,12 +67,12 @@ func memoryRestoreCommand(a *app, f *memoryFlags) *cobra.Command {
 			if _, err := askPerson(ctx, a, true, ""); err != nil {
 				return err
 			}
-			n, err := b.Restore(ctx, memory.Type(f.kind), args[0])
+			n, err := b.Restore(ctx, notes.Type(f.kind), args[0])
 			if err != nil {
 				return err
 			}
 			if a.asJSON {
-				return a.printJSON(map[string]any{"status": memory.Restored, "id": n.ID, "type": n.Type})
+				return a.printJSON(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type})
 			}
 			a.say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
 			return nil
@@ -130,7 +131,7 @@ with the reason: credentials, texts that are too long, notes that you have delet
 			if err != nil {
 				return err
 			}
-			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: memory.Type(f.kind), Agent: f.agent, By: memory.ByTerminal}
+			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(f.kind), Agent: f.agent, By: notes.ByTerminal}
 			return withBook(a, func(b *memory.Book) error {
 				done, err := b.Import(cmd.Context(), src, apply)
 				if err != nil {
@@ -154,7 +155,7 @@ func printImport(a *app, done memory.Imported) error {
 		}
 	}
 	sayProblems(a, done.Problems)
-	a.say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[memory.Created], done.Count[memory.Unchanged], done.Count[memory.Updated], done.Count[memory.Refused])
+	a.say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
 	if !done.Applied {
 		a.say("Nothing was written; --apply does it.")
 	}
@@ -190,7 +191,7 @@ func memoryCheckCommand(a *app) *cobra.Command {
 			case err != nil:
 				return err
 			case a.asJSON:
-				if err := a.printJSON(map[string]any{"problems": append([]memory.Problem{}, problems...)}); err != nil {
+				if err := a.printJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)}); err != nil {
 					return err
 				}
 			case len(problems) == 0:

@@ -10,12 +10,13 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // noteRow is a note in the JSON of `memory list` and `memory show`.
 type noteRow struct {
-	memory.Note
+	notes.Note
 	Deleted    bool   `json:"deleted,omitempty"`
 	Suspicious bool   `json:"suspicious,omitempty"`
 	File       string `json:"file,omitempty"`
@@ -45,7 +46,7 @@ func printNotes(a *app, b *memory.Book, list memory.Listed) error {
 		for _, n := range list.Notes {
 			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
 		}
-		return a.printJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]memory.Problem{}, list.Problems...)})
+		return a.printJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
 	}
 	if len(list.Notes) == 0 {
 		a.say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
@@ -67,7 +68,7 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			n, deleted, file, err := b.Show(ctx, memory.Type(f.kind), args[0])
+			n, deleted, file, err := b.Show(ctx, notes.Type(f.kind), args[0])
 			if err != nil {
 				return err
 			}
@@ -121,9 +122,9 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				text = string(data)
 			}
-			d := memory.Draft{Type: memory.Type(f.kind), Agent: f.agent, Text: text, By: memory.ByTerminal}
+			d := notes.Draft{Type: notes.Type(f.kind), Agent: f.agent, Text: text, By: notes.ByTerminal}
 			if d.Type == "" {
-				d.Type = memory.SharedContext
+				d.Type = notes.SharedContext
 			}
 			if d.Agent == "" {
 				d.Agent = memory.SharedAgent
@@ -146,7 +147,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 	return cmd
 }
 
-func addNote(a *app, cmd *cobra.Command, b *memory.Book, d memory.Draft) error {
+func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
 	done, err := b.Remember(cmd.Context(), d)
 	if err != nil {
 		return err
@@ -155,11 +156,11 @@ func addNote(a *app, cmd *cobra.Command, b *memory.Book, d memory.Draft) error {
 		return a.printJSON(done)
 	}
 	switch done.Status {
-	case memory.Unchanged:
+	case notes.Unchanged:
 		a.say("It is known already: %s in %s.", done.ID, done.File)
-	case memory.Updated:
+	case notes.Updated:
 		a.say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
-	case memory.Restored:
+	case notes.Restored:
 		a.say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
 	default:
 		a.say("Kept: %s in %s.", done.ID, done.File)
@@ -175,7 +176,7 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: memory.Type(f.kind), Agent: f.agent, Limit: limit})
+			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(f.kind), Agent: f.agent, Limit: limit})
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -15,10 +16,10 @@ func memoryQueueCommand(a *app, f *memoryFlags) *cobra.Command {
 	cmd.AddCommand(
 		queueListCommand(a, "list"),
 		queueWorkCommand(a),
-		queueStepCommand(a, f, "take [ID]", "Claim a task: the one of that id, else the one that has waited longest", memory.TaskClaimed, cobra.MaximumNArgs(1)),
-		queueStepCommand(a, f, "done ID [RESULT]", "Say that a claimed task is done", memory.TaskCompleted, cobra.MinimumNArgs(1)),
-		queueStepCommand(a, f, "fail ID [REASON]", "Say that a claimed task has failed", memory.TaskFailed, cobra.MinimumNArgs(1)),
-		queueStepCommand(a, f, "cancel ID [REASON]", "Cancel a task", memory.TaskCancelled, cobra.MinimumNArgs(1)),
+		queueStepCommand(a, f, "take [ID]", "Claim a task: the one of that id, else the one that has waited longest", queue.Claimed, cobra.MaximumNArgs(1)),
+		queueStepCommand(a, f, "done ID [RESULT]", "Say that a claimed task is done", queue.Completed, cobra.MinimumNArgs(1)),
+		queueStepCommand(a, f, "fail ID [REASON]", "Say that a claimed task has failed", queue.Failed, cobra.MinimumNArgs(1)),
+		queueStepCommand(a, f, "cancel ID [REASON]", "Cancel a task", queue.Cancelled, cobra.MinimumNArgs(1)),
 	)
 	return cmd
 }
@@ -27,25 +28,9 @@ func queueListCommand(a *app, use string) *cobra.Command {
 	run := ""
 	cmd := &cobra.Command{
 		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
-			tasks, problems, err := b.Tasks(ctx, run)
-			if err != nil {
-				return err
-			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"tasks": append([]memory.Task{}, tasks...), "problems": append([]memory.Problem{}, problems...)})
-			}
-			sayProblems(a, problems)
-			if len(tasks) == 0 {
-				a.say("There are no tasks. The tool spawn_subagent_task queues one.")
-				return nil
-			}
-			rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
-			for _, t := range tasks {
-				rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
-			}
-			return columns(a.out, rows)
-		}),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withQueue(a, func(q *queue.Queue) error { return printTasks(cmd.Context(), a, q, run) })
+		},
 	}
 	if use == "list" {
 		cmd.Short = "List the tasks, the oldest first"
@@ -54,16 +39,37 @@ func queueListCommand(a *app, use string) *cobra.Command {
 	return cmd
 }
 
+// printTasks lists the tasks of a run, or of all.
+func printTasks(ctx context.Context, a *app, q *queue.Queue, run string) error {
+	tasks, problems, err := q.Tasks(ctx, run)
+	if err != nil {
+		return err
+	}
+	if a.asJSON {
+		return a.printJSON(map[string]any{"tasks": append([]queue.Task{}, tasks...), "problems": append([]notes.Problem{}, problems...)})
+	}
+	sayProblems(a, problems)
+	if len(tasks) == 0 {
+		a.say("There are no tasks. The tool spawn_subagent_task queues one.")
+		return nil
+	}
+	rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
+	for _, t := range tasks {
+		rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
+	}
+	return columns(a.out, rows)
+}
+
 func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			step := memory.Step{Agent: f.agent, To: to, By: memory.ByTerminal}
+			step := queue.Step{Agent: f.agent, To: to, By: notes.ByTerminal}
 			if len(args) > 0 {
 				step.ID, step.Result = args[0], strings.Join(args[1:], " ")
 			}
-			return withBook(a, func(b *memory.Book) error {
-				t, err := b.Step(cmd.Context(), step)
+			return withQueue(a, func(q *queue.Queue) error {
+				t, err := q.Step(cmd.Context(), step)
 				if err != nil {
 					return err
 				}
@@ -71,7 +77,7 @@ func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.
 					return a.printJSON(t)
 				}
 				a.say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
-				if to == memory.TaskClaimed {
+				if to == queue.Claimed {
 					for _, name := range t.ContextFiles {
 						a.say("read first: %s", name)
 					}

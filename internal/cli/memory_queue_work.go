@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -38,8 +39,8 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 				return err
 			}
 			defer client.Close()
-			return withBook(a, func(b *memory.Book) error {
-				return workQueue(cmd.Context(), a, b, client, run, settings.CostLimit)
+			return withQueue(a, func(q *queue.Queue) error {
+				return workQueue(cmd.Context(), a, q, client, run, settings.CostLimit)
 			})
 		},
 	}
@@ -50,27 +51,27 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 
 // workQueue does the waiting tasks of a run, or of all. One that its agent cannot do fails; one
 // that money or the model's server keeps from its end stays claimed, with a session to resume.
-func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, run string, limit price.Money) error {
+func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
 	done, left := 0, limit
 	for {
-		tasks, _, err := b.Tasks(ctx, run)
+		tasks, _, err := q.Tasks(ctx, run)
 		if err != nil {
 			return err
 		}
-		next := slices.IndexFunc(tasks, func(t memory.Task) bool { return t.Status == memory.TaskQueued })
+		next := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Status == queue.Queued })
 		if next < 0 {
 			a.say("No task waits any more; %d were done.", done)
 			return nil
 		}
 		t := tasks[next]
-		if _, err := b.Step(ctx, memory.Step{ID: t.ID, To: memory.TaskClaimed, By: memory.ByTerminal}); fault.Is(err, fault.Conflict) {
+		if _, err := q.Step(ctx, queue.Step{ID: t.ID, To: queue.Claimed, By: notes.ByTerminal}); fault.Is(err, fault.Conflict) {
 			continue // another worker was faster
 		} else if err != nil {
 			return err
 		}
 		a.say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
 		result, spent, err := workTask(ctx, a, client, t, left)
-		step := memory.Step{ID: t.ID, To: memory.TaskCompleted, By: memory.ByTerminal, Result: result}
+		step := queue.Step{ID: t.ID, To: queue.Completed, By: notes.ByTerminal, Result: result}
 		var limited *sdk.CostLimitError
 		var server *sdk.ProviderError
 		switch {
@@ -78,11 +79,11 @@ func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, 
 			a.warn("%s", a.lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
 			return agentFault(a, err)
 		case err != nil:
-			step.To, step.Result = memory.TaskFailed, err.Error()
+			step.To, step.Result = queue.Failed, err.Error()
 		default:
 			done++
 		}
-		if _, err := b.Step(ctx, step); err != nil {
+		if _, err := q.Step(ctx, step); err != nil {
 			return err
 		}
 		if limit > 0 {
@@ -93,7 +94,7 @@ func workQueue(ctx context.Context, a *app, b *memory.Book, client *sdk.Client, 
 }
 
 // workTask has an agent do one task.
-func workTask(ctx context.Context, a *app, client *sdk.Client, t memory.Task, limit price.Money) (result string, spent price.Money, err error) {
+func workTask(ctx context.Context, a *app, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
 	files, release, err := filesOf(a, false, nil)
 	if err != nil {
 		return "", 0, err

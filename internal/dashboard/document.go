@@ -243,7 +243,7 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 		out.Rendered = page.HTML
 	}
 	if !out.Old {
-		out.Notes = notes(a, out.Session.Record(out.Stage.ID))
+		out.Notes = notesOn(a, out.Session.Record(out.Stage.ID))
 	}
 	anchors := out.anchors(page.Blocks)
 	out.Notes = byLine(append(out.Notes, remarks(a, out.Session, out.Stage.ID, out.Round.Iteration, before, text)...))

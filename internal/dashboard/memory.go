@@ -7,6 +7,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -26,14 +28,14 @@ type memoryPage struct {
 	Stats   memory.Stats
 	// Query, Type and Agent choose the notes.
 	Query, Agent  string
-	Type          memory.Type
-	Types         []memory.Type
+	Type          notes.Type
+	Types         []notes.Type
 	Agents        []string
 	Found         *memory.Recalled
 	Notes         []noteGroup
 	Lessons       []noteRow
 	Museum        memory.Museum
-	Tasks         []memory.Task
+	Tasks         []queue.Task
 	Contract      []permission.Want
 	Problems      []string
 	More, NoNotes bool
@@ -41,13 +43,13 @@ type memoryPage struct {
 
 // noteGroup is the notes of one type.
 type noteGroup struct {
-	Type  memory.Type
+	Type  notes.Type
 	Notes []noteRow
 }
 
 // noteRow is a note with the run that taught it.
 type noteRow struct {
-	memory.Note
+	notes.Note
 	// Run is the address of that run, "" where it has none.
 	Run        string
 	Suspicious bool
@@ -60,7 +62,7 @@ func (d *Dashboard) memory(a *asked) (any, error) {
 		return nil, err
 	}
 	given := a.r.URL.Query()
-	out := memoryPage{Project: p, Query: given.Get("q"), Type: memory.Type(given.Get("type")), Agent: given.Get("agent"), Types: memory.Types()}
+	out := memoryPage{Project: p, Query: given.Get("q"), Type: notes.Type(given.Get("type")), Agent: given.Get("agent"), Types: notes.Types()}
 	a.page.Title, a.page.Trail, a.page.Follow = a.lang.Say("Memory of %s", p.Name), []link{{"/memory", a.lang.Say("Memory")}}, p.ID
 	if err := d.book(p, func(b *memory.Book) error { return out.read(a, b) }); err != nil {
 		return nil, err
@@ -98,7 +100,11 @@ func (m *memoryPage) read(a *asked, b *memory.Book) (err error) {
 	if m.Museum, err = b.Failures(a, "", "", maxFailures); err != nil {
 		return err
 	}
-	tasks, problems, err := b.Tasks(a, "")
+	q, err := b.Queue()
+	if err != nil {
+		return err
+	}
+	tasks, problems, err := q.Tasks(a, "")
 	if err != nil {
 		return err
 	}
@@ -112,24 +118,24 @@ func (m *memoryPage) read(a *asked, b *memory.Book) (err error) {
 
 // sort puts notes under their types, without those that are listed elsewhere: the lessons of runs
 // and, where no type was chosen, the failures, which the museum has.
-func (m *memoryPage) sort(notes []memory.Note) {
-	m.More = len(notes) > maxNotes
-	groups := map[memory.Type][]noteRow{}
-	for _, n := range notes[:min(len(notes), maxNotes)] {
+func (m *memoryPage) sort(list []notes.Note) {
+	m.More = len(list) > maxNotes
+	groups := map[notes.Type][]noteRow{}
+	for _, n := range list[:min(len(list), maxNotes)] {
 		row := noteRow{Note: n, Suspicious: n.Suspicious()}
 		if n.Session != "" {
 			row.Run = m.Project.Run(n.Session)
 		}
-		if m.Type == "" && (row.Run != "" || n.Type == memory.Failures) {
-			if n.Type != memory.Failures {
+		if m.Type == "" && (row.Run != "" || n.Type == notes.Failures) {
+			if n.Type != notes.Failures {
 				m.Lessons = append(m.Lessons, row)
 			}
 			continue
 		}
 		groups[n.Type] = append(groups[n.Type], row)
 	}
-	for _, t := range slices.SortedFunc(maps.Keys(groups), func(a, b memory.Type) int {
-		return cmp.Compare(slices.Index(memory.Types(), a), slices.Index(memory.Types(), b))
+	for _, t := range slices.SortedFunc(maps.Keys(groups), func(a, b notes.Type) int {
+		return cmp.Compare(slices.Index(notes.Types(), a), slices.Index(notes.Types(), b))
 	}) {
 		m.Notes = append(m.Notes, noteGroup{t, groups[t]})
 	}

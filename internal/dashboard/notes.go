@@ -26,8 +26,8 @@ type note struct {
 	Adopts bool
 }
 
-// notes are those on the latest submission of a stage.
-func notes(a *asked, rec *workflow.Record) []note {
+// notesOn are those on the latest submission of a stage.
+func notesOn(a *asked, rec *workflow.Record) []note {
 	var out []note
 	if rec.Audit != nil {
 		for _, f := range rec.Audit.Findings {

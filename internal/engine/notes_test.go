@@ -65,14 +65,14 @@ const (
 // TestLessons: a run leaves each lesson under one name, whatever is repeated, and says later what
 // became of it.
 func TestLessons(t *testing.T) {
-	notes := &notebook{}
-	b := noting(t, notes)
+	kept := &notebook{}
+	b := noting(t, kept)
 	b.do(start("build a relay"))
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
 	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: "Name the senders."})
 	want := func(step, lessons string) {
 		t.Helper()
-		if got := notes.take(); got != lessons {
+		if got := kept.take(); got != lessons {
 			t.Errorf("%s leaves:\n%swant:\n%s", step, got, lessons)
 		}
 	}
@@ -82,7 +82,7 @@ func TestLessons(t *testing.T) {
 	b.do(submit(workflow.Architect, architecture))
 	b.do(confirm(true))
 	var decided []string
-	for _, l := range notes.learned {
+	for _, l := range kept.learned {
 		decided = append(decided, fmt.Sprintf("%s @%s: %s", l.Type, l.Agent, l.Text))
 	}
 	if got := strings.Join(decided, "\n"); got != strings.Join([]string{
@@ -93,7 +93,7 @@ func TestLessons(t *testing.T) {
 	}, "\n") {
 		t.Errorf("a confirmed architecture leaves:\n%s", got)
 	}
-	notes.take()
+	kept.take()
 	b.onTo(workflow.Review, workflow.Generating)
 	b.do(submit(workflow.Review, failedReview))
 	findings := "failures @dev review/F1 [WRONG-ASSUMPTION critical review]: Tokens are compared with ==. (auth.go:12); fix: use hmac.Equal\n" +
@@ -111,8 +111,8 @@ func TestLessons(t *testing.T) {
 // TestBriefingsCarryNotes: a stage gets notes when it begins, when its work comes back and when a
 // new conversation asks; a reply that would be too long goes without them.
 func TestBriefingsCarryNotes(t *testing.T) {
-	notes := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
-	b := noting(t, notes)
+	kept := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
+	b := noting(t, kept)
 	carries := func(r *engine.Reply, want bool) {
 		t.Helper()
 		got := r.Context != nil && len(r.Context.Memory) == 1
@@ -128,7 +128,7 @@ func TestBriefingsCarryNotes(t *testing.T) {
 	b.onTo(workflow.Review, workflow.Generating)
 	carries(b.do(submit(workflow.Review, failedReview)), false)
 	carries(b.do(approve(false, "fix F1 at least")), true)
-	q := notes.asked[len(notes.asked)-1]
+	q := kept.asked[len(kept.asked)-1]
 	if !strings.Contains(q.Text, "no limit on retries") || !strings.Contains(q.Text, "fix F1 at least") || !slices.Contains(q.Types, lesson.AgentLearnings) || q.Session != b.session {
 		t.Errorf("a rework asks %+v", q)
 	}
@@ -142,13 +142,13 @@ func TestBriefingsCarryNotes(t *testing.T) {
 
 // TestNotesNeverFailAnAction: what cannot be read or kept costs the notes, not the step.
 func TestNotesNeverFailAnAction(t *testing.T) {
-	notes := &notebook{fails: errors.New("the disk is full")}
-	b := noting(t, notes)
+	kept := &notebook{fails: errors.New("the disk is full")}
+	b := noting(t, kept)
 	b.rests(workflow.QA, workflow.Generating)
 	if r := b.do(submit(workflow.QA, passes("# Q"))); r.State != workflow.Completed {
 		t.Errorf("the run stands at %s", r.State)
 	}
-	if len(notes.learned) == 0 || len(notes.asked) == 0 {
+	if len(kept.learned) == 0 || len(kept.asked) == 0 {
 		t.Error("the notes were not used")
 	}
 }

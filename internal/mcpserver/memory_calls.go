@@ -10,6 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -62,7 +64,7 @@ func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHan
 
 // remember keeps a note.
 func (m memoryTools) remember(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Remember(ctx, memory.Draft{Type: memory.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
+	return c.book.Remember(ctx, notes.Draft{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
 }
 
 // check runs the completion contract.
@@ -72,7 +74,7 @@ func (m memoryTools) check(ctx context.Context, c *memoryCall) (any, error) {
 
 // recall finds notes.
 func (m memoryTools) recall(ctx context.Context, c *memoryCall) (any, error) {
-	out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: memory.Type(c.kind), Agent: c.agent, Limit: c.count})
+	out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: notes.Type(c.kind), Agent: c.agent, Limit: c.count})
 	return fitting(&out, &out.Results), err
 }
 
@@ -98,7 +100,11 @@ func (m memoryTools) failures(ctx context.Context, c *memoryCall) (any, error) {
 
 // spawn queues a task.
 func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Enqueue(ctx, memory.TaskDraft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
+	q, err := c.book.Queue()
+	if err != nil {
+		return nil, err
+	}
+	return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
 }
 
 // fitting returns a reply without the last entries of a list in it, as many as do not fit.

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -24,13 +25,13 @@ const (
 type notesOf struct {
 	Notes []shownNote `json:"notes"`
 	// Total counts the notes of the type.
-	Total    int              `json:"total"`
-	Problems []memory.Problem `json:"problems,omitempty"`
+	Total    int             `json:"total"`
+	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
 // shownNote is a note, with a mark where it addresses the model that reads it.
 type shownNote struct {
-	memory.Note
+	notes.Note
 	Suspicious bool `json:"suspicious,omitempty"`
 }
 
@@ -69,7 +70,7 @@ func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri strin
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {
 	case kind == "notes" && rest != "":
-		list, err := book.List(ctx, memory.Filter{Type: memory.Type(rest)})
+		list, err := book.List(ctx, memory.Filter{Type: notes.Type(rest)})
 		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems[:min(len(list.Problems), maxResults)]}
 		for _, n := range list.Notes[:min(len(list.Notes), maxEntries)] {
 			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
@@ -77,10 +78,10 @@ func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri strin
 		return fitting(&out, &out.Notes), book.Path() + "/" + rest + ".jsonl", err
 	case name == "museum":
 		out, err := book.Failures(ctx, "", "", maxEntries)
-		return out, book.Path() + "/" + string(memory.Failures) + ".jsonl", err
+		return out, book.Path() + "/" + string(notes.Failures) + ".jsonl", err
 	case kind == "agents" && rest != "":
 		out, err := book.Agent(ctx, rest, "", maxEntries)
-		return out, book.Path() + "/" + string(memory.AgentLearnings) + ".jsonl", err
+		return out, book.Path() + "/" + string(notes.AgentLearnings) + ".jsonl", err
 	}
 	return nil, "", noMemory(uri)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
@@ -50,7 +50,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 	addReviewApp(s)
 	if r.offer.memory() {
 		add(museumURI, "memory/museum", "BMAD failure museum", "The failures that the project remembers, with their lessons and rules.", "application/json")
-		for _, t := range memory.Types() {
+		for _, t := range notes.Types() {
 			add(notesURI+string(t), "memory/"+string(t), "BMAD notes: "+string(t), "The notes of this type in the project memory, the newest first.", "application/json")
 		}
 	}

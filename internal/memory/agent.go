@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
@@ -19,9 +20,19 @@ type AgentMemory struct {
 	Learnings []Learning `json:"learnings"`
 	Total     int        `json:"total"`
 	// Files are those that have its notes, at most 20.
-	Files    []string  `json:"files"`
-	Note     string    `json:"note"`
-	Problems []Problem `json:"problems,omitempty"`
+	Files    []string        `json:"files"`
+	Note     string          `json:"note"`
+	Problems []notes.Problem `json:"problems,omitempty"`
+}
+
+// AgentFacts describe an agent.
+type AgentFacts struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Icon   string `json:"icon,omitempty"`
+	Domain string `json:"domain,omitempty"`
+	// Learnings is how many notes the agent has.
+	Learnings int `json:"learnings,omitempty"`
 }
 
 // Learning is one thing that an agent has learned.
@@ -37,10 +48,10 @@ type Learning struct {
 // Agent returns what an agent has learned, under any of its names: the newest first or, with a
 // query, the closest first. lastN is from 1 to 50; 0 is 10.
 func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
-	if err := CheckAgent(agent); err != nil {
+	if err := notes.CheckAgent(agent); err != nil {
 		return AgentMemory{}, err
 	}
-	v, err := b.view(ctx, query, lastN)
+	v, err := newView(ctx, b.read, query, lastN)
 	if err != nil {
 		return AgentMemory{}, err
 	}
@@ -48,24 +59,24 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	names, known := v.kit.Aliases(agent)
 	files := []string{}
 	found := v.ranked(func(n placed) bool {
-		if n.Type != AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
+		if n.Type != notes.AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
 			return false
 		}
-		source := b.source(n)
+		source := v.source(n)
 		if file := source[:strings.LastIndexByte(source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
 			files = append(files, file)
 		}
 		return true
 	})
 	writes := func(n placed) bool { return slices.Contains(names, strings.ToLower(n.Agent)) }
-	if there := v.called(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.all, writes) {
+	if there := v.called(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
 		return AgentMemory{}, unknown(agent, there)
 	}
-	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.total, Files: files, Note: Warning, Problems: v.problems}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss}
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
-			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), maxTags)]), n.Suspicious(), b.source(n)})
+			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), notes.MaxTags)]), n.Suspicious(), v.source(n)})
 		}
 		return out
 	}), nil
@@ -74,13 +85,13 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 // agents lists the agents that the kit knows, and those that have learned something besides.
 func (v *view) agents() (out []AgentFacts) {
 	learned := map[string]int{}
-	for _, n := range v.all {
-		if n.Type == AgentLearnings {
+	for _, n := range v.sorted {
+		if n.Type == notes.AgentLearnings {
 			learned[strings.ToLower(n.Agent)]++
 		}
 	}
 	add := func(a grimoire.Agent) {
-		f := AgentFacts{ID: untrusted.Label(a.ID, maxName), Name: untrusted.Label(a.Name, maxName), Icon: untrusted.Label(a.Icon, maxTag), Domain: untrusted.Label(a.Domain, maxName)}
+		f := AgentFacts{ID: untrusted.Label(a.ID, notes.MaxName), Name: untrusted.Label(a.Name, notes.MaxName), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: untrusted.Label(a.Domain, notes.MaxName)}
 		for _, name := range a.Names() {
 			f.Learnings += learned[name]
 		}
@@ -110,8 +121,8 @@ func (v *view) called() (out []string) {
 	for _, a := range v.kit.Agents {
 		out = append(out, a.Tag)
 	}
-	for _, w := range v.book.p.Config.Workflows {
-		if w.Definition != nil && w.Name == v.book.p.Config.Workflow {
+	for _, w := range v.p.Config.Workflows {
+		if w.Definition != nil && w.Name == v.p.Config.Workflow {
 			for _, st := range w.Definition.Stages {
 				out = append(out, string(st.ID))
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
@@ -93,7 +94,7 @@ func BenchmarkRemember(b *testing.B) {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			path, sentence := scratch.Dir(b), sentences(2)
 			s := filled(b, path, count)
-			s.remember(b, memory.Draft{Text: "the first one builds the index"}, memory.Created)
+			s.remember(b, notes.Draft{Text: "the first one builds the index"}, notes.Created)
 			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
 				b.Fatal(err)
 			}
@@ -114,7 +115,7 @@ func BenchmarkRemember(b *testing.B) {
 					b.StartTimer()
 				}
 				began := time.Now()
-				got, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
+				got, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
 func noteLine(id, text, tag, at string) string {
@@ -60,8 +61,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	dry.Applied = true
-	if want := (memory.Collected{Expired: 1, Superseded: 4, Deleted: 1, Tombstones: 1, Separated: 1}); fmt.Sprint(dry) != fmt.Sprint(done) || done.Expired != want.Expired || done.Superseded != want.Superseded ||
-		done.Deleted != want.Deleted || done.Tombstones != want.Tombstones || done.Separated != want.Separated || done.Lines() != 7 {
+	if want := (notes.Swept{Expired: 1, Superseded: 4, Deleted: 1, Tombstones: 1, Separated: 1}); fmt.Sprint(dry) != fmt.Sprint(done) || done.Swept != want || done.Lines() != 7 {
 		t.Errorf("it did %+v, announced %+v", done, dry)
 	}
 	after := s.read(t, "failures.jsonl")
@@ -81,7 +81,7 @@ func TestCollect(t *testing.T) {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
 	stats, err := s.Stats(ctx, memory.Filter{})
-	if err != nil || stats.Notes != 5 || stats.Files != 1 || stats.Problems != 1 || stats.ByType[memory.Failures] != 5 || stats.ByAgent["dev"] != 5 || stats.Bytes != int64(len(after)) {
+	if err != nil || stats.Notes != 5 || stats.Files != 1 || stats.Problems != 1 || stats.ByType[notes.Failures] != 5 || stats.ByAgent["dev"] != 5 || stats.Bytes != int64(len(after)) {
 		t.Errorf("%+v, %v", stats, err)
 	}
 }
@@ -148,10 +148,10 @@ func TestCollectCut(t *testing.T) {
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "Demo Projet"))
-	s.remember(t, memory.Draft{Type: memory.AgentLearnings, Agent: "forge", Text: "The provider needs\nversion 5", Tags: []string{"aws"}}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.AgentLearnings, Agent: "atlas", Text: "Run make before a release"}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.Failures, Agent: "dev", Text: "Tests were not run\nRun them before saying done", Tags: []string{"CC-FAIL", "critical"}, Session: "s", Finding: "f"}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.Decisions, Agent: "architect", Text: "Postgres, not SQLite"}, memory.Created)
+	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "forge", Text: "The provider needs\nversion 5", Tags: []string{"aws"}}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "atlas", Text: "Run make before a release"}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.Failures, Agent: "dev", Text: "Tests were not run\nRun them before saying done", Tags: []string{"CC-FAIL", "critical"}, Session: "s", Finding: "f"}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.Decisions, Agent: "architect", Text: "Postgres, not SQLite"}, notes.Created)
 	for format, want := range map[string][]string{
 		"jsonl":     {`"finding":"f"`, `"tags":["CC-FAIL","critical"]`},
 		"md":        {"# agent-learnings — bmad-demo-projet", "> Exporté : 2023-11-14 | Entrées : 2", "## forge\n\n- [2023-11-14] The provider needs version 5 `aws`\n", "# decisions — bmad-demo-projet"},
@@ -173,17 +173,17 @@ func TestExportAndImport(t *testing.T) {
 		other := open(t, folder(t, "Demo Projet"))
 		src := memory.Source{Name: "notes." + format, Data: []byte(got), By: "t"}
 		dry, err := other.Import(ctx, src, false)
-		if err != nil || dry.Applied || dry.Count[memory.Created] != 4 || other.Exists() {
+		if err != nil || dry.Applied || dry.Count[notes.Created] != 4 || other.Exists() {
 			t.Fatalf("%s, a trial: %+v, %v", format, dry, err)
 		}
-		if done, err := other.Import(ctx, src, true); err != nil || !done.Applied || done.Count[memory.Created] != 4 {
+		if done, err := other.Import(ctx, src, true); err != nil || !done.Applied || done.Count[notes.Created] != 4 {
 			t.Fatalf("%s: %+v, %v", format, done, err)
 		}
-		if again, err := other.Import(ctx, src, true); err != nil || again.Count[memory.Unchanged] != 4 {
+		if again, err := other.Import(ctx, src, true); err != nil || again.Count[notes.Unchanged] != 4 {
 			t.Errorf("%s, again: %+v, %v", format, again, err)
 		}
 		for _, n := range other.list(t) {
-			if n.CreatedAt.Format(time.DateOnly) != "2023-11-14" || format == "jsonl" && n.Type == memory.Failures && (n.Finding != "f" || len(n.Tags) != 2) {
+			if n.CreatedAt.Format(time.DateOnly) != "2023-11-14" || format == "jsonl" && n.Type == notes.Failures && (n.Finding != "f" || len(n.Tags) != 2) {
 				t.Errorf("%s: %+v", format, n)
 			}
 		}
@@ -192,8 +192,8 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("an unknown format: %v", err)
 	}
 	// A kit's own list, with what cannot be taken.
-	deleted := s.remember(t, memory.Draft{Type: memory.SharedContext, Agent: "a", Text: "was deleted"}, memory.Created)
-	if _, err := s.Forget(ctx, memory.SharedContext, deleted.ID, "t"); err != nil {
+	deleted := s.remember(t, notes.Draft{Type: notes.SharedContext, Agent: "a", Text: "was deleted"}, notes.Created)
+	if _, err := s.Forget(ctx, notes.SharedContext, deleted.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
 	kit := `[{"id":1,"memory":"kubectl needs 1.30","metadata":{"agent":"Helm Gopher","type":"agent-learnings","tags":["k8s"]},"created_at":"2026-02-27T10:00:00"},
@@ -201,10 +201,10 @@ func TestExportAndImport(t *testing.T) {
 {"id":3,"memory":"was deleted","metadata":{"agent":"a","type":"shared-context"}},
 {"id":4,"memory":"Postgres, not SQLite","metadata":{"agent":"architect","type":"decisions"}}]`
 	got, err := s.Import(ctx, memory.Source{Name: "memories.json", Data: []byte(kit)}, true)
-	if err != nil || got.Count[memory.Created] != 1 || got.Count[memory.Refused] != 2 || got.Count[memory.Unchanged] != 1 {
+	if err != nil || got.Count[notes.Created] != 1 || got.Count[memory.Refused] != 2 || got.Count[notes.Unchanged] != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []struct{ status, why string }{{memory.Created, ""}, {memory.Refused, "a password"}, {memory.Refused, "restore " + deleted.ID}, {memory.Unchanged, ""}} {
+	for i, want := range []struct{ status, why string }{{notes.Created, ""}, {memory.Refused, "a password"}, {memory.Refused, "restore " + deleted.ID}, {notes.Unchanged, ""}} {
 		if item := got.Items[i]; item.Status != want.status || !strings.Contains(item.Why, want.why) || item.Line != i+1 || strings.Contains(item.Text, "hunter2") {
 			t.Errorf("item %d: %+v", i, item)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
@@ -24,23 +25,13 @@ type ProjectContext struct {
 	Decisions    []DecisionFacts   `json:"decisions,omitempty"`
 	Architecture *ArchitectureRef  `json:"architecture,omitempty"`
 	Sources      []string          `json:"sources,omitempty"`
-	Problems     []Problem         `json:"problems,omitempty"`
+	Problems     []notes.Problem   `json:"problems,omitempty"`
 }
 
 // UserFacts describe the person.
 type UserFacts struct {
 	Name     string `json:"name,omitempty"`
 	Language string `json:"language,omitempty"`
-}
-
-// AgentFacts describe an agent.
-type AgentFacts struct {
-	ID     string `json:"id"`
-	Name   string `json:"name,omitempty"`
-	Icon   string `json:"icon,omitempty"`
-	Domain string `json:"domain,omitempty"`
-	// Learnings is how many notes the agent has.
-	Learnings int `json:"learnings,omitempty"`
 }
 
 // DecisionFacts are one decision.
@@ -67,19 +58,19 @@ const maxArchitecture = 3000
 func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
 	section = cmp.Or(section, sections[0])
 	if !slices.Contains(sections, section) {
-		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", untrusted.Label(section, maxName)).
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", untrusted.Label(section, notes.MaxName)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
-	v, err := b.view(ctx, "", 0)
+	v, err := newView(ctx, b.read, "", 0)
 	if err != nil {
 		return ProjectContext{}, err
 	}
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
-	decisions := v.ranked(func(n placed) bool { return n.Type == Decisions })
-	agents, architecture := v.agents(), b.architecture(v.kit)
+	decisions := v.ranked(func(n placed) bool { return n.Type == notes.Decisions })
+	agents, design := v.agents(), architecture(b.p.Dir, v.kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
-		out := ProjectContext{Problems: v.problems}
+		out := ProjectContext{Problems: v.amiss}
 		if wanted("stack") {
 			out.Project = projectFacts(v.kit.Project, items, text)
 		}
@@ -88,17 +79,17 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if wanted("decisions") {
 			for _, n := range decisions[:min(len(decisions), items)] {
-				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), untrusted.Shown(n.Text, text), n.Suspicious(), b.source(n)})
+				out.Decisions = append(out.Decisions, DecisionFacts{date(n.UpdatedAt), untrusted.Shown(n.Text, text), n.Suspicious(), v.source(n)})
 			}
 		}
-		if wanted("architecture") && architecture != nil {
-			out.Architecture = &ArchitectureRef{untrusted.Shown(architecture.Text, 5*text), architecture.Source}
+		if wanted("architecture") && design != nil {
+			out.Architecture = &ArchitectureRef{untrusted.Shown(design.Text, 5*text), design.Source}
 		}
 		if section == sections[0] {
 			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{untrusted.Label(v.kit.User, maxName), untrusted.Label(v.kit.Language, maxName)}
+				out.User = &UserFacts{untrusted.Label(v.kit.User, notes.MaxName), untrusted.Label(v.kit.Language, notes.MaxName)}
 			}
-			out.Sources = b.notes.cabinet.sources[:min(len(b.notes.cabinet.sources), items, maxNamed)]
+			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}
 		return out
 	})
@@ -113,34 +104,34 @@ func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	p.Name, p.Type, p.Description = untrusted.Label(p.Name, maxName), untrusted.Label(p.Type, maxName), untrusted.Label(p.Description, text)
+	p.Name, p.Type, p.Description = untrusted.Label(p.Name, notes.MaxName), untrusted.Label(p.Type, notes.MaxName), untrusted.Label(p.Description, text)
 	stack, repos := p.Stack, p.Repos
 	p.Stack, p.Repos = []string{}, nil
 	for _, s := range stack[:min(len(stack), items)] {
-		p.Stack = append(p.Stack, untrusted.Label(s, maxTag*2))
+		p.Stack = append(p.Stack, untrusted.Label(s, notes.MaxTag*2))
 	}
 	for _, r := range repos[:min(len(repos), items)] {
-		p.Repos = append(p.Repos, grimoire.Repo{Name: untrusted.Label(r.Name, maxName), Path: untrusted.Label(r.Path, maxName), Branch: untrusted.Label(r.Branch, maxName)})
+		p.Repos = append(p.Repos, grimoire.Repo{Name: untrusted.Label(r.Name, notes.MaxName), Path: untrusted.Label(r.Path, notes.MaxName), Branch: untrusted.Label(r.Branch, notes.MaxName)})
 	}
 	return &p
 }
 
 // architecture returns the section of the shared context, or else the newest document of a run.
-func (b *Book) architecture(kit grimoire.Content) *ArchitectureRef {
+func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
 		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
-	names, err := fs.Glob(b.p.Dir.Tree(), ".claude/specs/*/02-system-architecture.md")
+	names, err := fs.Glob(dir.Tree(), ".claude/specs/*/02-system-architecture.md")
 	if err != nil {
 		return nil
 	}
 	newest, at := "", int64(0)
 	for _, name := range names {
-		if info, err := b.p.Dir.Stat(name); err == nil && info.ModTime().UnixNano() > at {
+		if info, err := dir.Stat(name); err == nil && info.ModTime().UnixNano() > at {
 			newest, at = name, info.ModTime().UnixNano()
 		}
 	}
-	data, _, err := durable.ReadHead(b.p.Dir.Tree(), newest, maxArchitecture)
+	data, _, err := durable.ReadHead(dir.Tree(), newest, maxArchitecture)
 	if newest == "" || err != nil {
 		return nil
 	}

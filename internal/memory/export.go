@@ -9,12 +9,13 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // exporters write notes, sorted by type, agent and date, in the formats of the kits.
-var exporters = map[string]func(app string, day string, notes []Note) (string, error){
+var exporters = map[string]func(app string, day string, list []notes.Note) (string, error){
 	"jsonl": exportLines, "md": exportMarkdown, "museum": exportMuseum, "learnings": exportLearnings,
 }
 
@@ -25,26 +26,25 @@ func Formats() []string { return []string{"jsonl", "md", "museum", "learnings"} 
 func (b *Book) Export(ctx context.Context, format string, f Filter) (string, error) {
 	export := exporters[format]
 	if export == nil {
-		return "", fault.New(fault.InvalidArgument, "%q is not a format of an export", visible.Clip(visible.Line(format), maxTag)).
+		return "", fault.New(fault.InvalidArgument, "%q is not a format of an export", visible.Clip(visible.Line(format), notes.MaxTag)).
 			WithHint("use one of %s", strings.Join(Formats(), ", ")).Suggest(format, Formats())
 	}
 	list, err := b.List(ctx, f)
 	if err != nil {
 		return "", err
 	}
-	slices.SortFunc(list.Notes, func(a, b Note) int {
+	slices.SortFunc(list.Notes, func(a, b notes.Note) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Agent, b.Agent), a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
 	})
-	b.notes.mu.Lock()
-	app := appOf(b.projectName())
-	b.notes.mu.Unlock()
-	return export(app, date(at(b.m.Now())), list.Notes)
+	app := ""
+	b.notes.Peek(func() { app = notes.AppOf(projectName(b.p, b.set)) })
+	return export(app, date(notes.At(b.m.Now())), list.Notes)
 }
 
-func exportLines(_, _ string, notes []Note) (string, error) {
+func exportLines(_, _ string, list []notes.Note) (string, error) {
 	var out strings.Builder
-	for _, n := range notes {
-		encoded, err := encode(&n, nil)
+	for _, n := range list {
+		encoded, err := notes.Line(&n)
 		if err != nil {
 			return "", err
 		}
@@ -56,31 +56,33 @@ func exportLines(_, _ string, notes []Note) (string, error) {
 // oneLine is a text as an item of a list has it.
 func oneLine(text string) string { return visible.Line(untrusted.Mask(text)) }
 
-func dated(n *Note) string { return "[" + date(n.CreatedAt) + "]" }
+func dated(n *notes.Note) string { return "[" + date(n.CreatedAt) + "]" }
 
 // exportList writes notes as items of lists, each below its agent in a heading of a format.
-func exportList(out *strings.Builder, notes []Note, heading string, tagged bool) {
-	for i, n := range notes {
-		if i == 0 || n.Agent != notes[i-1].Agent {
+func exportList(out *strings.Builder, list []notes.Note, heading string, tagged bool) {
+	for i, n := range list {
+		if i == 0 || n.Agent != list[i-1].Agent {
 			fmt.Fprintf(out, heading, n.Agent)
 		}
 		fmt.Fprintf(out, "- %s %s", dated(&n), oneLine(n.Text))
-		for _, tag := range n.Tags[:len(n.Tags)*side(tagged)] {
-			fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(untrusted.Mask(tag)), "-"))
+		for _, tag := range n.Tags {
+			if tagged {
+				fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(untrusted.Mask(tag)), "-"))
+			}
 		}
 		out.WriteString("\n")
 	}
 }
 
 // ofType returns the notes of a type.
-func ofType(notes []Note, kind Type) []Note {
-	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Type != kind })
+func ofType(list []notes.Note, kind notes.Type) []notes.Note {
+	return slices.DeleteFunc(slices.Clone(list), func(n notes.Note) bool { return n.Type != kind })
 }
 
-func exportMarkdown(app, day string, notes []Note) (string, error) {
+func exportMarkdown(app, day string, list []notes.Note) (string, error) {
 	var out strings.Builder
-	for _, kind := range Types() {
-		if some := ofType(notes, kind); len(some) > 0 {
+	for _, kind := range notes.Types() {
+		if some := ofType(list, kind); len(some) > 0 {
 			fmt.Fprintf(&out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
 			exportList(&out, some, "\n## %s\n\n", true)
 			out.WriteString("\n")
@@ -89,12 +91,12 @@ func exportMarkdown(app, day string, notes []Note) (string, error) {
 	return out.String(), nil
 }
 
-func exportMuseum(app, _ string, notes []Note) (string, error) {
+func exportMuseum(app, _ string, list []notes.Note) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# Failure Museum — %s\n", app)
 	for i, mark := range grimoire.Severities {
 		fmt.Fprintf(&out, "\n## %s\n", mark)
-		for _, n := range ofType(notes, Failures) {
+		for _, n := range ofType(list, notes.Failures) {
 			f := exhibit(placed{Note: &n})
 			if f.Severity != mark && (f.Severity != "" || i+1 < len(grimoire.Severities)) {
 				continue // the mildest section has those that name no severity
@@ -112,8 +114,8 @@ func exportMuseum(app, _ string, notes []Note) (string, error) {
 	return out.String(), nil
 }
 
-func exportLearnings(_, _ string, notes []Note) (string, error) {
+func exportLearnings(_, _ string, list []notes.Note) (string, error) {
 	var out strings.Builder
-	exportList(&out, ofType(notes, AgentLearnings), "# Learnings — %s\n\n", false)
+	exportList(&out, ofType(list, notes.AgentLearnings), "# Learnings — %s\n\n", false)
 	return out.String(), nil
 }

@@ -5,17 +5,44 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
+	"path/filepath"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // byFile is who a note is from that a file of another program has.
 const byFile = "file"
+
+// placed is a note with its place.
+type placed struct {
+	*notes.Note
+	name  string       // its key in the index
+	entry *notes.Entry // nil for a note of another program
+	// from is the place of one of those: the path relative to the project, and the line.
+	from    string
+	failure *grimoire.Failure
+}
+
+// nameOf is the key of a note in the index; foreign notes have that of foreignName.
+func nameOf(k notes.Key) string { return string(k.Type) + "/" + k.ID }
+
+func foreignName(id string) string { return "@" + id }
+
+// placedAt returns the note of an entry, without one if there is none.
+func placedAt(e *notes.Entry) placed {
+	if n := e.Note(); n != nil {
+		return placed{Note: n, name: nameOf(n.Key()), entry: e}
+	}
+	return placed{}
+}
 
 // cabinet has files of other programs as they were read last.
 type cabinet struct {
@@ -25,52 +52,36 @@ type cabinet struct {
 	content  grimoire.Content
 	notes    []placed // in the order of the files
 	sources  []string
-	problems []Problem
+	problems []notes.Problem
 }
 
 type foreignFile struct {
 	version  durable.Version
 	settled  bool
 	content  grimoire.Content
-	problems []Problem
+	problems []notes.Problem
 }
 
-// current refreshes the notes, those of other programs too. The caller holds the lock of the notes.
-func (b *Book) current(ctx context.Context) error {
-	if err := b.refresh(ctx); err != nil {
-		return b.trouble(err)
-	}
-	s := b.notes
-	changed, err := b.look(ctx, &s.cabinet, grimoire.Sources)
-	if !changed {
-		return err
-	}
-	now := map[string]placed{}
-	for _, e := range s.cabinet.content.Entries {
+// take makes notes of the entries in the files, and returns them by their keys in the index.
+func (c *cabinet) take() map[string]placed {
+	out := map[string]placed{}
+	for _, e := range c.content.Entries {
 		from := grimoire.Place(e.Path, e.Line)
-		n := &Note{
-			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
-			CreatedAt: at(e.Date), UpdatedAt: at(e.Date), By: byFile,
+		n := &notes.Note{
+			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: notes.Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
+			CreatedAt: notes.At(e.Date), UpdatedAt: notes.At(e.Date), By: byFile,
 		}
 		f := placed{Note: n, name: foreignName(n.ID), from: from, failure: e.Failure}
-		s.cabinet.notes = append(s.cabinet.notes, f)
-		now[f.name] = f
+		c.notes = append(c.notes, f)
+		out[f.name] = f
 	}
-	s.cabinet.content.Entries = nil
-	for _, list := range []map[string]placed{s.foreign, now} {
-		for name := range list {
-			if is, was := now[name], s.foreign[name]; is.Note == nil || was.Note == nil || !slices.Equal(is.Tags, was.Tags) {
-				s.changed[name] = true
-			}
-		}
-	}
-	s.foreign = now
-	return err
+	c.content.Entries = nil
+	return out
 }
 
-// look reads the files that have changed since a cabinet was filled, and reports whether any has.
-func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoire.Source, []Problem)) (changed bool, err error) {
-	sources, problems := list(b.p.Dir.Tree())
+// look reads the files of a list that have changed since the cabinet was filled, and reports whether any has.
+func (c *cabinet) look(ctx context.Context, dir *durable.Dir, now time.Time, list func(fs.FS) ([]grimoire.Source, []notes.Problem)) (changed bool, err error) {
+	sources, problems := list(dir.Tree())
 	listing := fmt.Sprint(problems)
 	changed = c.files == nil || listing != c.listing || len(sources) != len(c.files)
 	files := make(map[string]foreignFile, len(sources))
@@ -78,9 +89,9 @@ func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoir
 		f, known := c.files[s.Path]
 		if !known || !f.settled || f.version != durable.VersionOf(s.Info) {
 			if err := ctx.Err(); err != nil {
-				return false, b.trouble(err)
+				return false, store.Trouble(dir, err)
 			}
-			f, changed = b.open(s), true
+			f, changed = open(dir, s, now), true
 		}
 		files[s.Path] = f
 	}
@@ -101,22 +112,25 @@ func (b *Book) look(ctx context.Context, c *cabinet, list func(fs.FS) ([]grimoir
 }
 
 // open reads one file of another program.
-func (b *Book) open(s grimoire.Source) foreignFile {
-	now := b.m.Now()
-	data, version, err := b.p.Dir.ReadVersion(s.Path, grimoire.MaxFile)
+func open(dir *durable.Dir, s grimoire.Source, now time.Time) foreignFile {
+	data, version, err := dir.ReadVersion(s.Path, grimoire.MaxFile)
 	if err != nil {
-		return foreignFile{problems: []Problem{{Path: s.Path, Why: lang.Of(err)}}}
+		return foreignFile{problems: []notes.Problem{{Path: s.Path, Why: lang.Of(err)}}}
 	}
 	f := foreignFile{version: version, settled: version.Settled(now)}
 	f.content, f.problems = grimoire.Parse(s, data)
 	return f
 }
 
-// described is the name that a kit's description gives the project; "" where it has none.
-func (b *Book) described() string {
+// projectName is the name of a project that the ids of its notes are made of: the one that a note has
+// already, else the one in a kit's description, else that of the folder.
+func projectName(p *project.Project, known *notes.Set) string {
+	if name := known.Project(); name != "" {
+		return name
+	}
 	for _, folder := range append([]string{"."}, methodFolders...) {
 		source := grimoire.Source{Path: path.Join(folder, "project-context.yaml"), Kind: grimoire.Settings}
-		data, err := b.p.Dir.ReadFile(source.Path, grimoire.MaxFile)
+		data, err := p.Dir.ReadFile(source.Path, grimoire.MaxFile)
 		if err != nil {
 			continue
 		}
@@ -124,5 +138,5 @@ func (b *Book) described() string {
 			return c.Project.Name
 		}
 	}
-	return ""
+	return filepath.Base(p.Dir.Path())
 }

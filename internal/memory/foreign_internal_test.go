@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -44,14 +45,16 @@ func TestForeignIsKept(t *testing.T) {
 	b, path := kit(t, "kit")
 	read := func() cabinet {
 		t.Helper()
-		if err := b.current(context.Background()); err != nil {
+		r, err := b.read(context.Background())
+		if err != nil {
 			t.Fatal(err)
 		}
-		return b.notes.cabinet
+		defer r.close()
+		return r.files
 	}
 	first := read()
-	if len(first.notes) < 30 || len(first.notes) != len(b.notes.foreign) || &read().notes[0] != &first.notes[0] {
-		t.Fatalf("%d notes, %d keys, kept: %v", len(first.notes), len(b.notes.foreign), &read().notes[0] == &first.notes[0])
+	if len(first.notes) < 30 || len(first.notes) != len(b.foreign) || &read().notes[0] != &first.notes[0] {
+		t.Fatalf("%d notes, %d keys, kept: %v", len(first.notes), len(b.foreign), &read().notes[0] == &first.notes[0])
 	}
 	learnings := filepath.Join(path, "_bmad/_memory/agent-learnings/qa.md")
 	text, err := os.ReadFile(learnings)
@@ -94,7 +97,7 @@ func TestIDsAreTheKits(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "project-context.yaml"), []byte("project:\n  name: Demo Projet\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Remember(context.Background(), Draft{Type: AgentLearnings, Agent: "forge", Text: "Le provider aws doit être >= 5.0"})
+	out, err := b.Remember(context.Background(), notes.Draft{Type: notes.AgentLearnings, Agent: "forge", Text: "Le provider aws doit être >= 5.0"})
 	if err != nil || out.ID != "f70d1396-77e8-5fd8-bdf8-added10a239d" {
 		t.Errorf("got %+v, %v", out, err)
 	}
@@ -104,8 +107,10 @@ func TestIDsAreTheKits(t *testing.T) {
 func BenchmarkForeign(b *testing.B) {
 	book, _ := kit(b, "kit")
 	for b.Loop() {
-		if err := book.current(context.Background()); err != nil {
+		r, err := book.read(context.Background())
+		if err != nil {
 			b.Fatal(err)
 		}
+		r.close()
 	}
 }

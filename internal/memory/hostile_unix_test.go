@@ -11,6 +11,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
 // TestHostileFiles: a pipe, a folder, a link that leads out or a huge file in the place of notes is
@@ -28,7 +30,7 @@ func TestHostileFiles(t *testing.T) {
 		"huge":   func(name string) error { return os.WriteFile(name, make([]byte, 17<<20), 0o644) },
 	} {
 		s := open(t, folder(t, "p"))
-		s.remember(t, memory.Draft{Type: memory.Decisions, Text: "kept"}, memory.Created)
+		s.remember(t, notes.Draft{Type: notes.Decisions, Text: "kept"}, notes.Created)
 		if err := lay(s.file("failures.jsonl")); err != nil {
 			t.Fatal(err)
 		}
@@ -38,10 +40,10 @@ func TestHostileFiles(t *testing.T) {
 		if problems, err := s.Check(ctx); err != nil || len(problems) != 1 || !strings.HasSuffix(problems[0].Path, "failures.jsonl") || problems[0].Line != 0 {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}
-		if _, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
+		if _, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		s.remember(t, memory.Draft{Type: memory.Decisions, Text: "more"}, memory.Created)
+		s.remember(t, notes.Draft{Type: notes.Decisions, Text: "more"}, notes.Created)
 	}
 	if data, err := os.ReadFile(outside); err != nil || !strings.Contains(string(data), "not ours") {
 		t.Errorf("outside: %q, %v", data, err)
@@ -51,7 +53,7 @@ func TestHostileFiles(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), s.path+"/.claude"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) {
+	if _, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) {
 		t.Errorf("a folder outside: %v", err)
 	}
 }
@@ -60,19 +62,19 @@ func TestHostileFiles(t *testing.T) {
 func TestHeldLock(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
-	s.remember(t, memory.Draft{Text: "x"}, memory.Created)
+	s.remember(t, notes.Draft{Text: "x"}, notes.Created)
 	before := s.read(t, "failures.jsonl")
 	dir := s.dir(t)
-	lock, err := dir.Lock(ctx, memory.LockFile)
+	lock, err := dir.Lock(ctx, notes.LockFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Impatient(50 * time.Millisecond)
-	_, err = s.Remember(ctx, memory.Draft{Type: memory.Failures, Agent: "a", Text: "y"})
+	_, err = s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "y"})
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "memory.lock") {
 		t.Errorf("%v", err)
 	}
-	if _, err := s.Enqueue(ctx, memory.TaskDraft{Agent: "a", Task: "t", OutputKey: "o"}); !fault.Is(err, fault.Conflict) {
+	if _, err := s.tasks(t).Add(ctx, queue.Draft{Agent: "a", Task: "t", OutputKey: "o"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the queue: %v", err)
 	}
 	if got := s.read(t, "failures.jsonl"); got != before {
@@ -84,5 +86,5 @@ func TestHeldLock(t *testing.T) {
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	s.remember(t, memory.Draft{Text: "y"}, memory.Created)
+	s.remember(t, notes.Draft{Text: "y"}, notes.Created)
 }

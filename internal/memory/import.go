@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -22,18 +22,18 @@ type Source struct {
 	Name string
 	Data []byte
 	// Type and Agent are for notes that name none.
-	Type  Type
+	Type  notes.Type
 	Agent string
 	By    string
 }
 
 // Item is one note of an import.
 type Item struct {
-	Line   int    `json:"line"`
-	Status string `json:"status"`
-	ID     string `json:"id,omitempty"`
-	Type   Type   `json:"type"`
-	Agent  string `json:"agent"`
+	Line   int        `json:"line"`
+	Status string     `json:"status"`
+	ID     string     `json:"id,omitempty"`
+	Type   notes.Type `json:"type"`
+	Agent  string     `json:"agent"`
 	// Text is its beginning.
 	Text string `json:"text"`
 	// Why is the reason of a refusal.
@@ -50,8 +50,8 @@ type Imported struct {
 	// Count has the number of items of each status.
 	Count map[string]int `json:"count"`
 	// Applied is false for a trial, which writes nothing.
-	Applied  bool      `json:"applied"`
-	Problems []Problem `json:"problems,omitempty"`
+	Applied  bool            `json:"applied"`
+	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
 // SharedAgent is whom a note is for that names nobody.
@@ -60,48 +60,55 @@ const SharedAgent = "shared"
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
 // Without apply nothing is written.
 func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported, err error) {
-	if err := b.allowed(); err != nil {
+	if err := b.Usable(); err != nil {
 		return out, err
 	}
-	drafts, lines, problems := src.drafts()
+	drafts, problems := src.drafts()
 	if len(drafts) == 0 && len(problems) == 0 {
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	plan := func() error {
+	err = b.changeKnown(ctx, apply, func(w *writing) error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
-		for i, d := range drafts {
-			item := take(b, d)
-			item.Line = lines[i]
+		for _, d := range drafts {
+			item := w.take(d)
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
 		}
 		return nil
-	}
-	err = b.changeKnown(ctx, apply, plan)
+	})
 	out.Applied = apply && err == nil
 	return out, err
 }
 
+// imported is a draft from a line of a file.
+type imported struct {
+	notes.Draft
+	line int
+	// derived is true if the tags are what another format keeps of them.
+	derived bool
+}
+
 // take takes in one note of an import.
-func take(b *Book, d Draft) Item {
-	item := Item{Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), maxAgent)}
+func (w *writing) take(d imported) Item {
+	item := Item{Line: d.line, Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), notes.MaxAgent)}
 	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
 		return item
 	}
-	d, err := d.checked()
+	draft, err := d.Checked()
 	if err != nil {
 		return refuse(err)
 	}
-	e := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
-	if e != nil && d.derived {
-		d.Tags = nil
+	if e := w.Saying(draft.Type, draft.Agent, draft.Text); e != nil {
+		if e.Deleted() {
+			return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.Key().ID))
+		}
+		if d.derived {
+			draft.Tags = nil
+		}
 	}
-	if e != nil && e.deleted() {
-		return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.note.key.ID))
-	}
-	done, err := b.remember(d)
+	done, err := w.keep(draft)
 	if err != nil {
 		return refuse(err)
 	}
@@ -109,26 +116,23 @@ func take(b *Book, d Draft) Item {
 	return item
 }
 
-// drafts reads the notes of the file, with their lines.
-func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
-	data := bytes.TrimPrefix(src.Data, byteOrderMark)
-	number := 0
-	for raw := range bytes.Lines(data) { // lines of ours
-		number++
-		l := parseLine(bytes.TrimSpace(raw), cmp.Or(src.Type, AgentLearnings))
-		if l.note == nil {
-			continue
-		}
-		n := l.note
-		drafts = append(drafts, Draft{Type: n.Type, Agent: src.agent(n.Agent), Text: n.Text, Tags: n.Tags, By: cmp.Or(n.By, src.By), Session: n.Session, Finding: n.Finding, ExpiresAt: n.ExpiresAt.Time, CreatedAt: n.CreatedAt.Time})
-		lines = append(lines, number)
+// drafts reads the notes of the file.
+func (src Source) drafts() (out []imported, problems []notes.Problem) {
+	for number, n := range notes.Lines(src.Data, cmp.Or(src.Type, notes.AgentLearnings)) { // lines of ours
+		out = append(out, imported{line: number, Draft: notes.Draft{
+			Type: n.Type, Agent: src.agent(n.Agent), Text: n.Text, Tags: n.Tags, By: cmp.Or(n.By, src.By), Session: n.Session, Finding: n.Finding,
+			ExpiresAt: n.ExpiresAt.Time, CreatedAt: n.CreatedAt.Time,
+		}})
 	}
-	if len(drafts) > 0 {
-		return drafts, lines, nil
+	if len(out) > 0 {
+		return out, nil
 	}
+	data := notes.WithoutMark(src.Data)
 	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
 	for _, e := range content.Entries {
-		d := Draft{Type: Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date, derived: true}
+		d := imported{line: e.Line, derived: true, Draft: notes.Draft{
+			Type: notes.Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date,
+		}}
 		if f := e.Failure; f != nil {
 			for _, tag := range []string{f.Category, f.Severity, f.ID, f.Status} {
 				if tag != "" {
@@ -136,15 +140,15 @@ func (src Source) drafts() (drafts []Draft, lines []int, problems []Problem) {
 				}
 			}
 		}
-		drafts, lines = append(drafts, d), append(lines, e.Line)
+		out = append(out, d)
 	}
-	return drafts, lines, problems
+	return out, problems
 }
 
 // agent is a name from a file as one of an agent.
 func (src Source) agent(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if inName(r) {
+		if notes.InName(r) {
 			return r
 		}
 		return '-'

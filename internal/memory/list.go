@@ -3,13 +3,18 @@ package memory
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
 // Filter chooses notes; a zero field chooses all.
 type Filter struct {
-	Type  Type
+	Type  notes.Type
 	Agent string
 	// Deleted and Expired add the notes that are not found any more.
 	Deleted, Expired bool
@@ -17,80 +22,143 @@ type Filter struct {
 
 func (f Filter) check() error {
 	if f.Type != "" {
-		if err := f.Type.check(); err != nil {
+		if err := f.Type.Check(); err != nil {
 			return err
 		}
 	}
 	if f.Agent != "" {
-		return CheckAgent(f.Agent)
+		return notes.CheckAgent(f.Agent)
 	}
 	return nil
 }
 
 // takes reports whether a note has the type and the agent.
-func (f Filter) takes(n *Note) bool {
+func (f Filter) takes(n *notes.Note) bool {
 	return (f.Type == "" || n.Type == f.Type) && (f.Agent == "" || strings.EqualFold(n.Agent, f.Agent))
 }
 
 // Listed is a list of notes.
 type Listed struct {
 	// Notes are sorted: the newest first.
-	Notes []Note
+	Notes []notes.Note
 	// Problems are lines and files that cannot be used.
-	Problems []Problem
+	Problems []notes.Problem
 }
 
 // List returns the notes of a project, without the credentials that other hands have put into them.
-func (b *Book) List(ctx context.Context, f Filter) (Listed, error) {
-	if err := b.allowed(); err != nil {
-		return Listed{}, err
+func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
+	r, err := b.hold(ctx)
+	if err != nil {
+		return out, err
 	}
+	defer r.close()
 	if err := f.check(); err != nil {
-		return Listed{}, err
+		return out, err
 	}
-	s, now := b.notes, b.m.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := b.refresh(ctx); err != nil {
-		return Listed{}, b.trouble(err)
-	}
-	var out Listed
-	for _, e := range s.entries {
-		n := e.live()
-		if f.Deleted && e.deleted() && e.note != nil {
-			n = e.note.note
+	for e := range r.set.Entries() {
+		n := e.Note()
+		if f.Deleted {
+			n = e.Last()
 		}
-		if n == nil || !f.takes(n) || !f.Expired && n.Expired(now) {
-			continue
+		if n != nil && f.takes(n) && (f.Expired || !n.Expired(r.now)) {
+			out.Notes = append(out.Notes, n.Masked())
 		}
-		out.Notes = append(out.Notes, n.Masked())
 	}
 	slices.SortFunc(out.Notes, newest)
-	out.Problems = b.problems()
+	out.Problems = r.problems()
 	return out, nil
 }
 
 // newest orders notes: the newest first, and those of one time by their keys.
-func newest(a, b Note) int {
+func newest(a, b notes.Note) int {
 	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
 }
 
 // Show returns a note by its id or the beginning of it, deleted and expired ones as well.
-func (b *Book) Show(ctx context.Context, kind Type, ref string) (n Note, deleted bool, file string, err error) {
-	done, err := b.reading(ctx)
+func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.Note, deleted bool, file string, err error) {
+	r, err := b.read(ctx)
 	if err != nil {
 		return n, false, "", err
 	}
-	defer done()
-	key, e, err := b.find(kind, ref)
-	if f := b.notes.foreign[foreignName(ref)]; f.Note != nil {
+	defer r.close()
+	if f := r.foreign[foreignName(ref)]; f.Note != nil {
 		return f.Masked(), false, f.from, nil
 	}
+	e, err := r.set.Find(kind, ref)
 	if err != nil {
 		return n, false, "", err
 	}
-	if e.note == nil {
-		return Note{V: format, ID: key.ID, Type: key.Type}, true, b.own() + "/" + e.tomb.part.name, nil
+	file, _ = e.Place()
+	file = r.notes.File(file)
+	if e.Last() == nil {
+		return notes.Note{V: 1, ID: e.Key().ID, Type: e.Key().Type}, true, file, nil
 	}
-	return e.note.note.Masked(), e.deleted(), b.own() + "/" + e.note.part.name, nil
+	return e.Last().Masked(), e.Deleted(), file, nil
+}
+
+// Stats counts what a project remembers.
+type Stats struct {
+	Folder  string             `json:"folder"`
+	Notes   int                `json:"notes"`
+	ByType  map[notes.Type]int `json:"by_type"`
+	ByAgent map[string]int     `json:"by_agent"`
+	// Expired and Deleted notes are still in the files; Foreign ones are read from other programs'.
+	Expired  int   `json:"expired"`
+	Deleted  int   `json:"deleted"`
+	Foreign  int   `json:"foreign"`
+	Files    int   `json:"files"`
+	Bytes    int64 `json:"bytes"`
+	Problems int   `json:"problems"`
+}
+
+// Stats counts the notes of a project that a filter chooses.
+func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
+	out := Stats{Folder: b.Path(), ByType: map[notes.Type]int{}, ByAgent: map[string]int{}}
+	if err := f.check(); err != nil {
+		return out, err
+	}
+	r, err := b.read(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer r.close()
+	for e := range r.set.Entries() {
+		switch n := e.Last(); {
+		case n == nil, !f.takes(n):
+		case e.Deleted():
+			out.Deleted++
+		case n.Expired(r.now):
+			out.Expired++
+		default:
+			out.Notes++
+			out.ByType[n.Type]++
+			out.ByAgent[n.Agent]++
+		}
+	}
+	out.Files, out.Bytes = r.set.Size()
+	out.Foreign, out.Problems = len(r.foreign), len(r.problems())
+	return out, nil
+}
+
+// Check lists what cannot be used of the notes, with its place.
+func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
+	r, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	if _, err := r.runs.look(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
+		return nil, err
+	}
+	out := append(r.problems(), notes.Spoken(r.p.Language(""), r.runs.problems)...)
+	for _, name := range usualFolders() { // those that are not read, because another one is
+		other := path.Join(name, Subfolder)
+		if info, err := r.p.Dir.Stat(other); other != r.notes.Path && err == nil && info.IsDir() {
+			out = append(out, notes.Problem{
+				Path: other,
+				Why:  lang.T("the notes in this folder are not read, because those in %s are: bmad-mcp memory import FILE takes them in", r.notes.Path),
+			})
+		}
+	}
+	return out, nil
 }

@@ -6,24 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
-
-// Meaning compares texts by what they mean, with servers that the person names in the settings of
-// a project.
-type Meaning interface {
-	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
-	// and notes of other programs that are like it. app is the name of the project for servers.
-	Nearest(ctx context.Context, p *project.Project, app, query string, notes []Note) (known map[int]float64, others []Like, err error)
-}
-
-// Like is a note that another program keeps on a server, with its likeness to a query.
-type Like struct {
-	Note
-	Cosine float64
-}
 
 const (
 	// asMeant is how much likeness counts beside words, and leastLike how much of it makes a
@@ -38,21 +24,18 @@ const (
 	byServer = "qdrant:"
 )
 
-// means reports whether notes are compared by meaning too: the person has named a server for it.
-func (b *Book) means() bool { return b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != "" }
-
 // byMeaning ranks results by words and meaning; hits are those by words.
-func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep func(placed) bool) (results []Found, err error) {
-	names, notes := []string{}, []Note{}
-	for n := range b.notes.all {
+func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits []recall.Hit, keep func(placed) bool) (results []Found, err error) {
+	names, list := []string{}, []notes.Note{}
+	for n := range r.all {
 		if keep(n) {
-			names, notes = append(names, n.name), append(notes, *n.Note)
-			notes[len(notes)-1].Text = untrusted.Shown(n.Text, maxText)
+			names, list = append(names, n.name), append(list, *n.Note)
+			list[len(list)-1].Text = untrusted.Shown(n.Text, notes.MaxText)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, meaningTimeout)
 	defer cancel()
-	known, others, err := b.m.Meaning.Nearest(ctx, b.p, appOf(b.projectName()), untrusted.Shown(q.Text, maxQuery), notes)
+	known, others, err := m.Nearest(ctx, r.p, notes.AppOf(projectName(r.p, r.set)), query, list)
 	if err != nil {
 		return nil, err
 	}
@@ -70,12 +53,12 @@ func (b *Book) byMeaning(ctx context.Context, q Query, hits []recall.Hit, keep f
 	}
 	for name, h := range byName {
 		h.Score += asMeant * max(0, likeness[name])
-		f := b.found(b.notes.named(name), h)
+		f := r.found(r.named(name), h)
 		f.Weak = f.Weak && likeness[name] < leastLike
 		results = append(results, f)
 	}
 	for _, o := range others {
-		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && b.notes.entries[o.Key()] == nil {
+		if o.Cosine >= leastLike && keep(placed{Note: &o.Note}) && r.set.Get(o.Key()) == nil {
 			results = append(results, Found{ID: o.ID, Type: o.Type, Agent: o.Agent, Text: untrusted.Shown(o.Text, maxShownText), Tags: shownAll(o.Tags), Date: date(o.CreatedAt),
 				Score: round(asMeant * o.Cosine), Suspicious: o.Suspicious(), Source: byServer + string(o.Type)})
 		}

@@ -1,13 +1,7 @@
-// Package memory keeps what a team has learned in a project: decisions, failures, learnings of
-// agents, shared context and stories, as notes that people can read, review and merge.
-//
-//	<folder>/structured/<type>.jsonl           one note a line, at most 128 kB; then <type>-000001.jsonl …
-//	<folder>/structured/.gitattributes         merges the lines of two branches
-//	.bmad-task/locks/memory.lock               held while a note is written
-//
-// The folder is committed with the repository. The notes are a fold of all lines that does not
-// depend on their order ([Fold]), so that git's union of two branches means the same on both
-// sides. A line that cannot be read is a [Problem], hides no other, and is never dropped.
+// Package memory is what a team does with the notes of a project: decisions, failures, learnings of
+// agents, shared context and stories. It remembers, finds, shows, lists, exports and removes them, beside
+// the memory files of other kits, which it reads. Package notes has the format, package queue the tasks
+// that wait for an agent.
 //
 // # Invariants
 //
@@ -20,8 +14,6 @@ package memory
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"log/slog"
 	"path"
 	"slices"
@@ -32,9 +24,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/recent"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
 // Paths relative to the project.
@@ -43,11 +36,6 @@ const (
 	DefaultFolder = ".claude/bmad-memory"
 	// Subfolder of the folder holds our own notes.
 	Subfolder = "structured"
-	// LockFile is held while notes or the queue change.
-	LockFile = locksFolder + "/memory.lock"
-
-	locksFolder = store.Folder + "/locks"
-	ignoreFile  = store.Folder + "/.gitignore"
 )
 
 // methodFolders are those in which the kits of the method keep their memory.
@@ -64,6 +52,20 @@ type Options struct {
 	Log     *slog.Logger
 }
 
+// Meaning compares texts by what they mean, with servers that the person names in the settings of
+// a project.
+type Meaning interface {
+	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
+	// and notes of other programs that are like it. app is the name of the project for servers.
+	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []Like, err error)
+}
+
+// Like is a note that another program keeps on a server, with its likeness to a query.
+type Like struct {
+	notes.Note
+	Cosine float64
+}
+
 // Memory has the notes of all projects. It is safe for concurrent use, and reads nothing before
 // the first use.
 type Memory struct {
@@ -71,7 +73,7 @@ type Memory struct {
 	pace pace
 
 	mu     sync.Mutex
-	opened *recent.Map[string, *notes]
+	opened *recent.Map[string, *kept]
 }
 
 // maxProjects bounds the projects whose notes are kept in memory.
@@ -85,31 +87,27 @@ func New(o Options) *Memory {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	return &Memory{Options: o, opened: recent.New[string, *notes](maxProjects)}
+	return &Memory{Options: o, opened: recent.New[string, *kept](maxProjects)}
 }
 
 // Book is the notes of one open project.
 type Book struct {
 	m *Memory
-	p *project.Project
-	// folder is that of all memory of the project, relative to it.
-	folder string
-	notes  *notes
+	shelf
 }
 
 // Of returns the notes of a project, which stays the caller's to close.
 func (m *Memory) Of(p *project.Project) *Book {
-	b := &Book{m: m, p: p, folder: Folder(p)}
-	key := p.Dir.Join(b.own())
+	folder := path.Join(Folder(p), Subfolder)
+	key := p.Dir.Join(folder)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	known, ok := m.opened.Get(key)
 	if !ok {
-		known = newNotes()
+		known = &kept{set: notes.NewSet()}
 		m.opened.Put(key, known)
 	}
-	b.notes = known
-	return b
+	return &Book{m: m, shelf: shelf{p: p, notes: &notes.Folder{Set: known.set, Dir: p.Dir, Path: folder, Now: m.Now}, kept: known}}
 }
 
 // Folder returns the folder of a project's memory, relative to the project: the one that the
@@ -132,28 +130,24 @@ func Folder(p *project.Project) string {
 // usualFolders are those where the memory can be that no setting names.
 func usualFolders() []string { return append(slices.Clone(methodFolders), DefaultFolder) }
 
-// own is the folder of our notes, relative to the project.
-func (b *Book) own() string { return path.Join(b.folder, Subfolder) }
-
-// Exists reports whether the project has notes of ours, or a folder for them.
-func (b *Book) Exists() bool {
-	_, err := b.p.Dir.Stat(b.own())
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
 // Path returns the folder of our notes, relative to the project.
-func (b *Book) Path() string { return b.own() }
+func (b *Book) Path() string { return b.notes.Path }
 
-// Usable refuses what goes with the memory where the person has switched it off.
-func (b *Book) Usable() error { return b.allowed() }
-
-// allowed refuses everything where the person has switched the memory off.
-func (b *Book) allowed() error {
+// Usable returns an error if the person has switched the memory off.
+func (b *Book) Usable() error {
 	if b.p.Config.Memory == config.MemoryOff {
 		return fault.New(fault.NotAllowed, "the project memory is switched off").
 			WithHint("the setting memory is off; the person can set it to auto or on in their settings, unless the project's %s has it", config.ProjectFile)
 	}
 	return nil
+}
+
+// Queue returns the tasks of the project that wait for an agent.
+func (b *Book) Queue() (*queue.Queue, error) {
+	if err := b.Usable(); err != nil {
+		return nil, err
+	}
+	return &queue.Queue{Project: b.p, Now: b.m.Now, NewID: b.m.NewID, Pace: func() error { return b.m.pace.take(b.m.Now()) }}, nil
 }
 
 // maxPace is how many writes one process may make in a minute.
@@ -166,7 +160,7 @@ type pace struct {
 	count int
 }
 
-// take counts a write, and refuses it where there were too many.
+// take counts a write, and returns an error if there were too many.
 func (p *pace) take(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,15 +174,52 @@ func (p *pace) take(now time.Time) error {
 	return nil
 }
 
-// reading brings the notes up to the files, those of other programs too, and locks them until done.
-func (b *Book) reading(ctx context.Context) (done func(), err error) {
-	if err := b.allowed(); err != nil {
+// hold keeps our notes as the files have them until the reading is closed.
+func (b *Book) hold(ctx context.Context) (*reading, error) {
+	if err := b.Usable(); err != nil {
 		return nil, err
 	}
-	b.notes.mu.Lock()
-	if err := b.current(ctx); err != nil {
-		b.notes.mu.Unlock()
+	release, err := b.notes.Hold(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return b.notes.mu.Unlock, nil
+	return &reading{shelf: b.shelf, now: b.m.Now(), close: release}, nil
+}
+
+// read is hold with the memory files of other kits as well.
+func (b *Book) read(ctx context.Context) (*reading, error) {
+	r, err := b.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.refresh(ctx); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// change runs a plan on the notes as they are now, and writes what it changes.
+func (b *Book) change(ctx context.Context, plan func(*writing) error) error {
+	if err := b.Usable(); err != nil {
+		return err
+	}
+	return b.notes.Change(ctx, func() error { return plan(b.writing()) })
+}
+
+// changeKnown is change for notes that have to exist: if they do not, it leaves no trace. Without
+// apply it is a trial, which writes nothing.
+func (b *Book) changeKnown(ctx context.Context, apply bool, plan func(*writing) error) error {
+	if err := b.Usable(); err != nil {
+		return err
+	}
+	edits, err := b.notes.Try(ctx, func() error { return plan(b.writing()) })
+	if err != nil || !edits || !apply {
+		return err
+	}
+	return b.change(ctx, plan)
+}
+
+func (b *Book) writing() *writing {
+	return &writing{Folder: b.notes, p: b.p}
 }

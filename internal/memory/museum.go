@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
@@ -16,10 +17,10 @@ import (
 type Museum struct {
 	Failures []Failure `json:"failures"`
 	// Total is how many there are in the category, ByCategory how many in each.
-	Total      int            `json:"total"`
-	ByCategory map[string]int `json:"by_category"`
-	Note       string         `json:"note"`
-	Problems   []Problem      `json:"problems,omitempty"`
+	Total      int             `json:"total"`
+	ByCategory map[string]int  `json:"by_category"`
+	Note       string          `json:"note"`
+	Problems   []notes.Problem `json:"problems,omitempty"`
 }
 
 // Failure is one of them.
@@ -46,18 +47,18 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", untrusted.Label(category, maxName)).
+		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", untrusted.Label(category, notes.MaxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
-	v, err := b.view(ctx, query, topN)
+	v, err := newView(ctx, b.read, query, topN)
 	if err != nil {
 		return Museum{}, err
 	}
 	defer v.close()
-	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.problems}
+	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss}
 	exhibits := map[string]grimoire.Failure{}
-	for _, n := range v.all {
-		if n.Type == Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
+	for _, n := range v.sorted {
+		if n.Type == notes.Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
 			f := exhibit(n)
 			exhibits[n.name] = f
 			if !slices.Contains(known, f.Category) {
@@ -72,19 +73,21 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		}
 		return len(grimoire.Severities)
 	}
-	slices.SortStableFunc(v.all, func(a, b placed) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(v.sorted, func(a, b placed) int { return rank(a) - rank(b) })
 	found := v.ranked(func(n placed) bool {
 		f, is := exhibits[n.name]
 		return is && (category == allCategories || f.Category == category)
 	})
-	out.Total = v.total
+	out.Total = v.matched
 	return fit(len(found), func(items, text int) Museum {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
 			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
-				ID: untrusted.Label(cmp.Or(f.ID, n.ID), maxName), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, maxAgent), Category: untrusted.Label(f.Category, maxTag), Severity: f.Severity, Title: untrusted.Label(f.Title, text),
-				Lesson: untrusted.Shown(f.Lesson, text), Rule: untrusted.Shown(f.Rule, text), Status: untrusted.Label(f.Status, maxTag), Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: b.source(n),
+				ID: untrusted.Label(cmp.Or(f.ID, n.ID), notes.MaxName), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
+				Category: untrusted.Label(f.Category, notes.MaxTag), Severity: f.Severity, Status: untrusted.Label(f.Status, notes.MaxTag),
+				Title: untrusted.Label(f.Title, text), Lesson: untrusted.Shown(f.Lesson, text), Rule: untrusted.Shown(f.Rule, text),
+				Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: v.source(n),
 			})
 		}
 		return out

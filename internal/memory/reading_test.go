@@ -18,6 +18,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -186,10 +188,10 @@ func TestReadingRefusals(t *testing.T) {
 func TestOurNotesAndTheirs(t *testing.T) {
 	t.Parallel()
 	s := kitProject(t, "kit", nil)
-	s.remember(t, memory.Draft{Type: memory.AgentLearnings, Agent: "gopher", Text: "close the pool before the migration"}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.Decisions, Agent: "architect", Text: "one calendar for all shops"}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.Failures, Text: "the form loses its input", Tags: []string{lesson.CCFail, "critical", "review", lesson.Resolved}}, memory.Created)
-	s.remember(t, memory.Draft{Type: memory.Failures, Text: "it was nothing", Tags: []string{lesson.CCFail, lesson.Withdrawn}}, memory.Created)
+	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "gopher", Text: "close the pool before the migration"}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.Decisions, Agent: "architect", Text: "one calendar for all shops"}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.Failures, Text: "the form loses its input", Tags: []string{lesson.CCFail, "critical", "review", lesson.Resolved}}, notes.Created)
+	s.remember(t, notes.Draft{Type: notes.Failures, Text: "it was nothing", Tags: []string{lesson.CCFail, lesson.Withdrawn}}, notes.Created)
 	learned, err := s.Agent(ctx, "go-backend", "", 50)
 	if err != nil || learned.Total != 6 || learned.Learnings[3].Text != "close the pool before the migration" {
 		t.Errorf("learnings: %+v, %v", learned, err) // its date is that of the test's clock, in 2023
@@ -294,7 +296,7 @@ func TestTasksOfARun(t *testing.T) {
 	t.Parallel()
 	s := kitProject(t, "kit", nil, session("11111111-0000-4000-8000-000000000000", "book-slots", workflow.Generating, "2026-01-02"))
 	for _, run := range []string{"dev-story-20260301-101500", "book-slots", "11111111-0000-4000-8000-000000000000", "nightly"} {
-		if _, err := s.Enqueue(ctx, memory.TaskDraft{RunID: run, Agent: "qa", Task: "check " + run, OutputKey: "result"}); err != nil {
+		if _, err := s.tasks(t).Add(ctx, queue.Draft{RunID: run, Agent: "qa", Task: "check " + run, OutputKey: "result"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -309,9 +311,9 @@ func TestTasksOfARun(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", run, is, err, want)
 		}
 	}
-	for _, step := range []memory.Step{{To: memory.TaskClaimed}, {To: memory.TaskFailed, Result: "no time"}} {
+	for _, step := range []queue.Step{{To: queue.Claimed}, {To: queue.Failed, Result: "no time"}} {
 		step.ID, step.By = "task-0004", "qa"
-		if _, err := s.Step(ctx, step); err != nil {
+		if _, err := s.tasks(t).Step(ctx, step); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +357,7 @@ func TestReadersAtOnce(t *testing.T) {
 		group.Go(func() {
 			for n := range 8 {
 				text := fmt.Sprintf("%d.%d the calendar keeps half-open slots", worker, n)
-				if _, err := s.Remember(ctx, memory.Draft{Type: memory.AgentLearnings, Agent: "gopher", Text: text}); err != nil {
+				if _, err := s.Remember(ctx, notes.Draft{Type: notes.AgentLearnings, Agent: "gopher", Text: text}); err != nil {
 					t.Error(err)
 				}
 				if worker == 0 {

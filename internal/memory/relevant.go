@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
@@ -21,18 +21,17 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return nil, nil
 	}
 	b := m.Of(p)
-	done, err := b.reading(ctx)
+	r, err := b.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	s := b.notes
-	holds := b.chooser("", "")
+	defer r.close()
+	holds := r.chooser("", "")
 	fits := func(n placed) bool {
 		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	some := false
-	for n := range s.all {
+	for n := range r.all {
 		if some = fits(n); some {
 			break
 		}
@@ -40,17 +39,17 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	if !some {
 		return nil, nil // without the index, which takes the whole lexicon: most projects are new
 	}
-	b.indexed()
-	keep := func(name string) bool { return fits(s.named(name)) }
+	keep := func(name string) bool { return fits(r.named(name)) }
 	var out []lesson.Note
 	size := len("[]")
 	var hits []placed
-	for _, h := range s.index.Relevant(q.Text, 2*lesson.MaxNotes, keep) {
-		hits = append(hits, s.named(h.Key))
+	for _, h := range r.indexed().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
+		hits = append(hits, r.named(h.Key))
 	}
-	slices.SortStableFunc(hits, func(a, b placed) int { return cmp.Compare(side(!a.fromPerson()), side(!b.fromPerson())) })
-	for _, n := range hits {
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, maxAgent), By: untrusted.Label(n.By, maxAgent), Source: b.source(n), Date: date(n.UpdatedAt),
+	byOthers := func(n placed) bool { return !n.FromPerson() }
+	written := slices.DeleteFunc(slices.Clone(hits), byOthers)
+	for _, n := range append(written, slices.DeleteFunc(hits, placed.FromPerson)...) {
+		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent), Source: r.source(n), Date: date(n.UpdatedAt),
 			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
 		data, err := json.Marshal(note)
 		if err != nil {
@@ -71,46 +70,50 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 // is one note, however often it is reported; what became of it is in its tags.
 func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error {
 	b := m.Of(p)
-	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.Exists() {
+	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.notes.Exists() {
 		return nil
 	}
-	return b.changeKnown(ctx, true, func() error {
+	return b.changeKnown(ctx, true, func(w *writing) error {
 		for _, l := range lessons {
-			if draft, wanted := draft(b, l); wanted {
-				if _, err := b.remember(draft); err != nil {
-					return err
-				}
+			d, wanted, err := w.draft(l)
+			if err != nil {
+				m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
+			}
+			if !wanted || err != nil {
+				continue
+			}
+			if _, err := w.keep(d); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 }
 
-// draft is a lesson as a note; wanted is false where it is known already.
-func draft(b *Book, l lesson.Lesson) (d Draft, wanted bool) {
-	d = Draft{Type: Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags, By: byRun, Session: l.Session, Finding: l.Finding}
-	outcome := func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn }
-	e := b.notes.known(l.Session, l.Finding)
-	switch {
-	case e == nil && l.Text == "", e != nil && e.deleted():
-		return d, false
-	case e != nil:
-		old := e.note.note
-		tags := slices.DeleteFunc(slices.Clone(old.Tags), outcome)
+// draft is a lesson as a note; wanted is false if it is known already.
+func (w *writing) draft(l lesson.Lesson) (d notes.Draft, wanted bool, err error) {
+	d = notes.Draft{
+		Type: notes.Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags,
+		By: notes.ByRun, Session: l.Session, Finding: l.Finding,
+	}
+	if e := w.Known(l.Session, l.Finding); e != nil {
+		if e.Deleted() {
+			return d, false, nil
+		}
+		old := e.Last()
+		tags := slices.DeleteFunc(slices.Clone(old.Tags), func(tag string) bool { return tag == lesson.Resolved || tag == lesson.Withdrawn })
 		if l.Text == "" {
 			tags = append(tags, l.Tags...)
 		}
-		if slices.Equal(tags, old.Tags) {
-			return d, false
-		}
 		d.Type, d.Agent, d.Text, d.Tags = old.Type, old.Agent, old.Text, tags
-		return d, true
+		return d, !slices.Equal(tags, old.Tags), nil
 	}
-	d, err := d.checked()
-	if err != nil {
-		b.m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
-		return d, false
+	if l.Text == "" {
+		return d, false, nil
 	}
-	same := b.notes.saying(&Note{Type: d.Type, Agent: d.Agent, Text: d.Text})
-	return d, same == nil || !same.deleted() // the person has deleted it
+	if d, err = d.Checked(); err != nil {
+		return d, false, err
+	}
+	same := w.Saying(d.Type, d.Agent, d.Text)
+	return d, same == nil || !same.Deleted(), nil // the person has deleted it
 }

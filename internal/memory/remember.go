@@ -1,23 +1,10 @@
 package memory
 
 import (
-	"cmp"
 	"context"
-	"path/filepath"
-	"slices"
-	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-)
-
-// The outcomes of remembering a note.
-const (
-	Created   = "created"
-	Unchanged = "unchanged"
-	// Updated: the tags or the expiry of the note are new; tags replace those it had.
-	Updated = "updated"
-	// Restored: the note had been deleted.
-	Restored = "restored"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // Remembered is the result of remembering a note.
@@ -32,31 +19,30 @@ type Remembered struct {
 
 // Similar is a note that says nearly the same as another.
 type Similar struct {
-	ID    string  `json:"id"`
-	Type  Type    `json:"type"`
-	Agent string  `json:"agent"`
-	Text  string  `json:"text"`
-	Score float64 `json:"score"`
+	ID    string     `json:"id"`
+	Type  notes.Type `json:"type"`
+	Agent string     `json:"agent"`
+	Text  string     `json:"text"`
+	Score float64    `json:"score"`
 }
 
 // Remember keeps a note. The same text of the same agent and type is one note, however often it
 // is remembered.
-func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
-	if err := b.allowed(); err != nil {
-		return Remembered{}, err
+func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err error) {
+	if err := b.Usable(); err != nil {
+		return out, err
 	}
-	d, err := d.checked()
-	if err != nil {
-		return Remembered{}, err
+	if d, err = d.Checked(); err != nil {
+		return out, err
 	}
 	if err := b.m.pace.take(b.m.Now()); err != nil {
-		return Remembered{}, err
+		return out, err
 	}
-	var out Remembered
-	var similar <-chan []Similar
-	err = b.change(ctx, func() error {
-		if out, err = b.remember(d); err == nil && out.Status != Unchanged {
-			similar = similarMeanwhile(b, Key{d.Type, out.ID}, d.Text)
+	var similar chan []Similar
+	err = b.change(ctx, func(w *writing) error {
+		if out, err = w.keep(d); err == nil && out.Status != notes.Unchanged {
+			similar = make(chan []Similar, 1)
+			go b.lookForSimilar(notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
 		}
 		return err
 	})
@@ -66,96 +52,44 @@ func (b *Book) Remember(ctx context.Context, d Draft) (Remembered, error) {
 	return out, err
 }
 
-// remember takes a note in. The caller holds the locks.
-func (b *Book) remember(d Draft) (Remembered, error) {
-	s := b.notes
-	n := &Note{
-		V: format, Type: d.Type, Agent: d.Agent, Text: d.Text, Tags: d.Tags, Project: b.projectName(),
-		By: d.By, Session: d.Session, Finding: d.Finding, ExpiresAt: at(d.ExpiresAt),
-	}
-	if d.ExpiresAt.IsZero() {
-		n.ExpiresAt = Time{}
-	}
-	known := s.place(n)
-	out := Remembered{Status: Created, ID: n.ID}
-	now := b.m.Now()
-	var older *line
-	if known != nil {
-		older = known.note
-		out.Status = known.merge(n, now)
-		out.ID = n.ID
-	} else {
-		n.CreatedAt, n.UpdatedAt = at(now), at(now)
-		if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now) {
-			n.CreatedAt, n.UpdatedAt = at(d.CreatedAt), at(d.CreatedAt)
+// lookForSimilar looks for similar notes while the disk writes the one that they are like. A fault in
+// it costs the hint, not the note.
+func (b *Book) lookForSimilar(key notes.Key, text string, found chan<- []Similar) {
+	defer close(found)
+	defer func() {
+		if cause := recover(); cause != nil {
+			b.m.Log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
 		}
-	}
-	if n.Tags == nil {
-		n.Tags = []string{}
-	}
-	if out.Status == Unchanged {
-		out.File = b.own() + "/" + older.part.name
-		return out, nil
-	}
-	if known == nil && len(s.entries) >= MaxNotes {
-		return out, fault.New(fault.NotAllowed, "the project has %d notes, and no room for more", len(s.entries)).
-			WithHint("the person can remove those that are expired or deleted: bmad-mcp memory gc --apply")
-	}
-	name, err := s.put(n.Type, n, older)
-	out.File = b.own() + "/" + name
-	return out, err
+	}()
+	r := &reading{shelf: b.shelf, now: b.m.Now()}
+	b.notes.Peek(func() { found <- r.similar(key, text) })
 }
 
-// place gives a new note its id, and returns the entry that has it already, if there is one.
-func (s *notes) place(n *Note) *entry {
-	if e := s.saying(n); e != nil {
-		n.ID = e.note.key.ID
-		return e
+const (
+	// maxBuild is how many notes are taken into a new index for the sake of a hint.
+	maxBuild = 2000
+	// Similar notes are those whose spelling is at least this close, at most so many.
+	leastSimilar = 0.85
+	maxSimilar   = 3
+)
+
+// similar lists notes that say nearly the same as the text of a note.
+func (r *reading) similar(key notes.Key, text string) (out []Similar) {
+	if r.index.Index == nil && r.set.Len() > maxBuild {
+		return nil
 	}
-	n.ID = idOf(n.Project, n.Agent, n.Text)
-	e := s.entries[n.Key()]
-	if e == nil || e.note == nil {
-		return e // unknown, or deleted and its text removed since
+	keep, own := r.chooser("", ""), nameOf(key)
+	for _, h := range r.indexed().Similar(text, maxSimilar, leastSimilar, func(name string) bool {
+		return name != own && keep(r.named(name))
+	}) {
+		other := r.named(h.Key)
+		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: untrusted.Shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
 	}
-	n.ID = ownID(n.Project, n.Agent, n.Text)
-	return s.entries[n.Key()]
+	return out
 }
 
-// merge completes a note from what is stored under its key, and returns what the write means.
-func (e *entry) merge(n *Note, now time.Time) string {
-	stamp := e.after(now)
-	if e.note == nil {
-		n.CreatedAt, n.UpdatedAt = stamp, stamp
-		return Restored
-	}
-	old := e.note.note
-	n.CreatedAt, n.UpdatedAt, n.Project = old.CreatedAt, stamp, old.Project
-	if n.Tags == nil {
-		n.Tags = old.Tags
-	}
-	if n.ExpiresAt.IsZero() {
-		n.ExpiresAt = old.ExpiresAt
-	}
-	switch {
-	case e.deleted():
-		return Restored
-	case sameTags(n.Tags, old.Tags) && n.ExpiresAt.Equal(old.ExpiresAt.Time) && (n.Session == "" || n.Session == old.Session && n.Finding == old.Finding):
-		return Unchanged
-	}
-	if n.Session == "" {
-		n.By, n.Session, n.Finding = old.By, old.Session, old.Finding
-	}
-	return Updated
-}
-
-func sameTags(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-// projectName is the name that the ids of the project's notes are made of.
-func (b *Book) projectName() string {
-	if name := b.notes.project(); name != "" {
-		return name
-	}
-	return cmp.Or(b.described(), filepath.Base(b.p.Dir.Path()))
+// keep takes in a draft that was checked.
+func (w *writing) keep(d notes.Draft) (Remembered, error) {
+	outcome, key, file, err := w.Keep(d, projectName(w.p, w.Set), w.Now())
+	return Remembered{Status: outcome, ID: key.ID, File: w.File(file)}, err
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -43,8 +45,8 @@ type SessionList struct {
 	Sessions []SessionRow `json:"sessions"`
 	Total    int          `json:"total"`
 	// Next asks for the page after this one.
-	Next     string    `json:"next,omitempty"`
-	Problems []Problem `json:"problems,omitempty"`
+	Next     string          `json:"next,omitempty"`
+	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
 // RunStatus is one run.
@@ -52,8 +54,8 @@ type RunStatus struct {
 	Source string  `json:"source"`
 	Run    RunView `json:"run"`
 	// Tasks are those that were queued for the run, at most the newest 50.
-	Tasks    []Task    `json:"tasks"`
-	Problems []Problem `json:"problems,omitempty"`
+	Tasks    []queue.Task    `json:"tasks"`
+	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
 // RunView describes a session, or a run of a kit.
@@ -70,10 +72,10 @@ type RunView struct {
 func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
 	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
 	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
-		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", untrusted.Label(status, maxName)).
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", untrusted.Label(status, notes.MaxName)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
-	v, err := b.view(ctx, "", 0)
+	v, err := newView(ctx, b.read, "", 0)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -92,7 +94,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	slices.SortStableFunc(rows, func(a, b SessionRow) int {
 		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.cursor(), b.cursor()))
 	})
-	out := SessionList{Total: len(rows), Problems: spoken(b.p.Language(""), v.problems)}
+	out := SessionList{Total: len(rows), Problems: notes.Spoken(b.p.Language(""), v.amiss)}
 	if cursor != "" {
 		at, err := after(rows, cursor)
 		if err != nil {
@@ -122,7 +124,7 @@ func after(rows []SessionRow, cursor string) (int, error) {
 	stamp, rest, _ := strings.Cut(cursor, "/")
 	changed, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil || !strings.Contains(rest, "/") {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", untrusted.Label(cursor, maxName)).WithHint("use the next of the page before, or leave it out for the first page")
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", untrusted.Label(cursor, notes.MaxName)).WithHint("use the next of the page before, or leave it out for the first page")
 	}
 	at := slices.IndexFunc(rows, func(r SessionRow) bool {
 		return r.changed.Before(changed) || r.changed.Equal(changed) && r.cursor() > cursor
@@ -135,12 +137,12 @@ func after(rows []SessionRow, cursor string) (int, error) {
 
 // sessions lists those of bmad-task.
 func (v *view) sessions(ctx context.Context) (out []SessionRow, err error) {
-	all, err := v.book.p.Sessions(ctx)
+	all, err := v.p.Sessions(ctx)
 	for _, s := range all.Sessions {
 		out = append(out, rowOf(s))
 	}
 	for _, broken := range all.Broken[:min(len(all.Broken), maxProblems)] {
-		v.problems = append(v.problems, Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
+		v.amiss = append(v.amiss, notes.Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
 	}
 	return out, err
 }
@@ -158,10 +160,10 @@ func rowOf(s workflow.Summary) SessionRow {
 
 // readRuns reads the files of runs, which other calls do not need.
 func (v *view) readRuns(ctx context.Context) error {
-	c := &v.book.notes.runs
-	_, err := v.book.look(ctx, c, grimoire.RunSources)
+	c := &v.runs
+	_, err := c.look(ctx, v.p.Dir, v.now, grimoire.RunSources)
 	v.kit.Branches, v.kit.Runs = c.content.Branches, c.content.Runs
-	v.problems = slices.Concat(c.problems[:min(len(c.problems), maxProblems)], v.problems)
+	v.amiss = slices.Concat(c.problems[:min(len(c.problems), maxProblems)], v.amiss)
 	return err
 }
 
@@ -178,7 +180,7 @@ func (v *view) branches() []grimoire.Branch {
 
 // row describes a branch by its newest run.
 func (v *view) row(branch grimoire.Branch) SessionRow {
-	row := SessionRow{ID: untrusted.Label(branch.Name, maxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
+	row := SessionRow{ID: untrusted.Label(branch.Name, notes.MaxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
 	if last := v.newestRun("", branch.Name); last != nil {
 		of := runRow(last)
 		row.Run, row.Stage = of.ID, of.Stage
@@ -199,7 +201,7 @@ func stamp(t time.Time) string {
 
 func runRow(r *grimoire.Run) SessionRow {
 	return SessionRow{
-		ID: untrusted.Label(r.ID, maxName), Name: untrusted.Label(r.ID, maxName), Branch: untrusted.Label(r.Branch, maxName), Status: r.Status, Stage: r.Stage(),
+		ID: untrusted.Label(r.ID, notes.MaxName), Name: untrusted.Label(r.ID, notes.MaxName), Branch: untrusted.Label(r.Branch, notes.MaxName), Status: r.Status, Stage: r.Stage(),
 		UpdatedAt: stamp(r.Updated), changed: r.Updated,
 	}
 }
@@ -222,11 +224,11 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		if given[1] == "" {
 			continue
 		}
-		if err := CheckName(given[0], given[1]); err != nil {
+		if err := queue.CheckName(given[0], given[1]); err != nil {
 			return RunStatus{}, err
 		}
 	}
-	v, err := b.view(ctx, "", 0)
+	v, err := newView(ctx, b.read, "", 0)
 	if err != nil {
 		return RunStatus{}, err
 	}
@@ -234,16 +236,20 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	if err := v.readRuns(ctx); err != nil {
 		return RunStatus{}, err
 	}
-	out, run, err := v.found(ctx, runID, branch)
+	out, run, err := v.run(ctx, runID, branch)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	tasks, problems, err := b.Tasks(ctx, "")
+	q, err := b.Queue()
 	if err != nil {
 		return RunStatus{}, err
 	}
-	out.Problems = spoken(b.p.Language(""), append(v.problems, problems[:min(len(problems), maxProblems)]...))
-	tasks = slices.DeleteFunc(tasks, func(t Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
+	tasks, problems, err := q.Tasks(ctx, "")
+	if err != nil {
+		return RunStatus{}, err
+	}
+	out.Problems = notes.Spoken(b.p.Language(""), append(v.amiss, problems[:min(len(problems), maxProblems)]...))
+	tasks = slices.DeleteFunc(tasks, func(t queue.Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
 	if out.Source == SourceQueue {
 		if len(tasks) == 0 || branch != "" {
 			return RunStatus{}, v.noRun(runID, branch)
@@ -254,17 +260,17 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		if run != nil {
 			out.Run.File = trimmed(run.State, items, text)
 		}
-		out.Tasks = []Task{}
+		out.Tasks = []queue.Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
-			t.Task, t.Result, t.ContextFiles = untrusted.Shown(t.Task, text), untrusted.Shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), maxTags)])
+			t.Task, t.Result, t.ContextFiles = untrusted.Shown(t.Task, text), untrusted.Shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), notes.MaxTags)])
 			out.Tasks = append(out.Tasks, t)
 		}
 		return out
 	}), nil
 }
 
-// found describes the run that is asked for. It is one of the queue where nothing else has the name.
-func (v *view) found(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
+// run describes the run that is asked for. It is one of the queue where nothing else has the name.
+func (v *view) run(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
 	var session *workflow.Summary
 	if branch == "" {
 		if session, err = v.session(ctx, runID); err != nil {
@@ -274,7 +280,7 @@ func (v *view) found(ctx context.Context, runID, branch string) (out RunStatus, 
 	run = v.newestRun(runID, branch)
 	switch {
 	case session == nil && run == nil:
-		id := cmp.Or(runID, DefaultRun)
+		id := cmp.Or(runID, queue.DefaultRun)
 		return RunStatus{Source: SourceQueue, Run: RunView{SessionRow: SessionRow{ID: id, Name: id}}}, nil, nil
 	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
 		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: untrusted.Shown(session.Objective, maxShownText)}}
@@ -285,13 +291,13 @@ func (v *view) found(ctx context.Context, runID, branch string) (out RunStatus, 
 }
 
 // statusOf is the status of a run of which only the tasks are known.
-func statusOf(all []Task) string {
+func statusOf(all []queue.Task) string {
 	out := grimoire.Completed
 	for _, t := range all {
 		switch t.Status {
-		case TaskQueued, TaskClaimed:
+		case queue.Queued, queue.Claimed:
 			return grimoire.Active
-		case TaskFailed:
+		case queue.Failed:
 			out = grimoire.Failed
 		}
 	}
@@ -300,7 +306,7 @@ func statusOf(all []Task) string {
 
 // session returns the session of an id or name, or the one changed last; nil where there is none.
 func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, error) {
-	sessions := v.book.p.Backend
+	sessions := v.p.Backend
 	if ref == "" {
 		all, err := sessions.Latest(ctx, 1)
 		if err != nil || len(all.Sessions) == 0 {
@@ -357,7 +363,7 @@ func trimmed(value any, items, text int) any {
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[untrusted.Label(name, maxTag)] = trimmed(v[name], items/2, text)
+			out[untrusted.Label(name, notes.MaxTag)] = trimmed(v[name], items/2, text)
 		}
 		return out
 	}

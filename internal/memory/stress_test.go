@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
@@ -36,7 +37,7 @@ func rememberMany(child string) int {
 		if n%10 == 0 {
 			text = fmt.Sprintf("shared note %d", n)
 		}
-		if _, err := b.Remember(ctx, memory.Draft{Type: memory.Types()[n%5], Agent: "dev", Text: text}); err != nil {
+		if _, err := b.Remember(ctx, notes.Draft{Type: notes.Types()[n%5], Agent: "dev", Text: text}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -106,9 +107,9 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("%v, %v", problems, err)
 	}
 	ids := map[string]int{}
-	for _, kind := range memory.Types() {
+	for _, kind := range notes.Types() {
 		for l := range strings.Lines(s.read(t, string(kind)+".jsonl")) {
-			var n memory.Note
+			var n notes.Note
 			if err := json.Unmarshal([]byte(l), &n); err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -9,18 +8,18 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-// view is the notes of a project while one call reads them.
+// view is the notes of a project as one call lists them.
 type view struct {
-	book     *Book
-	close    func()
-	kit      grimoire.Content
-	all      []placed // the newest first
-	problems []Problem
-	query    string
-	count    int // how many are wanted
-	total    int // how many there were
+	*reading
+	kit     grimoire.Content
+	sorted  []placed // the newest first
+	amiss   []notes.Problem
+	query   string
+	count   int // how many are wanted
+	matched int // how many there were
 }
 
 // Limits of the lists of notes.
@@ -29,9 +28,9 @@ const (
 	maxCount     = 50
 )
 
-// view reads the notes for a call, which closes it.
-func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
-	v := &view{book: b, query: strings.TrimSpace(query), count: count}
+// newView reads notes for a call, which closes the view. read is Book.read.
+func newView(ctx context.Context, read func(context.Context) (*reading, error), query string, count int) (*view, error) {
+	v := &view{query: strings.TrimSpace(query), count: count}
 	switch {
 	case count == 0:
 		v.count = defaultCount
@@ -41,45 +40,47 @@ func (b *Book) view(ctx context.Context, query string, count int) (*view, error)
 	if len(query) > maxQuery {
 		return nil, tooLong(query)
 	}
-	var err error
-	if v.close, err = b.reading(ctx); err != nil {
+	r, err := read(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s := b.notes
-	if v.query != "" {
-		b.indexed()
-	}
-	v.kit, v.problems = s.cabinet.content, b.problems()
-	v.problems = v.problems[:min(len(v.problems), maxProblems)]
-	holds := b.chooser("", "")
-	for n := range s.all {
+	v.reading, v.kit, v.amiss = r, r.files.content, r.problems()
+	v.amiss = v.amiss[:min(len(v.amiss), maxProblems)]
+	holds := r.chooser("", "")
+	for n := range r.all {
 		if holds(n) {
-			v.all = append(v.all, n)
+			v.sorted = append(v.sorted, n)
 		}
 	}
-	slices.SortStableFunc(v.all, func(a, b placed) int {
-		c := cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(side(a.line == nil), side(b.line == nil)))
-		if c != 0 || a.line == nil {
+	slices.SortStableFunc(v.sorted, func(a, b placed) int {
+		switch c := b.UpdatedAt.Compare(a.UpdatedAt.Time); {
+		case c != 0:
 			return c
+		case a.entry != nil && b.entry != nil:
+			return newest(*a.Note, *b.Note)
+		case a.entry != nil:
+			return -1
+		case b.entry != nil:
+			return 1
 		}
-		return newest(*a.Note, *b.Note)
+		return 0
 	})
 	return v, nil
 }
 
 // ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
-// the query, the best first. It counts all in total.
+// the query, the best first. It counts all in matched.
 func (v *view) ranked(wanted func(placed) bool) (out []placed) {
 	byKey := map[string]placed{}
-	for _, n := range v.all {
+	for _, n := range v.sorted {
 		if wanted(n) {
 			out = append(out, n)
 			byKey[n.name] = n
 		}
 	}
-	if v.total = len(out); v.query != "" {
+	if v.matched = len(out); v.query != "" {
 		out = nil
-		for _, h := range v.book.notes.index.Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
+		for _, h := range v.indexed().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
 			out = append(out, byKey[h.Key])
 		}
 	}

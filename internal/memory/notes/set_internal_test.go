@@ -1,7 +1,8 @@
-package memory
+package notes
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +11,7 @@ import (
 )
 
 // state is all that notes say, for comparison.
-func (s *notes) state() string {
+func (s *Set) state() string {
 	var out strings.Builder
 	for _, p := range s.ordered() {
 		for _, l := range p.lines {
@@ -24,14 +25,25 @@ func (s *notes) state() string {
 	for _, n := range s.live() {
 		fmt.Fprintf(&out, "%+v\n", n)
 	}
-	fmt.Fprintf(&out, "%d entries, %d texts, project %q\n", len(s.entries), len(s.texts), s.project())
+	fmt.Fprintf(&out, "%d entries, %d texts, project %q\n", len(s.entries), len(s.texts), s.Project())
 	return out.String()
+}
+
+// live returns the notes that are not deleted, sorted by key.
+func (s *Set) live() (out []Note) {
+	for e := range s.Entries() {
+		if n := e.Note(); n != nil {
+			out = append(out, *n)
+		}
+	}
+	slices.SortFunc(out, func(a, b Note) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+	return out
 }
 
 // compare reads data after old, as a refresh does, and by itself: both have to be the same.
 func compare(t *testing.T, old, data []byte) {
 	t.Helper()
-	after, alone := newNotes(), newNotes()
+	after, alone := NewSet(), NewSet()
 	after.set(&part{name: "stories.jsonl", kind: Stories}, old)
 	after.set(&part{name: "stories.jsonl", kind: Stories}, data)
 	alone.set(&part{name: "stories.jsonl", kind: Stories}, data)
@@ -90,11 +102,11 @@ func FuzzLines(f *testing.F) {
 	f.Add("", "\n\n \n")
 	f.Fuzz(func(t *testing.T, old, data string) {
 		compare(t, []byte(old), []byte(data))
-		s := newNotes()
+		s := NewSet()
 		s.set(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
 		p := s.parts["stories.jsonl"]
 		for i, l := range p.lines {
-			after := newNotes()
+			after := NewSet()
 			after.set(&part{name: "stories.jsonl", kind: Stories}, []byte(data))
 			other := []byte("{}\n")
 			if i == len(p.lines)-1 {

@@ -1,9 +1,11 @@
-package memory
+package notes
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,10 +13,23 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // Problem is something in a file that cannot be used. The rest of the file is.
 type Problem = grimoire.Problem
+
+// maxWhy bounds the sentence of a problem, which can quote a file, in bytes.
+const maxWhy = 300
+
+// Spoken returns problems whose sentences are in a language already, as they are shown.
+func Spoken(l lang.Language, list []Problem) []Problem {
+	list = slices.Clone(list)
+	for i, p := range list {
+		list[i].Why = lang.T("%s", untrusted.Shown(p.Why.In(l), maxWhy))
+	}
+	return list
+}
 
 // line is one line of a file.
 type line struct {
@@ -96,7 +111,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 	switch {
 	case s.V != format:
 		return lang.T("the line has the format %d; this version of bmad-mcp reads format %d", s.V, format)
-	case s.ID == "" || len(s.ID) > maxName:
+	case s.ID == "" || len(s.ID) > MaxName:
 		return lang.T("the line has no usable id")
 	case !s.Type.known():
 		return lang.T("the line has the unknown type %q", string(s.Type))
@@ -141,3 +156,64 @@ func moment(to *time.Time, key, text string) (why lang.Text) {
 }
 
 var knownKeys = []string{"v", "id", "type", "agent", "text", "tags", "project", "created_at", "updated_at", "by", "session", "finding", "expires_at", "deleted_at"}
+
+// tombstone is the line that deletes a note.
+type tombstone struct {
+	V         int    `json:"v"`
+	ID        string `json:"id"`
+	Type      Type   `json:"type"`
+	DeletedAt Time   `json:"deleted_at"`
+	By        string `json:"by,omitempty"`
+}
+
+// format is the version of the lines.
+const format = 1
+
+// encode returns a value as one line, followed by the keys of an older line that this program
+// does not know.
+func encode(value any, older []byte) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, err
+	}
+	line := bytes.TrimRight(out.Bytes(), "\n")
+	unknown := unknownKeys(older)
+	for _, key := range slices.Sorted(maps.Keys(unknown)) {
+		if name, err := json.Marshal(key); err == nil {
+			line = slices.Concat(line[:len(line)-1], []byte{','}, name, []byte{':'}, unknown[key], []byte{'}'})
+		}
+	}
+	return append(line, '\n'), nil
+}
+
+// unknownKeys returns what a line has besides.
+func unknownKeys(raw []byte) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // a line of another kind has none
+	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool {
+		return slices.ContainsFunc(knownKeys, func(known string) bool { return strings.EqualFold(key, known) }) // as decode reads it
+	})
+	return all
+}
+
+// Line returns a value as a line of a file.
+func Line(value any) ([]byte, error) { return encode(value, nil) }
+
+// WithoutMark returns a text without the byte order mark that some editors put before it.
+func WithoutMark(text []byte) []byte { return bytes.TrimPrefix(text, byteOrderMark) }
+
+// Lines yields the notes among the lines of a file, with their numbers; kind is the type of those that
+// name none.
+func Lines(data []byte, kind Type) iter.Seq2[int, *Note] {
+	return func(yield func(int, *Note) bool) {
+		number := 0
+		for raw := range bytes.Lines(bytes.TrimPrefix(data, byteOrderMark)) {
+			number++
+			if l := parseLine(bytes.TrimSpace(raw), kind); l.note != nil && !yield(number, l.note) {
+				return
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
-package memory_test
+package queue_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,31 +10,53 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// queueing opens a memory that numbers its tasks.
-func queueing(t testing.TB, path string) shelf {
+var ctx = context.Background()
+
+// tasks is a queue in a test.
+type tasks struct{ *queue.Queue }
+
+// queueing opens the queue of a project, which numbers its tasks.
+func queueing(t testing.TB, path string) tasks {
 	t.Helper()
-	var n atomic.Int64
-	return openWith(t, path, memory.New(memory.Options{Now: clock(), NewID: func() string { return fmt.Sprintf("task-%04d", n.Add(1)) }}), config.Default(path))
+	dir, err := durable.OpenDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return tasks{queueAt(dir, path, 0)}
 }
 
-func (s shelf) enqueue(t testing.TB, d memory.TaskDraft) memory.Queued {
+// queueAt is a queue whose clock moves a second with each look, in the past of every file.
+func queueAt(dir *durable.Dir, path string, began int64) *queue.Queue {
+	var ids, looks atomic.Int64
+	return &queue.Queue{
+		Project: &project.Project{Dir: dir, Config: config.Default(path)},
+		Now:     func() time.Time { return time.Unix(1_700_000_000+began+looks.Add(1), 0) },
+		NewID:   func() string { return fmt.Sprintf("task-%04d", ids.Add(1)) },
+		Pace:    func() error { return nil },
+	}
+}
+
+func (s tasks) add(t testing.TB, d queue.Draft) queue.Receipt {
 	t.Helper()
-	got, err := s.Enqueue(ctx, d)
+	got, err := s.Add(ctx, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got
 }
 
-func (s shelf) step(t testing.TB, step memory.Step, want fault.Code) memory.Task {
+func (s tasks) step(t testing.TB, step queue.Step, want fault.Code) queue.Task {
 	t.Helper()
 	got, err := s.Step(ctx, step)
 	if want == "" && err != nil || want != "" && !fault.Is(err, want) {
@@ -46,7 +69,7 @@ func (s shelf) step(t testing.TB, step memory.Step, want fault.Code) memory.Task
 // made one.
 func TestQueue(t *testing.T) {
 	t.Parallel()
-	path := folder(t, "p")
+	path := t.TempDir()
 	for _, name := range []string{"_bmad-output/.runs/feature/r1", "_bmad-output/.runs/main/r2", "_bmad-output/.runs/alpha/r2", "docs"} {
 		if err := os.MkdirAll(filepath.Join(path, name), 0o755); err != nil {
 			t.Fatal(err)
@@ -56,16 +79,16 @@ func TestQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := queueing(t, path)
-	first := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "write the parser", OutputKey: "parser", ContextFiles: []string{"./docs/prd.md", filepath.Join(path, "docs")}})
-	if first.Status != "queued" || first.Position != 1 || first.RunID != memory.DefaultRun || first.ID != "task-0001" {
+	first := s.add(t, queue.Draft{Agent: "dev", Task: "write the parser", OutputKey: "parser", ContextFiles: []string{"./docs/prd.md", filepath.Join(path, "docs")}})
+	if first.Status != "queued" || first.Position != 1 || first.RunID != queue.DefaultRun || first.ID != "task-0001" {
 		t.Errorf("%+v", first)
 	}
-	second := s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: "test the parser", OutputKey: "tests"})
-	if again := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "other words", OutputKey: "parser"}); again.Status != "exists" || again.ID != first.ID || again.State != "queued" || again.Position != 1 || second.Position != 2 {
+	second := s.add(t, queue.Draft{Agent: "qa", Task: "test the parser", OutputKey: "tests"})
+	if again := s.add(t, queue.Draft{Agent: "dev", Task: "other words", OutputKey: "parser"}); again.Status != "exists" || again.ID != first.ID || again.State != "queued" || again.Position != 1 || second.Position != 2 {
 		t.Errorf("%+v, %+v", again, second)
 	}
 	for run, place := range map[string]string{"r1": "_bmad-output/.runs/feature/r1/tasks.jsonl", "r2": "_bmad-output/.runs/main/r2/tasks.jsonl", "r3": ".bmad-task/queue.jsonl"} {
-		got := s.enqueue(t, memory.TaskDraft{RunID: run, Agent: "dev", Task: "of " + run, OutputKey: "parser"})
+		got := s.add(t, queue.Draft{RunID: run, Agent: "dev", Task: "of " + run, OutputKey: "parser"})
 		data, err := os.ReadFile(filepath.Join(path, place))
 		if err != nil || !strings.Contains(string(data), got.ID) {
 			t.Errorf("%s is not in %s: %v", got.ID, place, err)
@@ -75,24 +98,24 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	// The one that waits longest for the agent, then by its id; nobody gets it twice.
-	got := s.step(t, memory.Step{To: memory.TaskClaimed, Agent: "qa", By: "me"}, "")
+	got := s.step(t, queue.Step{To: queue.Claimed, Agent: "qa", By: "me"}, "")
 	if got.ID != second.ID || got.Status != "claimed" || got.Holder != "me" || got.Task != "test the parser" {
 		t.Errorf("%+v", got)
 	}
-	s.step(t, memory.Step{ID: second.ID, To: memory.TaskClaimed}, fault.Conflict)
-	s.step(t, memory.Step{To: memory.TaskClaimed, Agent: "nobody"}, fault.NotFound)
-	s.step(t, memory.Step{ID: first.ID, To: memory.TaskCompleted}, fault.Conflict)
-	s.step(t, memory.Step{ID: "unknown-task", To: memory.TaskCompleted}, fault.NotFound)
-	s.step(t, memory.Step{ID: second.ID, To: memory.TaskCompleted, Result: "password=hunter2"}, fault.InvalidArgument)
-	if done := s.step(t, memory.Step{ID: second.ID, To: memory.TaskCompleted, Result: " all pass\n"}, ""); done.Status != "completed" || done.Result != "all pass" || done.Holder != "me" {
+	s.step(t, queue.Step{ID: second.ID, To: queue.Claimed}, fault.Conflict)
+	s.step(t, queue.Step{To: queue.Claimed, Agent: "nobody"}, fault.NotFound)
+	s.step(t, queue.Step{ID: first.ID, To: queue.Completed}, fault.Conflict)
+	s.step(t, queue.Step{ID: "unknown-task", To: queue.Completed}, fault.NotFound)
+	s.step(t, queue.Step{ID: second.ID, To: queue.Completed, Result: "password=hunter2"}, fault.InvalidArgument)
+	if done := s.step(t, queue.Step{ID: second.ID, To: queue.Completed, Result: " all pass\n"}, ""); done.Status != "completed" || done.Result != "all pass" || done.Holder != "me" {
 		t.Errorf("%+v", done)
 	}
-	s.step(t, memory.Step{ID: first.ID, To: memory.TaskCancelled}, "")
-	s.step(t, memory.Step{ID: first.ID, To: memory.TaskClaimed}, fault.Conflict)
-	if done := s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: "test it again", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
+	s.step(t, queue.Step{ID: first.ID, To: queue.Cancelled}, "")
+	s.step(t, queue.Step{ID: first.ID, To: queue.Claimed}, fault.Conflict)
+	if done := s.add(t, queue.Draft{Agent: "qa", Task: "test it again", OutputKey: "tests"}); done.Status != "exists" || done.State != "completed" || done.Position != 0 {
 		t.Errorf("%+v", done)
 	}
-	if anew := s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "write the parser anew", OutputKey: "parser"}); anew.Status != "queued" || anew.ID == first.ID {
+	if anew := s.add(t, queue.Draft{Agent: "dev", Task: "write the parser anew", OutputKey: "parser"}); anew.Status != "queued" || anew.ID == first.ID {
 		t.Errorf("a cancelled task keeps its key: %+v", anew)
 	}
 	list, problems, err := queueing(t, path).Tasks(ctx, "")
@@ -113,7 +136,7 @@ func TestQueue(t *testing.T) {
 	if err != nil || len(problems) != 1 || problems[0].Line != 1 || len(list) != 6 || list[0].Status != "cancelled" {
 		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
-	s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: "one more", OutputKey: "more"})
+	s.add(t, queue.Draft{Agent: "dev", Task: "one more", OutputKey: "more"})
 	if data, err := os.ReadFile(name); err != nil || !strings.HasPrefix(string(data), broken+"\n{") {
 		t.Errorf("the file was rewritten: %v\n%s", err, data)
 	}
@@ -122,25 +145,25 @@ func TestQueue(t *testing.T) {
 // TestQueueRefuses: what cannot be a task is refused, and nothing is made on the disk.
 func TestQueueRefuses(t *testing.T) {
 	t.Parallel()
-	path := folder(t, "p")
+	path := t.TempDir()
 	s := queueing(t, path)
-	good := memory.TaskDraft{Agent: "dev", Task: "do it", OutputKey: "out"}
-	for name, change := range map[string]func(d *memory.TaskDraft){
-		"agent": func(d *memory.TaskDraft) { d.Agent = "../dev" }, "no agent": func(d *memory.TaskDraft) { d.Agent = "" },
-		"run": func(d *memory.TaskDraft) { d.RunID = "../../etc" }, "dots": func(d *memory.TaskDraft) { d.RunID = ".." }, "star": func(d *memory.TaskDraft) { d.RunID = "*" },
-		"key": func(d *memory.TaskDraft) { d.OutputKey = "a b" }, "no key": func(d *memory.TaskDraft) { d.OutputKey = "" },
-		"empty": func(d *memory.TaskDraft) { d.Task = " " }, "long": func(d *memory.TaskDraft) { d.Task = strings.Repeat("x", 8001) },
-		"secret": func(d *memory.TaskDraft) { d.Task = "use password=hunter2" },
-		"gone":   func(d *memory.TaskDraft) { d.ContextFiles = []string{"gone.md"} }, "outside": func(d *memory.TaskDraft) { d.ContextFiles = []string{"../p/x"} },
-		"absolute": func(d *memory.TaskDraft) { d.ContextFiles = []string{"/etc/passwd"} }, "many": func(d *memory.TaskDraft) { d.ContextFiles = make([]string, 51) },
+	good := queue.Draft{Agent: "dev", Task: "do it", OutputKey: "out"}
+	for name, change := range map[string]func(d *queue.Draft){
+		"agent": func(d *queue.Draft) { d.Agent = "../dev" }, "no agent": func(d *queue.Draft) { d.Agent = "" },
+		"run": func(d *queue.Draft) { d.RunID = "../../etc" }, "dots": func(d *queue.Draft) { d.RunID = ".." }, "star": func(d *queue.Draft) { d.RunID = "*" },
+		"key": func(d *queue.Draft) { d.OutputKey = "a b" }, "no key": func(d *queue.Draft) { d.OutputKey = "" },
+		"empty": func(d *queue.Draft) { d.Task = " " }, "long": func(d *queue.Draft) { d.Task = strings.Repeat("x", 8001) },
+		"secret": func(d *queue.Draft) { d.Task = "use password=hunter2" },
+		"gone":   func(d *queue.Draft) { d.ContextFiles = []string{"gone.md"} }, "outside": func(d *queue.Draft) { d.ContextFiles = []string{"../p/x"} },
+		"absolute": func(d *queue.Draft) { d.ContextFiles = []string{"/etc/passwd"} }, "many": func(d *queue.Draft) { d.ContextFiles = make([]string, 51) },
 	} {
 		d := good
 		change(&d)
-		if _, err := s.Enqueue(ctx, d); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
+		if _, err := s.Add(ctx, d); !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := s.Step(ctx, memory.Step{To: memory.TaskClaimed}); !fault.Is(err, fault.NotFound) {
+	if _, err := s.Step(ctx, queue.Step{To: queue.Claimed}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an empty queue: %v", err)
 	}
 	if _, _, err := s.Tasks(ctx, "../x"); !fault.Is(err, fault.InvalidArgument) {
@@ -154,14 +177,14 @@ func TestQueueRefuses(t *testing.T) {
 // TestQueueClaimsOnce: of many who claim at once, each gets a task of its own.
 func TestQueueClaimsOnce(t *testing.T) {
 	t.Parallel()
-	path := folder(t, "p")
+	path := t.TempDir()
 	s := queueing(t, path)
 	const n = 12
 	for i := range n {
-		s.enqueue(t, memory.TaskDraft{Agent: "dev", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint(i)})
+		s.add(t, queue.Draft{Agent: "dev", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint(i)})
 	}
 	for i := range n { // beyond the first file
-		s.enqueue(t, memory.TaskDraft{Agent: "qa", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint("q", i)})
+		s.add(t, queue.Draft{Agent: "qa", Task: strings.Repeat("do it ", 1300), OutputKey: fmt.Sprint("q", i)})
 	}
 	if _, err := os.Stat(filepath.Join(path, ".bmad-task/queue-000001.jsonl")); err != nil {
 		t.Error(err)
@@ -172,7 +195,7 @@ func TestQueueClaimsOnce(t *testing.T) {
 	for range n + 3 {
 		other := queueing(t, path)
 		wait.Go(func() {
-			task, err := other.Step(ctx, memory.Step{To: memory.TaskClaimed, Agent: "dev"})
+			task, err := other.Step(ctx, queue.Step{To: queue.Claimed, Agent: "dev"})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -198,25 +221,27 @@ func TestQueueClaimsOnce(t *testing.T) {
 func TestQueueCut(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()
-	steps := []func(b *memory.Book) error{
-		func(b *memory.Book) error {
-			_, err := b.Enqueue(ctx, memory.TaskDraft{Agent: "dev", Task: "do it", OutputKey: "out"})
+	const path = "/simulated/queue/p"
+	on := func(d *durabletest.Disk, n int) *queue.Queue { return queueAt(d.Dir(path), path, int64(n)) }
+	steps := []func(q *queue.Queue) error{
+		func(q *queue.Queue) error {
+			_, err := q.Add(ctx, queue.Draft{Agent: "dev", Task: "do it", OutputKey: "out"})
 			return err
 		},
-		func(b *memory.Book) error {
-			_, err := b.Step(ctx, memory.Step{To: memory.TaskClaimed, By: "me"})
+		func(q *queue.Queue) error {
+			_, err := q.Step(ctx, queue.Step{To: queue.Claimed, By: "me"})
 			return err
 		},
-		func(b *memory.Book) error {
-			list, _, err := b.Tasks(ctx, "")
+		func(q *queue.Queue) error {
+			list, _, err := q.Tasks(ctx, "")
 			if err == nil {
-				_, err = b.Step(ctx, memory.Step{ID: list[0].ID, To: memory.TaskCompleted, Result: "done"})
+				_, err = q.Step(ctx, queue.Step{ID: list[0].ID, To: queue.Completed, Result: "done"})
 			}
 			return err
 		},
 	}
 	seen := func(d *durabletest.Disk) string {
-		list, problems, err := bookAt(d, 0, "queue").Tasks(ctx, "")
+		list, problems, err := on(d, 0).Tasks(ctx, "")
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%v, %v", problems, err)
 		}
@@ -228,11 +253,11 @@ func TestQueueCut(t *testing.T) {
 	}
 	for n, step := range steps {
 		before := disk.Copy()
-		if err := step(bookAt(disk, n, "queue")); err != nil {
+		if err := step(on(disk, n)); err != nil {
 			t.Fatal(err)
 		}
 		old, after := seen(before), seen(disk)
-		_, outcomes := durabletest.Sweep(t, before, func(d *durabletest.Disk) error { return step(bookAt(d, n, "queue")) }, func(o durabletest.Outcome) {
+		_, outcomes := durabletest.Sweep(t, before, func(d *durabletest.Disk) error { return step(on(d, n)) }, func(o durabletest.Outcome) {
 			got := seen(o.Disk)
 			var unconfirmed *durable.UnconfirmedError
 			switch {
@@ -241,7 +266,7 @@ func TestQueueCut(t *testing.T) {
 			case o.Err != nil && !o.Lost() && !errors.As(o.Err, &unconfirmed) && got != old:
 				t.Fatalf("step %d, %v: %v, yet it was done", n, o, o.Err)
 			}
-			if err := step(bookAt(o.Disk, n, "queue")); (err != nil) != (got == after && n > 0) || seen(o.Disk) != after {
+			if err := step(on(o.Disk, n)); (err != nil) != (got == after && n > 0) || seen(o.Disk) != after {
 				t.Fatalf("step %d, %v, repeated: %v, the queue is %q", n, o, err, seen(o.Disk))
 			}
 		})

@@ -1,7 +1,10 @@
-package memory
+// Package queue keeps the tasks of a project that wait for an agent, as events in lines of a file:
+//
+//	.bmad-task/queue.jsonl                     tasks of runs that no kit has a folder for
+//	<output>/.runs/<branch>/<run>/tasks.jsonl  those of a run of a kit
+package queue
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,29 +12,32 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // The states of a task, which are the events that lead to them.
 const (
-	TaskQueued    = "queued"
-	TaskClaimed   = "claimed"
-	TaskCompleted = "completed"
-	TaskFailed    = "failed"
-	TaskCancelled = "cancelled"
+	Queued    = "queued"
+	Claimed   = "claimed"
+	Completed = "completed"
+	Failed    = "failed"
+	Cancelled = "cancelled"
 )
 
 // leadsTo has the events that a state accepts. One that it does not accept changes nothing.
 var leadsTo = map[string][]string{
-	"":          {TaskQueued},
-	TaskQueued:  {TaskClaimed, TaskCancelled},
-	TaskClaimed: {TaskCompleted, TaskFailed, TaskCancelled},
+	"":      {Queued},
+	Queued:  {Claimed, Cancelled},
+	Claimed: {Completed, Failed, Cancelled},
 }
 
 // Limits of the queue.
@@ -42,8 +48,21 @@ const (
 	maxResult  = 2000
 )
 
-// TaskDraft is what a task says.
-type TaskDraft struct {
+// Queue has the tasks of an open project.
+type Queue struct {
+	Project *project.Project
+	Now     func() time.Time
+	// NewID makes a unique id.
+	NewID func() string
+	// Pace counts a write, and returns an error if there were too many.
+	Pace func() error
+}
+
+// format is the version of the lines.
+const format = 1
+
+// Draft is what a task says.
+type Draft struct {
 	RunID     string `json:"run_id,omitempty"`
 	Agent     string `json:"agent,omitempty"`
 	Task      string `json:"task,omitempty"`
@@ -56,10 +75,10 @@ type TaskDraft struct {
 // Task is one piece of work for an agent.
 type Task struct {
 	ID string `json:"task_id"`
-	TaskDraft
-	Status    string `json:"status"`
-	QueuedAt  Time   `json:"queued_at"`
-	UpdatedAt Time   `json:"updated_at"`
+	Draft
+	Status    string     `json:"status"`
+	QueuedAt  notes.Time `json:"queued_at"`
+	UpdatedAt notes.Time `json:"updated_at"`
 	// Holder has claimed the task, Result is what it or the person said at its end.
 	Holder string `json:"holder,omitempty"`
 	Result string `json:"result,omitempty"`
@@ -70,13 +89,13 @@ type event struct {
 	V     int    `json:"v"`
 	Event string `json:"event"`
 	ID    string `json:"task_id"`
-	TaskDraft
-	Result string `json:"result,omitempty"`
-	At     Time   `json:"at"`
+	Draft
+	Result string     `json:"result,omitempty"`
+	At     notes.Time `json:"at"`
 }
 
-// Queued is the result of queueing a task.
-type Queued struct {
+// Receipt is the result of adding a task.
+type Receipt struct {
 	ID     string `json:"task_id"`
 	Status string `json:"status"` // queued, or exists
 	RunID  string `json:"run_id"`
@@ -97,13 +116,14 @@ func CheckName(field, name string) error {
 	if runName.MatchString(name) && strings.Trim(name, ".") != "" {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, visible.Clip(visible.Line(name), maxAgent)).
+	return fault.New(fault.InvalidArgument, "%s %q is not a plain name", field, visible.Clip(visible.Line(name), notes.MaxAgent)).
 		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
 }
 
-func checkTask(b *Book, d *TaskDraft) error {
+// check returns an error if a task is not taken, and completes what it leaves out.
+func (q *Queue) check(d *Draft) error {
 	d.RunID = cmp.Or(d.RunID, DefaultRun)
-	if err := errors.Join(CheckAgent(d.Agent), CheckName("run_id", d.RunID), CheckName("output_key", d.OutputKey)); err != nil {
+	if err := errors.Join(notes.CheckAgent(d.Agent), CheckName("run_id", d.RunID), CheckName("output_key", d.OutputKey)); err != nil {
 		return fault.From(err)
 	}
 	d.Task = strings.TrimSpace(d.Task)
@@ -119,9 +139,9 @@ func checkTask(b *Book, d *TaskDraft) error {
 		return err
 	}
 	for i, name := range d.ContextFiles {
-		rel := b.p.Local(name)
-		if _, err := b.p.Dir.Stat(rel); !fs.ValidPath(rel) || err != nil {
-			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Clip(visible.Line(name), maxName)).
+		rel := q.Project.Local(name)
+		if _, err := q.Project.Dir.Stat(rel); !fs.ValidPath(rel) || err != nil {
+			return fault.New(fault.InvalidArgument, "context_files: the project has no file %q", visible.Clip(visible.Line(name), notes.MaxName)).
 				WithHint("name files of the project, relative to its folder")
 		}
 		d.ContextFiles[i] = rel
@@ -129,20 +149,17 @@ func checkTask(b *Book, d *TaskDraft) error {
 	return nil
 }
 
-// queue is the place of some tasks: the first of its files, without the ending.
-type queue string
-
-const ownQueue queue = store.Folder + "/queue"
+const ownFile = store.Folder + "/queue"
 
 var outputs = []string{"_bmad-output", "_grimoire-output"}
 
-// queueOf returns the queue for the tasks of a run: that of its folder, where a kit has made one.
-func queueOf(b *Book, run string) queue {
+// file is where the tasks of a run are: in its folder, if a kit has made one. It has no ending.
+func (q *Queue) file(run string) string {
 	if run == DefaultRun {
-		return ownQueue
+		return ownFile
 	}
 	for _, out := range outputs {
-		folders, err := fs.Glob(b.p.Dir.Tree(), out+"/.runs/*/"+run)
+		folders, err := fs.Glob(q.Project.Dir.Tree(), out+"/.runs/*/"+run)
 		if err != nil {
 			continue
 		}
@@ -152,85 +169,68 @@ func queueOf(b *Book, run string) queue {
 			folders = []string{main}
 		}
 		for _, folder := range folders {
-			if info, err := b.p.Dir.Stat(folder); err == nil && info.IsDir() {
-				return queue(folder + "/tasks")
+			if info, err := q.Project.Dir.Stat(folder); err == nil && info.IsDir() {
+				return folder + "/tasks"
 			}
 		}
 	}
-	return ownQueue
+	return ownFile
 }
 
-// queues lists those that have tasks.
-func queues(b *Book) []queue {
-	out := []queue{ownQueue}
+// files lists those that have tasks.
+func (q *Queue) files() []string {
+	out := []string{ownFile}
 	for _, prefix := range outputs {
-		names, err := fs.Glob(b.p.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl")
+		names, err := fs.Glob(q.Project.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl")
 		if err != nil {
 			continue
 		}
 		for _, name := range names {
-			out = append(out, queue(strings.TrimSuffix(name, ".jsonl")))
+			out = append(out, strings.TrimSuffix(name, ".jsonl"))
 		}
 	}
 	return out
 }
 
-// tasks is a queue as it was read.
+// tasks is a file of tasks as it was read, in the order in which they were queued.
 type tasks struct {
-	queue    queue
+	log      *notes.Log
 	list     []*Task
-	problems []Problem
-	last     []byte // the newest part
-	parts    int
+	problems []notes.Problem
 }
 
-// readQueue returns the tasks of a queue in the order in which they were queued.
-func readQueue(b *Book, q queue) (tasks, error) {
-	out := tasks{queue: q}
+// read reads a file of tasks.
+func (q *Queue) read(file string) (out tasks, err error) {
 	byID := map[string]*Task{}
-	for n := 0; ; n++ {
-		data, err := b.p.Dir.ReadFile(partName(q, n), maxPart)
-		if errors.Is(err, fs.ErrNotExist) {
-			return out, nil
+	out.log, err = notes.ReadLog(q.Project.Dir, file, func(part string, number int, line []byte) {
+		e := event{}
+		if err := json.Unmarshal(line, &e); err != nil || e.V != format || e.ID == "" {
+			out.problems = append(out.problems, notes.Problem{Path: part, Line: number, Why: lang.T("the line is not an event of a task")})
+			return
 		}
-		if err != nil {
-			return out, b.trouble(err)
+		t, known := byID[e.ID]
+		if !known {
+			t = &Task{}
 		}
-		out.last, out.parts = data, n+1
-		number := 0
-		for raw := range bytes.Lines(data) {
-			number++
-			if raw = bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)); len(raw) == 0 {
-				continue
-			}
-			e := event{}
-			if err := json.Unmarshal(raw, &e); err != nil || e.V != format || e.ID == "" {
-				out.problems = append(out.problems, Problem{Path: partName(q, n), Line: number, Why: lang.T("the line is not an event of a task")})
-				continue
-			}
-			t := byID[e.ID]
-			if t == nil {
-				t = &Task{}
-			}
-			if !slices.Contains(leadsTo[t.Status], e.Event) {
-				continue
-			}
-			t.take(e)
-			if byID[e.ID] == nil {
-				byID[e.ID] = t
-				out.list = append(out.list, t)
-			}
+		if !slices.Contains(leadsTo[t.Status], e.Event) {
+			return
 		}
-	}
+		t.take(e)
+		if !known {
+			byID[e.ID] = t
+			out.list = append(out.list, t)
+		}
+	})
+	return out, err
 }
 
 // take changes the task by an event that its state accepts.
 func (t *Task) take(e event) {
 	t.UpdatedAt = e.At
 	switch e.Event {
-	case TaskQueued:
-		t.ID, t.TaskDraft, t.QueuedAt = e.ID, e.TaskDraft, e.At
-	case TaskClaimed:
+	case Queued:
+		t.ID, t.Draft, t.QueuedAt = e.ID, e.Draft, e.At
+	case Claimed:
 		t.Holder = e.By
 	default:
 		t.Result = e.Result
@@ -238,38 +238,38 @@ func (t *Task) take(e event) {
 	t.Status = e.Event
 }
 
-// Enqueue queues a task. One of the same run and output key exists already, unless it has failed
-// or was cancelled.
-func (b *Book) Enqueue(ctx context.Context, d TaskDraft) (out Queued, err error) {
-	if err := b.allowed(); err != nil {
+// Add queues a task. One of the same run and output key exists already, unless it has failed or was
+// cancelled.
+func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
+	if err := q.check(&d); err != nil {
 		return out, err
 	}
-	if err := checkTask(b, &d); err != nil {
+	if err := q.Pace(); err != nil {
 		return out, err
 	}
-	if err := b.m.pace.take(b.m.Now()); err != nil {
-		return out, err
-	}
-	unlock, err := b.lock(ctx)
+	unlock, err := notes.Lock(ctx, q.Project.Dir)
 	if err != nil {
 		return out, err
 	}
 	defer unlock()
-	t, err := readQueue(b, queueOf(b, d.RunID))
+	t, err := q.read(q.file(d.RunID))
 	if err != nil {
 		return out, err
 	}
-	out = Queued{Status: "exists", RunID: d.RunID, Next: "an agent, or the person with bmad-mcp memory queue take, claims it"}
+	out = Receipt{Status: "exists", RunID: d.RunID, Next: "an agent, or the person with bmad-mcp memory queue take, claims it"}
 	waiting, ahead := 0, 0 // of all runs, and of this one
 	for _, known := range t.list {
-		queued := known.Status == TaskQueued
-		waiting += side(queued)
+		queued := 0
+		if known.Status == Queued {
+			queued = 1
+		}
+		waiting += queued
 		if known.RunID != d.RunID {
 			continue
 		}
-		ahead += side(queued)
-		if known.OutputKey == d.OutputKey && known.Status != TaskFailed && known.Status != TaskCancelled {
-			out.ID, out.State, out.Position = known.ID, known.Status, ahead*side(queued)
+		ahead += queued
+		if known.OutputKey == d.OutputKey && known.Status != Failed && known.Status != Cancelled {
+			out.ID, out.State, out.Position = known.ID, known.Status, ahead*queued
 		}
 	}
 	switch {
@@ -278,8 +278,8 @@ func (b *Book) Enqueue(ctx context.Context, d TaskDraft) (out Queued, err error)
 	case waiting >= maxWaiting:
 		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
 	}
-	out.ID, out.Status, out.Position = b.m.NewID(), TaskQueued, ahead+1
-	return out, record(b, t, &event{Event: TaskQueued, ID: out.ID, TaskDraft: d})
+	out.ID, out.Status, out.Position = q.NewID(), Queued, ahead+1
+	return out, q.record(t.log, &event{Event: Queued, ID: out.ID, Draft: d})
 }
 
 // Step is a change of a task.
@@ -296,28 +296,25 @@ type Step struct {
 }
 
 // Step changes the state of a task. Only one caller claims it.
-func (b *Book) Step(ctx context.Context, s Step) (out Task, err error) {
-	if err := b.allowed(); err != nil {
-		return out, err
-	}
+func (q *Queue) Step(ctx context.Context, s Step) (out Task, err error) {
 	if s.Result, err = cleanResult(s.Result); err != nil {
 		return out, err
 	}
 	// Where there is no such task, nothing is made on the disk.
-	if _, _, err := pick(b, s); err != nil {
+	if _, _, err := q.pick(s); err != nil {
 		return out, err
 	}
-	unlock, err := b.lock(ctx)
+	unlock, err := notes.Lock(ctx, q.Project.Dir)
 	if err != nil {
 		return out, err
 	}
 	defer unlock()
-	q, t, err := pick(b, s)
+	of, t, err := q.pick(s)
 	if err != nil {
 		return out, err
 	}
-	e := event{Event: s.To, ID: t.ID, TaskDraft: TaskDraft{By: s.By}, Result: s.Result}
-	err = record(b, q, &e)
+	e := event{Event: s.To, ID: t.ID, Draft: Draft{By: s.By}, Result: s.Result}
+	err = q.record(of.log, &e)
 	t.take(e)
 	return *t, err
 }
@@ -326,7 +323,7 @@ func cleanResult(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", nil
 	}
-	text, err := cleanText(visible.Clip(text, maxResult))
+	text, err := notes.CleanText(visible.Clip(text, maxResult))
 	if err != nil {
 		return "", err
 	}
@@ -334,15 +331,15 @@ func cleanResult(text string) (string, error) {
 }
 
 // pick returns the task that a step is for, if its state accepts it.
-func pick(b *Book, s Step) (tasks, *Task, error) {
-	for _, q := range queues(b) {
-		t, err := readQueue(b, q)
+func (q *Queue) pick(s Step) (tasks, *Task, error) {
+	for _, file := range q.files() {
+		t, err := q.read(file)
 		if err != nil {
 			return t, nil, err
 		}
 		for _, task := range t.list {
-			named := s.ID != "" && (task.ID == s.ID || len(s.ID) >= minRef && strings.HasPrefix(task.ID, s.ID))
-			next := s.ID == "" && s.To == TaskClaimed && task.Status == TaskQueued && (s.Agent == "" || s.Agent == task.Agent)
+			named := s.ID != "" && notes.Names(s.ID, task.ID)
+			next := s.ID == "" && s.To == Claimed && task.Status == Queued && (s.Agent == "" || s.Agent == task.Agent)
 			switch {
 			case !named && !next:
 			case slices.Contains(leadsTo[task.Status], s.To):
@@ -355,37 +352,29 @@ func pick(b *Book, s Step) (tasks, *Task, error) {
 	if s.ID == "" {
 		return tasks{}, nil, fault.New(fault.NotFound, "no task waits").WithHint("spawn_subagent_task queues one")
 	}
-	return tasks{}, nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), maxName)).WithHint("bmad-mcp memory queue lists them")
+	return tasks{}, nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), notes.MaxName)).WithHint("bmad-mcp memory queue lists them")
 }
 
-// record appends an event to a queue that was read under the lock.
-func record(b *Book, t tasks, e *event) error {
-	e.V, e.At, e.By = format, at(b.m.Now()), visible.Clip(visible.Line(e.By), maxName)
-	encoded, err := encode(e, nil)
-	if err != nil {
-		return err
-	}
-	n := max(t.parts-1, 0)
-	if len(t.last) > 0 && len(t.last)+1+len(encoded) > partLimit {
-		n, t.last = n+1, nil
-	}
-	return b.trouble(b.p.Dir.Replace(partName(t.queue, n), appendLine(t.last, encoded)))
+// record appends an event to a log that was read under the lock.
+func (q *Queue) record(log *notes.Log, e *event) error {
+	e.V, e.At, e.By = format, notes.At(q.Now()), visible.Clip(visible.Line(e.By), notes.MaxName)
+	return log.Append(e)
 }
 
 // Tasks lists the tasks of a run, or with "" those of all, in the order in which they were queued.
-func (b *Book) Tasks(ctx context.Context, run string) (list []Task, problems []Problem, err error) {
-	if err := errors.Join(b.allowed(), ctx.Err()); err != nil {
-		return nil, nil, err
-	}
-	queues := queues(b)
+func (q *Queue) Tasks(ctx context.Context, run string) (list []Task, problems []notes.Problem, err error) {
+	files := q.files()
 	if run != "" {
 		if err := CheckName("run_id", run); err != nil {
 			return nil, nil, err
 		}
-		queues = []queue{queueOf(b, run)}
+		files = []string{q.file(run)}
 	}
-	for _, q := range queues {
-		t, err := readQueue(b, q)
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		t, err := q.read(file)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -397,5 +386,5 @@ func (b *Book) Tasks(ctx context.Context, run string) (list []Task, problems []P
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Compare(b.QueuedAt.Time) })
-	return list, spoken(b.p.Language(""), problems), nil
+	return list, notes.Spoken(q.Project.Language(""), problems), nil
 }

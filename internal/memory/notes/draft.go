@@ -1,0 +1,128 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Draft is a note to remember.
+type Draft struct {
+	Type        Type
+	Agent, Text string
+	// Tags replace those of a note that exists; nil keeps them.
+	Tags []string
+	// By names who asks for it.
+	By string
+	// Session and Finding say what a note of a run is about.
+	Session, Finding string
+	ExpiresAt        time.Time
+	// CreatedAt is when it was first noted elsewhere; zero for now.
+	CreatedAt time.Time
+}
+
+// Checked returns the draft as it is stored, or why it is not taken.
+func (d Draft) Checked() (Draft, error) {
+	if err := d.Type.Check(); err != nil {
+		return d, err
+	}
+	if err := CheckAgent(d.Agent); err != nil {
+		return d, err
+	}
+	text, err := CleanText(d.Text)
+	if err != nil {
+		return d, err
+	}
+	d.Text = text
+	if d.Tags, err = cleanTags(d.Tags); err != nil {
+		return d, err
+	}
+	if err := untrusted.Check("text", d.Text); err != nil {
+		return d, err
+	}
+	for _, tag := range d.Tags {
+		if err := untrusted.Check("tags", tag); err != nil {
+			return d, err
+		}
+	}
+	d.By = visible.Cut(visible.Line(d.By), MaxName, "…")
+	d.Session = visible.Cut(visible.Line(d.Session), MaxName, "…")
+	d.Finding = visible.Cut(visible.Line(d.Finding), MaxName, "…")
+	return d, nil
+}
+
+// CheckAgent refuses a name that is not one of an agent, before any path is made of it.
+func CheckAgent(name string) error {
+	switch {
+	case name == "":
+		return fault.New(fault.InvalidArgument, "agent is missing").
+			WithHint("name who the note is from or for, such as dev or architect")
+	case len(name) > MaxAgent, !utf8.ValidString(name), name == ".", name == "..",
+		strings.ContainsFunc(name, func(r rune) bool { return !InName(r) }):
+		return fault.New(fault.InvalidArgument, "%q is not the name of an agent", visible.Cut(visible.Line(name), MaxAgent, "…")).
+			WithHint("use letters, digits, dots, hyphens and underscores, at most %d bytes, such as dev or architect", MaxAgent)
+	}
+	return nil
+}
+
+// InName reports whether the name of an agent can have a character.
+func InName(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || strings.ContainsRune("._-", r)
+}
+
+// CleanText returns a text without characters that steer a terminal or the direction of
+// writing, and without white space around it.
+func CleanText(text string) (string, error) {
+	if !utf8.ValidString(text) {
+		return "", fault.New(fault.InvalidArgument, "text is not valid UTF-8").WithHint("pass it as UTF-8")
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if visible.Steers(string(r)) {
+			return -1
+		}
+		return r
+	}, text))
+	switch {
+	case text == "":
+		return "", fault.New(fault.InvalidArgument, "text is empty").WithHint("say in one or two sentences what is to be remembered")
+	case len(text) > MaxText:
+		return "", fault.New(fault.InvalidArgument, "text has %d bytes; a note has at most %d", len(text), MaxText).
+			WithHint("remember the lesson, not the document; name the document's path instead")
+	}
+	return text, nil
+}
+
+// cleanTags returns tags, each once; nil for nil.
+func cleanTags(tags []string) ([]string, error) {
+	if tags == nil {
+		return nil, nil
+	}
+	out := []string{}
+	for _, tag := range tags {
+		tag = visible.Line(tag)
+		switch {
+		case tag == "" || slices.Contains(out, tag):
+			continue
+		case len(tag) > MaxTag:
+			return nil, fault.New(fault.InvalidArgument, "the tag %q has %d bytes; a tag has at most %d", visible.Cut(tag, MaxTag, "…"), len(tag), MaxTag).
+				WithHint("shorten it, or say it in the text")
+		}
+		if day, ok := strings.CutPrefix(tag, expiryTag); ok {
+			if _, err := time.Parse(time.DateOnly, day); err != nil {
+				return nil, fault.New(fault.InvalidArgument, "the tag %q names no day", tag).WithHint("write it as expires:2026-12-31")
+			}
+		}
+		out = append(out, tag)
+	}
+	if len(out) > MaxTags {
+		return nil, fault.New(fault.InvalidArgument, "the note has %d tags; at most %d are kept", len(out), MaxTags).WithHint("keep those by which somebody will look for it")
+	}
+	return out, nil
+}

@@ -1,0 +1,236 @@
+package notes
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+const (
+	attributesFile = ".gitattributes"
+	// unionLine makes git keep the lines of both sides of a merge.
+	unionLine = "*.jsonl merge=union"
+)
+
+// Folder is a folder of notes: its files, and the set that was read of them. Several may have one set.
+type Folder struct {
+	*Set
+	// Dir is the project, Path the folder in it.
+	Dir  *durable.Dir
+	Path string
+	// Now is the clock of this machine.
+	Now func() time.Time
+}
+
+// Exists reports whether there is such a folder.
+func (f *Folder) Exists() bool {
+	_, err := f.Dir.Stat(f.Path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// File is the path of a file of the folder, relative to the project.
+func (f *Folder) File(name string) string { return f.Path + "/" + name }
+
+// Hold brings the set up to the files, and keeps it as it is until it is released.
+func (f *Folder) Hold(ctx context.Context) (release func(), err error) {
+	f.mu.Lock()
+	if err := f.refresh(ctx); err != nil {
+		f.mu.Unlock()
+		return nil, trouble(f.Dir, err)
+	}
+	return f.mu.Unlock, nil
+}
+
+// refresh reads the files that have changed.
+func (f *Folder) refresh(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	listed, err := f.Dir.ReadDir(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	now, there := f.Now(), map[string]bool{}
+	f.temps = nil
+	for _, e := range listed {
+		kind, n, ok := parsePart(e.Name())
+		if !ok {
+			if of, temp := durable.IsTemp(e.Name()); temp && strings.HasSuffix(of, ".jsonl") {
+				f.temps = append(f.temps, e.Name())
+			}
+			continue
+		}
+		there[e.Name()] = true
+		info, err := e.Info()
+		known := f.parts[e.Name()]
+		if err == nil && known != nil && known.settled && known.version == durable.VersionOf(info) {
+			continue
+		}
+		f.read(&part{name: e.Name(), kind: kind, number: n}, now)
+	}
+	for name, p := range f.parts {
+		if !there[name] {
+			f.set(&part{name: name, kind: p.kind}, nil)
+			delete(f.parts, name)
+		}
+	}
+	return nil
+}
+
+// read reads a file of notes anew.
+func (f *Folder) read(p *part, now time.Time) {
+	data, version, err := f.Dir.ReadVersion(f.File(p.name), maxPart)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) { // it went away after it was listed
+			err = nil
+		}
+		data, p.err = nil, err
+	}
+	p.version, p.settled = version, err == nil && version.Settled(now)
+	f.set(p, data)
+}
+
+// Problems lists what cannot be used in the files, and notes that others hide.
+func (f *Folder) Problems() (out []Problem) {
+	for _, p := range f.ordered() {
+		if p.err != nil {
+			out = append(out, Problem{Path: f.File(p.name), Why: lang.Of(p.err)})
+		}
+		for _, l := range p.bad {
+			out = append(out, Problem{Path: f.File(p.name), Line: l.number, Why: l.why})
+		}
+	}
+	byKey := func(a, b Key) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) }
+	for _, key := range slices.SortedFunc(maps.Keys(f.hiding), byKey) {
+		for _, l := range f.hiding[key].hidden {
+			out = append(out, Problem{
+				Path: f.File(l.part.name), Line: l.number,
+				Why: lang.T("the note has the id of another one, which hides it: bmad-mcp memory gc --apply gives it its own"),
+			})
+		}
+	}
+	return out
+}
+
+// Change runs a plan on the notes as they are now, under the lock, and writes the parts that it has
+// edited, one after the other.
+func (f *Folder) Change(ctx context.Context, plan func() error) error {
+	unlock, err := Lock(ctx, f.Dir)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	edits, err := f.plan(ctx, plan)
+	if err != nil || len(edits) == 0 {
+		return err
+	}
+	var unconfirmed *durable.UnconfirmedError
+	undo, err := f.prepare()
+	if errors.As(err, &unconfirmed) {
+		err = unconfirmed.Err // of what is taken back
+	}
+	if err == nil {
+		err = f.write(edits)
+	}
+	if err != nil && !errors.As(err, &unconfirmed) {
+		undo()
+	}
+	return trouble(f.Dir, err)
+}
+
+// Try runs a plan without the lock, and reports whether it edits anything. Nothing is written, and the
+// next to hold the set reads the files again.
+func (f *Folder) Try(ctx context.Context, plan func() error) (edits bool, err error) {
+	all, err := f.plan(ctx, plan)
+	return len(all) > 0, err
+}
+
+// edit gives a part its new bytes; none remove it.
+type edit struct {
+	part string
+	data []byte
+}
+
+// plan runs a function on the notes as they are now, and returns the edits that it has made, in the
+// order of writing.
+func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
+	release, err := f.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	f.edited = nil
+	if err := plan(); err != nil {
+		return nil, trouble(f.Dir, err)
+	}
+	for _, name := range f.edited {
+		edits = append(edits, edit{name, f.parts[name].data})
+	}
+	return edits, nil
+}
+
+// prepare makes the folder, and removes what a killed process has left in it.
+func (f *Folder) prepare() (undo func(), err error) {
+	dir := f.Dir
+	made, err := dir.MkdirAll(f.Path)
+	undo = func() { dir.RemoveEmpty(made) }
+	if err != nil {
+		return undo, err
+	}
+	f.mu.Lock()
+	temps, known := f.temps, f.attributes
+	f.mu.Unlock()
+	for _, temp := range temps {
+		_ = dir.Remove(f.File(temp)) // the next write tries again
+	}
+	name := f.File(attributesFile)
+	info, err := dir.Stat(name)
+	if err == nil && known == durable.VersionOf(info) {
+		return undo, nil
+	}
+	have, err := dir.ReadFile(name, maxLine)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return undo, err
+	}
+	if bytes.Contains([]byte("\n"+string(have)), []byte("\n"+unionLine)) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.attributes = durable.VersionOf(info)
+		return undo, nil
+	}
+	if len(have) == 0 {
+		undo = func() {
+			_ = dir.Remove(name)
+			dir.RemoveEmpty(made)
+		}
+	}
+	return undo, dir.Replace(name, appendLine(have, []byte(unionLine+"\n")))
+}
+
+func (f *Folder) write(edits []edit) error {
+	for _, e := range edits {
+		name := f.File(e.part)
+		if len(e.data) > 0 {
+			if err := f.Dir.Replace(name, e.data); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := f.Dir.Remove(name); err != nil {
+			return err
+		}
+		if err := f.Dir.Confirm(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package notes
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// The outcomes of keeping a note.
+const (
+	Created   = "created"
+	Unchanged = "unchanged"
+	// Updated: the tags or the expiry of the note are new; tags replace those it had.
+	Updated = "updated"
+	// Restored: the note had been deleted.
+	Restored = "restored"
+)
+
+// Keep takes in a draft that was checked. project is the name that a new id is made of. It returns the
+// outcome, the note's key, and the name of its file.
+func (s *Set) Keep(d Draft, project string, now time.Time) (outcome string, key Key, file string, err error) {
+	n := &Note{
+		V: format, Type: d.Type, Agent: d.Agent, Text: d.Text, Tags: d.Tags, Project: project,
+		By: d.By, Session: d.Session, Finding: d.Finding,
+	}
+	if !d.ExpiresAt.IsZero() {
+		n.ExpiresAt = At(d.ExpiresAt)
+	}
+	known := s.place(n)
+	var older *line
+	if known == nil {
+		outcome = Created
+		n.CreatedAt = At(now)
+		if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now) {
+			n.CreatedAt = At(d.CreatedAt)
+		}
+		n.UpdatedAt = n.CreatedAt
+	} else {
+		older, outcome = known.note, known.merge(n, now)
+	}
+	if n.Tags == nil {
+		n.Tags = []string{}
+	}
+	switch {
+	case outcome == Unchanged:
+		return outcome, n.Key(), older.part.name, nil
+	case known == nil && len(s.entries) >= MaxNotes:
+		return outcome, n.Key(), "", fault.New(fault.NotAllowed, "the project has %d notes, and no room for more", len(s.entries)).
+			WithHint("the person can remove those that are expired or deleted: bmad-mcp memory gc --apply")
+	}
+	file, err = s.put(n.Type, n, older)
+	return outcome, n.Key(), file, err
+}
+
+// place gives a new note its id, and returns the entry that has it already, if there is one.
+func (s *Set) place(n *Note) *Entry {
+	if e := s.Saying(n.Type, n.Agent, n.Text); e != nil {
+		n.ID = e.note.key.ID
+		return e
+	}
+	n.ID = idOf(n.Project, n.Agent, n.Text)
+	e := s.entries[n.Key()]
+	if e == nil || e.note == nil {
+		return e // unknown, or deleted and its text removed since
+	}
+	n.ID = ownID(n.Project, n.Agent, n.Text)
+	return s.entries[n.Key()]
+}
+
+// merge completes a note from what is stored under its key, and returns what the write means.
+func (e *Entry) merge(n *Note, now time.Time) (outcome string) {
+	stamp := e.after(now)
+	if e.note == nil {
+		n.CreatedAt, n.UpdatedAt = stamp, stamp
+		return Restored
+	}
+	old := e.note.note
+	n.CreatedAt, n.UpdatedAt, n.Project = old.CreatedAt, stamp, old.Project
+	if n.Tags == nil {
+		n.Tags = old.Tags
+	}
+	if n.ExpiresAt.IsZero() {
+		n.ExpiresAt = old.ExpiresAt
+	}
+	if e.Deleted() {
+		return Restored
+	}
+	if n.Session == "" {
+		n.By, n.Session, n.Finding = old.By, old.Session, old.Finding
+	}
+	if sameTags(n.Tags, old.Tags) && n.ExpiresAt.Equal(old.ExpiresAt.Time) && n.Session == old.Session && n.Finding == old.Finding {
+		return Unchanged
+	}
+	return Updated
+}
+
+func sameTags(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// Forget deletes a note for by, in a way that a merge does not bring it back. Its text stays in the file.
+func (s *Set) Forget(e *Entry, by string, now time.Time) error {
+	if e.Note() == nil {
+		return fault.New(fault.Conflict, "the note is deleted already").WithHint("restore brings it back")
+	}
+	_, err := s.put(e.Key().Type, e.bury(by, now), e.tomb)
+	return err
+}
+
+// bury returns the line that deletes a note.
+func (e *Entry) bury(by string, now time.Time) tombstone {
+	key := e.Key()
+	return tombstone{V: format, ID: key.ID, Type: key.Type, DeletedAt: e.after(now), By: visible.Cut(visible.Line(by), MaxName, "…")}
+}
+
+// Restore brings back a deleted note.
+func (s *Set) Restore(e *Entry, now time.Time) error {
+	switch {
+	case e.Note() != nil:
+		return fault.New(fault.Conflict, "the note is not deleted").WithHint("nothing has to be restored")
+	case e.note == nil:
+		return fault.New(fault.NotFound, "the text of the note was removed").
+			WithHint("remember it again; the history of git may have its text")
+	}
+	n := *e.note.note
+	n.UpdatedAt = e.after(now)
+	_, err := s.put(n.Type, n, e.note)
+	return err
+}
+
+// Purge deletes a note and removes its text from the files. A line without text stays, so that the merge
+// of a branch that has the note does not bring it back.
+func (s *Set) Purge(e *Entry, by string, now time.Time) error {
+	if e.note == nil {
+		return fault.New(fault.Conflict, "the text of the note was removed already").WithHint("nothing is left to purge")
+	}
+	dead, err := encode(e.bury(by, now), nil)
+	if err != nil {
+		return err
+	}
+	changes := map[*line][]byte{}
+	for _, l := range e.lines {
+		changes[l] = nil
+	}
+	// The part that gets the deletion is written first, so that it counts wherever the rest is cut.
+	changes[e.note] = dead
+	s.replace(changes, e.note.part)
+	return nil
+}

@@ -1,0 +1,123 @@
+package notes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+)
+
+const (
+	// partLimit is in bytes: what a write costs does not grow with the project.
+	partLimit = 128 << 10
+	// maxPart is what is read of a file: a union of branches can be longer than partLimit.
+	maxPart = 16 << 20
+)
+
+const (
+	// LockFile is held while notes or the queue change.
+	LockFile = locksFolder + "/memory.lock"
+
+	locksFolder = store.Folder + "/locks"
+	ignoreFile  = store.Folder + "/.gitignore"
+)
+
+var newline = []byte("\n")
+
+// PartName is the n-th file of what the first one is named after.
+func PartName[S ~string](first S, n int) string {
+	if n == 0 {
+		return string(first) + ".jsonl"
+	}
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
+}
+
+// appendLine returns data with a line after it, which a missing line break does not join.
+func appendLine(data, line []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(slices.Clip(data), '\n')
+	}
+	return slices.Concat(data, line)
+}
+
+// fits reports whether a part has room for a line.
+func fits(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }
+
+// Log is lines of any kind that are only appended, in the files that the first is named after.
+type Log struct {
+	dir   *durable.Dir
+	first string
+	last  []byte // the newest part
+	parts int
+}
+
+// ReadLog reads a log, and calls a function with each of its lines that is not empty.
+func ReadLog(dir *durable.Dir, first string, read func(part string, number int, line []byte)) (*Log, error) {
+	out := &Log{dir: dir, first: first}
+	for ; ; out.parts++ {
+		name := PartName(first, out.parts)
+		data, err := dir.ReadFile(name, maxPart)
+		if errors.Is(err, fs.ErrNotExist) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, trouble(dir, err)
+		}
+		out.last = data
+		number := 0
+		for raw := range bytes.Lines(data) {
+			number++
+			if raw = bytes.TrimSpace(bytes.TrimPrefix(raw, byteOrderMark)); len(raw) > 0 {
+				read(name, number, raw)
+			}
+		}
+	}
+}
+
+// Append writes a line behind the others. The caller holds the lock since it has read the log.
+func (l *Log) Append(value any) error {
+	encoded, err := encode(value, nil)
+	if err != nil {
+		return err
+	}
+	n, last := max(l.parts-1, 0), l.last
+	if !fits(last, encoded) {
+		n, last = n+1, nil
+	}
+	return trouble(l.dir, l.dir.Replace(PartName(l.first, n), appendLine(last, encoded)))
+}
+
+// Lock takes the lock under which notes and the queue change.
+func Lock(ctx context.Context, dir *durable.Dir) (unlock func(), err error) {
+	if _, err := dir.MkdirAll(locksFolder); err != nil {
+		return nil, trouble(dir, err)
+	}
+	lock, err := dir.Lock(ctx, LockFile)
+	if err != nil {
+		return nil, trouble(dir, err)
+	}
+	unlock = func() { _ = lock.Unlock() }
+	if !dir.Exists(ignoreFile) {
+		if err := dir.Replace(ignoreFile, []byte("*\n")); err != nil {
+			unlock()
+			return nil, trouble(dir, err)
+		}
+	}
+	return unlock, nil
+}
+
+// trouble gives an error of the disk its code, cause and remedy.
+func trouble(dir *durable.Dir, err error) error {
+	var unconfirmed *durable.UnconfirmedError
+	if errors.As(err, &unconfirmed) {
+		return fault.New(fault.Storage, "the disk did not confirm a change that is already visible: %w", unconfirmed).
+			WithHint("a power loss could undo it: check the disk, then look whether the note is there (bmad-mcp memory list) before anything is repeated")
+	}
+	return store.Trouble(dir, err)
+}

@@ -1,0 +1,154 @@
+// Package notes is the format of a project's memory: notes as lines of files that people can read, review
+// and merge.
+//
+//	<folder>/structured/<type>.jsonl           one note a line, at most 128 kB; then <type>-000001.jsonl …
+//	<folder>/structured/.gitattributes         merges the lines of two branches
+//	.bmad-task/locks/memory.lock               held while a note is written
+//
+// A [Set] has the notes as they were read last. They are a fold of all lines that does not depend on
+// their order, so that git's union of two branches means the same on both sides. A line that cannot be
+// read is a [Problem], hides no other, and is never dropped. A [Folder] keeps a set and its files alike.
+package notes
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Limits of what is taken in: MaxText to MaxName in bytes.
+const (
+	MaxText  = 4000
+	MaxTags  = 10
+	MaxTag   = 40
+	MaxAgent = 64
+	// MaxName is for ids, names of clients and the like.
+	MaxName = 200
+	// MaxNotes is how many notes a project can have.
+	MaxNotes = 50_000
+)
+
+// Type is the kind of a note.
+type Type string
+
+// The types of notes.
+const (
+	SharedContext  Type = lesson.SharedContext
+	Decisions      Type = lesson.Decisions
+	AgentLearnings Type = lesson.AgentLearnings
+	Failures       Type = lesson.Failures
+	Stories        Type = lesson.Stories
+)
+
+// Types lists the types of notes.
+func Types() []Type { return []Type{SharedContext, Decisions, AgentLearnings, Failures, Stories} }
+
+func (t Type) known() bool { return slices.Contains(Types(), t) }
+
+// Check returns an error if the type is unknown.
+func (t Type) Check() error {
+	if t.known() {
+		return nil
+	}
+	names := lesson.Types()
+	return fault.New(fault.InvalidArgument, "%q is not a type of notes", visible.Cut(string(t), MaxTag, "…")).
+		WithHint("use one of %s", strings.Join(names, ", ")).Suggest(string(t), names)
+}
+
+// Time is a moment as the files have it: RFC 3339 in UTC, in milliseconds.
+type Time struct{ time.Time }
+
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// At returns a moment as it is stored.
+func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) {
+	return []byte(t.UTC().Format(`"` + timeFormat + `"`)), nil
+}
+
+// String is the moment as it is stored.
+func (t Time) String() string { return t.UTC().Format(timeFormat) }
+
+// Key identifies a note: the same text is another note under another type.
+type Key struct {
+	Type Type
+	ID   string
+}
+
+// Note is one note, as a line of a file has it.
+type Note struct {
+	V         int      `json:"v"`
+	ID        string   `json:"id"`
+	Type      Type     `json:"type"`
+	Agent     string   `json:"agent"`
+	Text      string   `json:"text"`
+	Tags      []string `json:"tags"`
+	Project   string   `json:"project,omitempty"`
+	CreatedAt Time     `json:"created_at"`
+	UpdatedAt Time     `json:"updated_at"`
+	By        string   `json:"by,omitempty"`
+	Session   string   `json:"session,omitempty"`
+	Finding   string   `json:"finding,omitempty"`
+	ExpiresAt Time     `json:"expires_at,omitzero"`
+}
+
+// Who wrote a note, by its line, besides the names of clients.
+const (
+	// ByTerminal is a person at a terminal.
+	ByTerminal = "terminal"
+	// ByRun is this program, from a run whose gates a person decided.
+	ByRun = "bmad-mcp"
+)
+
+// FromPerson reports whether a person has written the note, or let pass what it is from. Its line says
+// so, and anyone who may change the file can write that.
+func (n *Note) FromPerson() bool {
+	return n.By == ByTerminal || n.By == ByRun && n.Session != ""
+}
+
+// Key returns what identifies the note.
+func (n *Note) Key() Key { return Key{n.Type, n.ID} }
+
+// expiryTag begins a tag that says until when a note holds.
+const expiryTag = "expires:"
+
+// Expiry is when the note stops being found, by its field or its tag; zero for never.
+func (n *Note) Expiry() time.Time {
+	ends := n.ExpiresAt.Time
+	for _, tag := range n.Tags {
+		if day, ok := strings.CutPrefix(tag, expiryTag); ok {
+			if t, err := time.Parse(time.DateOnly, day); err == nil && (ends.IsZero() || t.Before(ends)) {
+				ends = t
+			}
+		}
+	}
+	return ends
+}
+
+// Expired reports whether the note is not found any more.
+func (n *Note) Expired(now time.Time) bool {
+	ends := n.Expiry()
+	return !ends.IsZero() && !now.Before(ends)
+}
+
+// Suspicious reports whether the note addresses the model that reads it, in any of what is shown.
+func (n *Note) Suspicious() bool {
+	return untrusted.Suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID, n.By}, n.Tags...), "\n"))
+}
+
+// Masked returns the note without the credentials that somebody wrote into the file.
+func (n Note) Masked() Note {
+	n.Text = untrusted.Mask(n.Text)
+	n.Tags = slices.Clone(n.Tags)
+	for i, tag := range n.Tags {
+		n.Tags[i] = untrusted.Mask(tag)
+	}
+	return n
+}

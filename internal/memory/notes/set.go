@@ -1,0 +1,263 @@
+package notes
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+)
+
+// Set is the notes of one folder as they were read last.
+type Set struct {
+	mu      sync.Mutex
+	parts   map[string]*part
+	entries map[Key]*Entry
+	// texts finds the keys of notes by what they say: clones in folders of different names have
+	// given one text two ids.
+	texts map[textSum][]Key
+	// findings finds them by what they are about in a session.
+	findings map[string][]Key
+	// hiding has the entries with notes that another hides.
+	hiding map[Key]*Entry
+	// oldest is the note that names the project; nil where it has to be looked for.
+	oldest *Note
+	// changed has the notes that have changed since somebody took them.
+	changed map[Key]bool
+	// edited names the parts that a change has given other bytes, in the order of writing.
+	edited []string
+	// temps are files that a killed process has left, or that another one is writing; who has the
+	// lock knows which.
+	temps []string
+	// attributes is the version of the file that makes git merge lines, once it was seen to.
+	attributes durable.Version
+}
+
+// NewSet returns a set that has read nothing.
+func NewSet() *Set {
+	return &Set{
+		parts: map[string]*part{}, entries: map[Key]*Entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{},
+		hiding: map[Key]*Entry{}, changed: map[Key]bool{},
+	}
+}
+
+// Peek runs a function on the set as it is, without a look at the files.
+func (s *Set) Peek(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+// Entries yields all that have lines, in no order, also of deleted notes.
+func (s *Set) Entries() iter.Seq[*Entry] { return maps.Values(s.entries) }
+
+// Len is the number of entries.
+func (s *Set) Len() int { return len(s.entries) }
+
+// Get returns the entry of a key, or nil.
+func (s *Set) Get(key Key) *Entry { return s.entries[key] }
+
+// Changed returns the keys of notes that have come, gone or changed since it was called last.
+func (s *Set) Changed() []Key {
+	out := slices.Collect(maps.Keys(s.changed))
+	clear(s.changed)
+	return out
+}
+
+// Size returns the number of files, and of bytes in them.
+func (s *Set) Size() (files int, bytes int64) {
+	for _, p := range s.parts {
+		bytes += int64(len(p.data))
+	}
+	return len(s.parts), bytes
+}
+
+// Find returns the entry of an id or of the beginning of one; kind may be "".
+func (s *Set) Find(kind Type, ref string) (*Entry, error) {
+	if kind != "" {
+		if err := kind.Check(); err != nil {
+			return nil, err
+		}
+	}
+	ref = strings.ToLower(strings.TrimSpace(ref))
+	var found []Key
+	for key := range s.entries {
+		if (kind == "" || kind == key.Type) && Names(ref, strings.ToLower(key.ID)) {
+			found = append(found, key)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fault.New(fault.NotFound, "no note has the id %q", visible.Cut(visible.Line(ref), MaxName, "…")).
+			WithHint("bmad-mcp memory list shows the ids; the first %d characters of one are enough", minRef)
+	case 1:
+		return s.entries[found[0]], nil
+	}
+	var names []string
+	for _, key := range found {
+		names = append(names, string(key.Type)+" "+key.ID)
+	}
+	slices.Sort(names)
+	return nil, fault.New(fault.Conflict, "%q is the id of %d notes: %s", visible.Cut(visible.Line(ref), MaxName, "…"), len(found), strings.Join(names, ", ")).
+		WithHint("give the whole id, or the type with --type")
+}
+
+// minRef is how much of an id names a note.
+const minRef = 8
+
+// Names reports whether a reference is an id, or enough of its beginning.
+func Names(ref, id string) bool { return id == ref || len(ref) >= minRef && strings.HasPrefix(id, ref) }
+
+// set puts a part in the place of the one of its name. Lines that both have at their ends are
+// not read again.
+func (s *Set) set(p *part, data []byte) {
+	var old []*line
+	if known := s.parts[p.name]; known != nil {
+		old = known.lines
+	}
+	s.parts[p.name], p.data = p, data
+	raws := bytes.Split(data, newline)
+	head, tail, most := 0, 0, min(len(raws), len(old))
+	for head < most && bytes.Equal(raws[head], old[head].raw) {
+		head++
+	}
+	for tail < most-head && bytes.Equal(raws[len(raws)-1-tail], old[len(old)-1-tail].raw) {
+		tail++
+	}
+	dirty, start := map[Key]bool{}, 0
+	for i, raw := range raws {
+		var l *line
+		switch {
+		case i < head:
+			l = old[i]
+		case i >= len(raws)-tail:
+			l = old[i+len(old)-len(raws)]
+		default:
+			if l = parseLine(raw, p.kind); l.usable() {
+				if s.entries[l.key] == nil {
+					s.entries[l.key] = &Entry{}
+				}
+				e := s.entries[l.key]
+				e.lines, dirty[l.key] = append(e.lines, l), true
+			}
+		}
+		l.part, l.raw, l.start, l.number = p, raw, start, i+1
+		start += len(raw) + 1
+		if p.lines = append(p.lines, l); !l.why.Empty() {
+			p.bad = append(p.bad, l)
+		}
+	}
+	for _, l := range old[head : len(old)-tail] {
+		if e := s.entries[l.key]; e != nil {
+			e.lines = slices.DeleteFunc(e.lines, func(known *line) bool { return known == l })
+			dirty[l.key] = true
+		}
+	}
+	for key := range dirty {
+		s.refold(key)
+	}
+}
+
+// refold decides anew which lines of a key count.
+func (s *Set) refold(key Key) {
+	e := s.entries[key]
+	s.changed[key] = true
+	if e.note != nil {
+		unlist(s.texts, sumOf(e.note.note), key)
+		unlist(s.findings, findingOf(e.note.note), key)
+		s.unname(e.note.note)
+	}
+	if e.fold(); len(e.lines) == 0 {
+		delete(s.entries, key)
+	}
+	if delete(s.hiding, key); len(e.hidden) > 0 {
+		s.hiding[key] = e
+	}
+	if e.note == nil {
+		return
+	}
+	list(s.texts, sumOf(e.note.note), key)
+	if e.note.note.Finding != "" {
+		list(s.findings, findingOf(e.note.note), key)
+	}
+	s.unname(e.note.note)
+}
+
+func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
+
+func unlist[K comparable](in map[K][]Key, at K, key Key) {
+	in[at] = slices.DeleteFunc(in[at], func(k Key) bool { return k == key })
+	if len(in[at]) == 0 {
+		delete(in, at)
+	}
+}
+
+// first returns the entry of some keys that counts: one that is not deleted, and of those the one
+// with the least id; nil where there is none.
+func (s *Set) first(keys []Key) (found *Entry) {
+	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
+		if e := s.entries[key]; found == nil || found.Deleted() && !e.Deleted() {
+			found = e
+		}
+	}
+	return found
+}
+
+// Saying returns the entry of a text of an agent under a type, deleted ones as well.
+func (s *Set) Saying(kind Type, agent, text string) *Entry {
+	return s.first(s.texts[sumOf(&Note{Type: kind, Agent: agent, Text: text})])
+}
+
+// Known returns the entry of a finding of a session, deleted ones as well.
+func (s *Set) Known(session, finding string) *Entry {
+	return s.first(s.findings[findingOf(&Note{Session: session, Finding: finding})])
+}
+
+func findingOf(n *Note) string { return n.Session + "\x00" + n.Finding }
+
+// textSum stands for what a note says, and whose it is.
+type textSum [16]byte
+
+func sumOf(n *Note) textSum {
+	sum := sha256.Sum256([]byte(string(n.Type) + "\x00" + n.Agent + "\x00" + n.Text))
+	return textSum(sum[:16])
+}
+
+// ordered returns the parts in the order of their names.
+func (s *Set) ordered() []*part {
+	return slices.SortedFunc(maps.Values(s.parts), func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number))
+	})
+}
+
+// Project returns the name of the project that ids are made of: the oldest note's, so that a clone
+// in a folder of another name gives the same ids; "" where no note has one.
+func (s *Set) Project() string {
+	if s.oldest == nil {
+		s.oldest = &Note{}
+		for _, e := range s.entries {
+			if e.note != nil && e.note.note.Project != "" && (s.oldest.Project == "" || older(e.note.note, s.oldest) < 0) {
+				s.oldest = e.note.note
+			}
+		}
+	}
+	return s.oldest.Project
+}
+
+func older(a, b *Note) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
+}
+
+// unname forgets the oldest note where one that comes or goes could be it.
+func (s *Set) unname(n *Note) {
+	if s.oldest != nil && (s.oldest.Project == "" || older(n, s.oldest) <= 0) {
+		s.oldest = nil
+	}
+}
