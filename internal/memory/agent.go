@@ -76,7 +76,9 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
-			out.Learnings = append(out.Learnings, Learning{n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags[:min(len(n.Tags), notes.MaxTags)]), n.Suspicious(), v.source(n)})
+			out.Learnings = append(out.Learnings, Learning{
+				n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags), n.Suspicious(), v.source(n),
+			})
 		}
 		return out
 	}), nil
@@ -91,7 +93,7 @@ func (v *view) agents() (out []AgentFacts) {
 		}
 	}
 	add := func(a grimoire.Agent) {
-		f := AgentFacts{ID: untrusted.Label(a.ID, notes.MaxName), Name: untrusted.Label(a.Name, notes.MaxName), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: untrusted.Label(a.Domain, notes.MaxName)}
+		f := AgentFacts{ID: label(a.ID), Name: label(a.Name), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: label(a.Domain)}
 		for _, name := range a.Names() {
 			f.Learnings += learned[name]
 		}

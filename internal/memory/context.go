@@ -58,7 +58,7 @@ const maxArchitecture = 3000
 func (b *Book) Context(ctx context.Context, section string) (ProjectContext, error) {
 	section = cmp.Or(section, sections[0])
 	if !slices.Contains(sections, section) {
-		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", untrusted.Label(section, notes.MaxName)).
+		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
 	v, err := newView(ctx, b.read, "", 0)
@@ -87,7 +87,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		}
 		if section == sections[0] {
 			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{untrusted.Label(v.kit.User, notes.MaxName), untrusted.Label(v.kit.Language, notes.MaxName)}
+				out.User = &UserFacts{label(v.kit.User), label(v.kit.Language)}
 			}
 			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}
@@ -104,14 +104,14 @@ func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil
 	}
-	p.Name, p.Type, p.Description = untrusted.Label(p.Name, notes.MaxName), untrusted.Label(p.Type, notes.MaxName), untrusted.Label(p.Description, text)
+	p.Name, p.Type, p.Description = label(p.Name), label(p.Type), untrusted.Label(p.Description, text)
 	stack, repos := p.Stack, p.Repos
 	p.Stack, p.Repos = []string{}, nil
 	for _, s := range stack[:min(len(stack), items)] {
 		p.Stack = append(p.Stack, untrusted.Label(s, notes.MaxTag*2))
 	}
 	for _, r := range repos[:min(len(repos), items)] {
-		p.Repos = append(p.Repos, grimoire.Repo{Name: untrusted.Label(r.Name, notes.MaxName), Path: untrusted.Label(r.Path, notes.MaxName), Branch: untrusted.Label(r.Branch, notes.MaxName)})
+		p.Repos = append(p.Repos, grimoire.Repo{Name: label(r.Name), Path: label(r.Path), Branch: label(r.Branch)})
 	}
 	return &p
 }

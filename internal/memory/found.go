@@ -40,7 +40,7 @@ const maxShownText = 600
 func (r *reading) found(n placed, h recall.Hit) Found {
 	text := untrusted.Shown(n.Text, maxShownText)
 	return Found{
-		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, notes.MaxAgent), Text: text, Tags: shownAll(n.Tags[:min(len(n.Tags), notes.MaxTags)]), Date: date(n.UpdatedAt),
+		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, notes.MaxAgent), Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),
 		Score: round(h.Score), Coverage: round(h.Coverage), Weak: h.Weak(), Stale: r.stale(text), Suspicious: n.Suspicious(), Source: r.source(n),
 	}
 }
@@ -55,13 +55,17 @@ func date(t notes.Time) string {
 
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-func shownAll(tags []string) []string {
-	out := make([]string, len(tags))
-	for i, tag := range tags {
-		out[i] = untrusted.Shown(tag, notes.MaxName)
+// shownAll are the first tags of a note, or files of a task, as they are shown.
+func shownAll(list []string) []string {
+	out := make([]string, min(len(list), notes.MaxTags))
+	for i := range out {
+		out[i] = untrusted.Shown(list[i], notes.MaxName)
 	}
 	return out
 }
+
+// label is a name as it is shown.
+func label(name string) string { return untrusted.Label(name, notes.MaxName) }
 
 // pathLike matches what is written like a path of a file in the project.
 var pathLike = pattern.New(`(?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b`)

@@ -127,8 +127,7 @@ func (src Source) drafts() (out []imported, problems []notes.Problem) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	data := notes.WithoutMark(src.Data)
-	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(data)}, data)
+	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(src.Data)}, src.Data)
 	for _, e := range content.Entries {
 		d := imported{line: e.Line, derived: true, Draft: notes.Draft{
 			Type: notes.Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date,

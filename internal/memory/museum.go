@@ -47,7 +47,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 	known := append([]string{allCategories}, lesson.Categories()...)
 	category = cmp.Or(category, allCategories)
 	if !slices.Contains(known, category) {
-		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", untrusted.Label(category, notes.MaxName)).
+		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
 	v, err := newView(ctx, b.read, query, topN)
@@ -84,7 +84,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		for _, n := range found[:items] {
 			f := exhibits[n.name]
 			out.Failures = append(out.Failures, Failure{
-				ID: untrusted.Label(cmp.Or(f.ID, n.ID), notes.MaxName), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
+				ID: label(cmp.Or(f.ID, n.ID)), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
 				Category: untrusted.Label(f.Category, notes.MaxTag), Severity: f.Severity, Status: untrusted.Label(f.Status, notes.MaxTag),
 				Title: untrusted.Label(f.Title, text), Lesson: untrusted.Shown(f.Lesson, text), Rule: untrusted.Shown(f.Rule, text),
 				Suspicious: n.Suspicious() || untrusted.Suspicious(f.ID+"\n"+f.Category+"\n"+f.Status), Source: v.source(n),

@@ -49,8 +49,11 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	byOthers := func(n placed) bool { return !n.FromPerson() }
 	written := slices.DeleteFunc(slices.Clone(hits), byOthers)
 	for _, n := range append(written, slices.DeleteFunc(hits, placed.FromPerson)...) {
-		note := lesson.Note{ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent), Source: r.source(n), Date: date(n.UpdatedAt),
-			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved)}
+		note := lesson.Note{
+			ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent),
+			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved),
+			Source: r.source(n), Date: date(n.UpdatedAt),
+		}
 		data, err := json.Marshal(note)
 		if err != nil {
 			return nil, err

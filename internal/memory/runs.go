@@ -72,7 +72,7 @@ type RunView struct {
 func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList, error) {
 	known := []string{"all", grimoire.Active, grimoire.Completed, grimoire.Failed}
 	if status = cmp.Or(status, known[0]); !slices.Contains(known, status) {
-		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", untrusted.Label(status, notes.MaxName)).
+		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
 	v, err := newView(ctx, b.read, "", 0)
@@ -124,7 +124,8 @@ func after(rows []SessionRow, cursor string) (int, error) {
 	stamp, rest, _ := strings.Cut(cursor, "/")
 	changed, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil || !strings.Contains(rest, "/") {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", untrusted.Label(cursor, notes.MaxName)).WithHint("use the next of the page before, or leave it out for the first page")
+		return 0, fault.New(fault.InvalidArgument, "%q is not a place in the list of sessions", label(cursor)).
+			WithHint("use the next of the page before, or leave it out for the first page")
 	}
 	at := slices.IndexFunc(rows, func(r SessionRow) bool {
 		return r.changed.Before(changed) || r.changed.Equal(changed) && r.cursor() > cursor
@@ -180,7 +181,10 @@ func (v *view) branches() []grimoire.Branch {
 
 // row describes a branch by its newest run.
 func (v *view) row(branch grimoire.Branch) SessionRow {
-	row := SessionRow{ID: untrusted.Label(branch.Name, notes.MaxName), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns, Status: branch.Status(v.kit.Runs), changed: branch.Created}
+	row := SessionRow{
+		ID: label(branch.Name), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns,
+		Status: branch.Status(v.kit.Runs), changed: branch.Created,
+	}
 	if last := v.newestRun("", branch.Name); last != nil {
 		of := runRow(last)
 		row.Run, row.Stage = of.ID, of.Stage
@@ -201,7 +205,7 @@ func stamp(t time.Time) string {
 
 func runRow(r *grimoire.Run) SessionRow {
 	return SessionRow{
-		ID: untrusted.Label(r.ID, notes.MaxName), Name: untrusted.Label(r.ID, notes.MaxName), Branch: untrusted.Label(r.Branch, notes.MaxName), Status: r.Status, Stage: r.Stage(),
+		ID: label(r.ID), Name: label(r.ID), Branch: label(r.Branch), Status: r.Status, Stage: r.Stage(),
 		UpdatedAt: stamp(r.Updated), changed: r.Updated,
 	}
 }
@@ -262,7 +266,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 		}
 		out.Tasks = []queue.Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
-			t.Task, t.Result, t.ContextFiles = untrusted.Shown(t.Task, text), untrusted.Shown(t.Result, text), shownAll(t.ContextFiles[:min(len(t.ContextFiles), notes.MaxTags)])
+			t.Task, t.Result, t.ContextFiles = untrusted.Shown(t.Task, text), untrusted.Shown(t.Result, text), shownAll(t.ContextFiles)
 			out.Tasks = append(out.Tasks, t)
 		}
 		return out

@@ -90,10 +90,15 @@ func (v *view) ranked(wanted func(placed) bool) (out []placed) {
 // maxReply is how many bytes the JSON of a reply may have.
 const maxReply = 14_000
 
+// sizes are how many items a reply has, and how much of their texts; the first that fits counts.
+var sizes = []struct{ items, text int }{
+	{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 200}, {maxCount, 120}, {40, 120}, {30, 120}, {20, 120}, {10, 120}, {3, 120},
+}
+
 // fit returns a reply with as many items and as much of their texts as it can hold; form makes it
 // of numbers of them.
 func fit[T any](items int, form func(items, text int) T) (out T) {
-	for _, most := range []struct{ items, text int }{{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 200}, {maxCount, 120}, {40, 120}, {30, 120}, {20, 120}, {10, 120}, {3, 120}} {
+	for _, most := range sizes {
 		out = form(min(items, most.items), most.text)
 		if data, err := json.Marshal(out); err != nil || len(data) <= maxReply {
 			break

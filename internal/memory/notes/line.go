@@ -201,9 +201,6 @@ func unknownKeys(raw []byte) map[string]json.RawMessage {
 // Line returns a value as a line of a file.
 func Line(value any) ([]byte, error) { return encode(value, nil) }
 
-// WithoutMark returns a text without the byte order mark that some editors put before it.
-func WithoutMark(text []byte) []byte { return bytes.TrimPrefix(text, byteOrderMark) }
-
 // Lines yields the notes among the lines of a file, with their numbers; kind is the type of those that
 // name none.
 func Lines(data []byte, kind Type) iter.Seq2[int, *Note] {

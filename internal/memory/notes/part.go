@@ -1,10 +1,19 @@
 package notes
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+const (
+	// partLimit is in bytes: what a write costs does not grow with the project.
+	partLimit = 128 << 10
+	// maxPart is what is read of a file: a union of branches can be longer than partLimit.
+	maxPart = 16 << 20
 )
 
 // part is one file of notes.
@@ -34,3 +43,24 @@ func parsePart(name string) (kind Type, n int, ok bool) {
 	}
 	return "", 0, false
 }
+
+var newline = []byte("\n")
+
+// PartName is the n-th file of what the first one is named after.
+func PartName[S ~string](first S, n int) string {
+	if n == 0 {
+		return string(first) + ".jsonl"
+	}
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
+}
+
+// appendLine returns data with a line after it, which a missing line break does not join.
+func appendLine(data, line []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(slices.Clip(data), '\n')
+	}
+	return slices.Concat(data, line)
+}
+
+// fits reports whether a part has room for a line.
+func fits(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }
