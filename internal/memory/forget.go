@@ -25,7 +25,11 @@ func (b *Book) Purge(ctx context.Context, kind notes.Type, ref, by string) (note
 
 // amend runs a plan on the note of an id, and returns the note.
 func (b *Book) amend(ctx context.Context, kind notes.Type, ref string, plan func(*writing, *notes.Entry) error) (out notes.Note, err error) {
-	err = b.changeKnown(ctx, true, func(w *writing) error {
+	w, err := b.write()
+	if err != nil {
+		return out, err
+	}
+	err = w.ChangeKnown(ctx, true, func() error {
 		e, err := w.Find(kind, ref)
 		if err != nil {
 			return err
@@ -48,12 +52,16 @@ type Collected struct {
 // Collect finds, and with apply removes, lines that no longer count: those of expired and deleted
 // notes, those that a later line replaces, and old deletions. Lines that cannot be read stay.
 func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err error) {
+	w, err := b.write()
+	if err != nil {
+		return out, err
+	}
 	out.Files = []string{}
 	// Lines go before the ones that hide them: cut between two parts, nothing that was hidden comes
 	// back.
 	for _, hiding := range []bool{false, true} {
 		before := out
-		if err := b.changeKnown(ctx, apply, func(w *writing) error {
+		if err := w.ChangeKnown(ctx, apply, func() error {
 			out = before
 			files, err := w.Sweep(&out.Swept, hiding, w.Now())
 			for _, name := range files {

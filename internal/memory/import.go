@@ -60,7 +60,8 @@ const SharedAgent = "shared"
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
 // Without apply nothing is written.
 func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported, err error) {
-	if err := b.Usable(); err != nil {
+	w, err := b.write()
+	if err != nil {
 		return out, err
 	}
 	drafts, problems := src.drafts()
@@ -68,7 +69,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	err = b.changeKnown(ctx, apply, func(w *writing) error {
+	err = w.ChangeKnown(ctx, apply, func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
 		for _, d := range drafts {
 			item := w.take(d)

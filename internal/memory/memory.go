@@ -199,27 +199,10 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 	return r, nil
 }
 
-// change runs a plan on the notes as they are now, and writes what it changes.
-func (b *Book) change(ctx context.Context, plan func(*writing) error) error {
+// write returns the notes for a change.
+func (b *Book) write() (*writing, error) {
 	if err := b.Usable(); err != nil {
-		return err
+		return nil, err
 	}
-	return b.notes.Change(ctx, func() error { return plan(b.writing()) })
-}
-
-// changeKnown is change for notes that have to exist: if they do not, it leaves no trace. Without
-// apply it is a trial, which writes nothing.
-func (b *Book) changeKnown(ctx context.Context, apply bool, plan func(*writing) error) error {
-	if err := b.Usable(); err != nil {
-		return err
-	}
-	edits, err := b.notes.Try(ctx, func() error { return plan(b.writing()) })
-	if err != nil || !edits || !apply {
-		return err
-	}
-	return b.change(ctx, plan)
-}
-
-func (b *Book) writing() *writing {
-	return &writing{Folder: b.notes, p: b.p}
+	return &writing{Folder: b.notes, p: b.p}, nil
 }

@@ -73,10 +73,19 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 // is one note, however often it is reported; what became of it is in its tags.
 func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error {
 	b := m.Of(p)
-	if len(lessons) == 0 || p.Config.Memory == config.MemoryOff || p.Config.Memory == config.MemoryAuto && !b.notes.Exists() {
+	switch p.Config.Memory {
+	case config.MemoryOff:
 		return nil
+	case config.MemoryAuto:
+		if !b.notes.Exists() {
+			return nil
+		}
 	}
-	return b.changeKnown(ctx, true, func(w *writing) error {
+	w, err := b.write()
+	if err != nil || len(lessons) == 0 {
+		return err
+	}
+	return w.ChangeKnown(ctx, true, func() error {
 		for _, l := range lessons {
 			d, wanted, err := w.draft(l)
 			if err != nil {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
@@ -29,7 +30,8 @@ type Similar struct {
 // Remember keeps a note. The same text of the same agent and type is one note, however often it
 // is remembered.
 func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err error) {
-	if err := b.Usable(); err != nil {
+	w, err := b.write()
+	if err != nil {
 		return out, err
 	}
 	if d, err = d.Checked(); err != nil {
@@ -39,10 +41,11 @@ func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err
 		return out, err
 	}
 	var similar chan []Similar
-	err = b.change(ctx, func(w *writing) error {
+	err = w.Change(ctx, func() error {
 		if out, err = w.keep(d); err == nil && out.Status != notes.Unchanged {
 			similar = make(chan []Similar, 1)
-			go b.lookForSimilar(notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
+			r := &reading{shelf: b.shelf, now: b.m.Now()}
+			go r.lookForSimilar(b.m.Log, notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
 		}
 		return err
 	})
@@ -54,15 +57,14 @@ func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err
 
 // lookForSimilar looks for similar notes while the disk writes the one that they are like. A fault in
 // it costs the hint, not the note.
-func (b *Book) lookForSimilar(key notes.Key, text string, found chan<- []Similar) {
+func (r *reading) lookForSimilar(log *slog.Logger, key notes.Key, text string, found chan<- []Similar) {
 	defer close(found)
 	defer func() {
 		if cause := recover(); cause != nil {
-			b.m.Log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
+			log.Error("similar notes were not looked for", "note", key.ID, "panic", cause)
 		}
 	}()
-	r := &reading{shelf: b.shelf, now: b.m.Now()}
-	b.notes.Peek(func() { found <- r.similar(key, text) })
+	r.notes.Peek(func() { found <- r.similar(key, text) })
 }
 
 const (

@@ -147,11 +147,13 @@ func (f *Folder) Change(ctx context.Context, plan func() error) error {
 	return trouble(f.Dir, err)
 }
 
-// Try runs a plan without the lock, and reports whether it edits anything. Nothing is written, and the
-// next to hold the set reads the files again.
-func (f *Folder) Try(ctx context.Context, plan func() error) (edits bool, err error) {
-	all, err := f.plan(ctx, plan)
-	return len(all) > 0, err
+// ChangeKnown is Change for notes that have to exist: if they do not, it leaves no trace. Without apply
+// it is a trial, which writes nothing.
+func (f *Folder) ChangeKnown(ctx context.Context, apply bool, plan func() error) error {
+	if edits, err := f.plan(ctx, plan); err != nil || len(edits) == 0 || !apply {
+		return err
+	}
+	return f.Change(ctx, plan)
 }
 
 // edit gives a part its new bytes; none remove it.
