@@ -19,15 +19,23 @@ const (
 	inText      = "text"
 )
 
-// addresses has the rules of each form in one pattern.
-var addresses = sync.OnceValue(func() map[string]*pattern.Pattern {
-	rules := map[string][]string{}
-	for _, rule := range readRules(suspiciousRules) {
-		rules[rule[0]] = append(rules[rule[0]], addressed(rule))
-	}
-	out := map[string]*pattern.Pattern{}
-	for form, all := range rules {
-		out[form] = pattern.New(strings.Join(all, "|"))
+// address is what rules of one form look for.
+type address struct {
+	form    string
+	matches *pattern.Pattern
+}
+
+// addresses has the rules that follow each other and are of one form in one pattern: a pattern that has
+// too much to tell apart forgets what it has learned, and is slow.
+var addresses = sync.OnceValue(func() (out []address) {
+	var together []string
+	rules := readRules(suspiciousRules)
+	for i, rule := range rules {
+		together = append(together, addressed(rule))
+		if i+1 == len(rules) || rules[i+1][0] != rule[0] {
+			out = append(out, address{rule[0], pattern.New(strings.Join(together, "|"))})
+			together = nil
+		}
 	}
 	return out
 })
@@ -50,9 +58,20 @@ func Suspicious(text string) bool {
 	}
 	plain, _ := plainText(text)
 	words, sentences, joined := wordsOf(plain)
-	in := addresses()
-	if in[inJoined].MatchString(joined) || in[inSentences].MatchString(sentences) || in[inWords].MatchString(words) || in[inText].MatchString(strings.ToLower(plain)) {
-		return true
+	lower := strings.ToLower(plain)
+	for _, a := range addresses() {
+		text := lower
+		switch a.form {
+		case inJoined:
+			text = joined
+		case inWords:
+			text = words
+		case inSentences:
+			text = sentences
+		}
+		if a.matches.MatchString(text) {
+			return true
+		}
 	}
 	solid := strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(plain)
 	for _, run := range encoded.FindAllString(solid, -1) {
