@@ -33,7 +33,7 @@ var addresses = sync.OnceValue(func() (out []address) {
 	for i, rule := range rules {
 		together = append(together, addressed(rule))
 		if i+1 == len(rules) || rules[i+1][0] != rule[0] {
-			out = append(out, address{rule[0], pattern.New(strings.Join(together, "|"))})
+			out = append(out, address{rule[0], pattern.New(either(together))})
 			together = nil
 		}
 	}
@@ -46,6 +46,23 @@ func addressed(rule []string) string {
 		return rule[1]
 	}
 	return strings.ReplaceAll(rule[1], "_", " ")
+}
+
+// either is the expression of all rules. Those between spaces share them, so that a pattern has less to
+// tell apart.
+func either(rules []string) string {
+	var between, others []string
+	for _, rule := range rules {
+		if strings.HasPrefix(rule, " ") && strings.HasSuffix(rule, " ") {
+			between = append(between, strings.TrimSuffix(rule[1:], " "))
+		} else {
+			others = append(others, rule)
+		}
+	}
+	if len(between) > 0 {
+		others = append(others, " (?:"+strings.Join(between, "|")+") ")
+	}
+	return strings.Join(others, "|")
 }
 
 // encoded is a long text that nobody can read.
