@@ -4,7 +4,7 @@ import "github.com/bmad-mcp/bmad-mcp/internal/durable"
 
 // ofDisk returns the sentence of an error of package durable, which knows no languages.
 func ofDisk(err error) (sentence Text, ok bool) {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // one that is wrapped has further words
 	case *durable.BusyError:
 		if e.Holder == "" {
 			return T("lock %s is held by another caller", e.Name), true
@@ -25,7 +25,7 @@ func ofDisk(err error) (sentence Text, ok bool) {
 	case *durable.TooManyError:
 		return T("the folder %s holds more than %d entries", e.Name, e.Limit), true
 	}
-	if err == durable.ErrOutside {
+	if err == durable.ErrOutside { //nolint:errorlint // as above
 		return T("the folder lies elsewhere"), true
 	}
 	return Text{}, false
