@@ -16,11 +16,9 @@ var limits = limit{
 	wider:   map[string]int{},
 	up: map[string]int{
 		"internal/engine":       0,
-		"internal/views":        0,
 		"internal/submission":   0,
 		"internal/request":      0,
 		"internal/permission":   0,
-		"internal/integrity":    0,
 		"internal/documents":    0,
 		"internal/mcpserver":    0,
 		"internal/bmad/catalog": 1,

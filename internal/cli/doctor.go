@@ -19,7 +19,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -165,7 +164,7 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 		c.Detail = a.lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req.Address(), views.IDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, req.Address(), sessions, true)
 	if err != nil {
 		return c, err
 	}

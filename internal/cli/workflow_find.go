@@ -4,13 +4,13 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // workflowViews lists the workflows of the project with where each comes from.
-func workflowViews(a *app) ([]views.Workflow, error) {
+func workflowViews(a *app) ([]engine.Workflow, error) {
 	req, err := a.request(nil)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +15,7 @@ const maxLeads = 20
 
 // card is a run on a page that lists several.
 type card struct {
-	views.Row
+	engine.Row
 	Project projectLink
 	Href    string
 	// Place is its stage, and the state of that.
@@ -82,7 +81,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 }
 
 // newCard describes a run.
-func newCard(a *asked, p folder, stages []workflow.Stage, r views.Row) card {
+func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row) card {
 	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
 	if r.CurrentState.WaitsForHuman() {
 		c.Href = p.Document(r.TaskName, r.CurrentStage)

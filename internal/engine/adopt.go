@@ -16,7 +16,7 @@ import (
 // adopt lets the person accept a session that was changed by other hands, as it is. The
 // history records the finding.
 func (r *run) adopt(ctx context.Context) (*Reply, error) {
-	stored, err := r.check.Get(ctx)
+	stored, err := r.check.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +32,9 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
+	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
 		r.disk = documents.On(r.project) // the files may have changed while the person was asked
-		return r.disk.Altered(ctx, s, r.check.Found)
+		return r.disk.Altered(ctx, s, r.check.found)
 	})
 	if err != nil {
 		return nil, err

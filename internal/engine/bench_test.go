@@ -187,9 +187,7 @@ func BenchmarkChanged(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				var ids []string
 				for _, s := range sessions {
-					ids = append(ids, s.SessionID)
 					data, err := os.ReadFile(filepath.Join(bench.dir, ".bmad-task", "session-"+s.SessionID+".json"))
 					if err != nil {
 						b.Fatal(err)
@@ -203,7 +201,7 @@ func BenchmarkChanged(b *testing.B) {
 					}
 				}
 				for b.Loop() {
-					if _, err := bench.engine.Changed(ctx, project.Address{Cwd: bench.dir}, ids, false); err != nil {
+					if _, err := bench.engine.Changed(ctx, project.Address{Cwd: bench.dir}, sessions, false); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -86,7 +85,7 @@ func TestClockThatGoesBack(t *testing.T) {
 		}
 		seen[e.Path] = seen[e.Path] || e.Action == workflow.ActionSubmit
 	}
-	for _, step := range views.History(b.stored(), workflow.Verification{}) {
+	for _, step := range b.stored().Steps(workflow.Verification{}) {
 		if step.Waited != nil && *step.Waited < 0 {
 			t.Errorf("%s waited %v", step.Event, *step.Waited)
 		}

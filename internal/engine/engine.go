@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -20,13 +19,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
-	integrity.Records
+	vouchers
 	permission.Consent
 }
 
@@ -122,9 +120,8 @@ type Options struct {
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
-	*views.Reader
 	options Options
-	keeper  *integrity.Keeper
+	keeper  *keeper
 	person  permission.Person
 	born    time.Time
 	memory  *memory
@@ -144,9 +141,8 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log), memory: newMemory(maxRemembered)}
+	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log}, memory: newMemory(maxRemembered)}
 	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
-	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
 }

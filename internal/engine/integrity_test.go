@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -47,7 +46,7 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 		}
 	}
 	b.do(start("another thing"))
-	list := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: views.ViewSessions})
+	list := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: engine.ViewSessions})
 	if list.Resource == nil || !strings.Contains(list.Resource.Text, `"integrity": "changed"`) {
 		t.Errorf("%+v", list.Resource)
 	}
@@ -148,7 +147,7 @@ func TestLookingRecordsNothing(t *testing.T) {
 	b.restart()
 	b.do(engine.Request{Action: workflow.ActionStatus})
 	b.do(engine.Request{Action: workflow.ActionResume})
-	if _, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, []string{b.session}, true); err != nil {
+	if _, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, summaries(b.session), true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(b.state); err == nil {

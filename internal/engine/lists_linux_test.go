@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -51,7 +50,7 @@ func BenchmarkLists(b *testing.B) {
 				_, err := bench.engine.Do(ctx, engine.Request{Action: workflow.ActionStatus, Cwd: bench.dir})
 				return err
 			},
-			"resource":   func() error { _, _, err := bench.engine.Resource(ctx, at, views.ViewSessions); return err },
+			"resource":   func() error { _, _, err := bench.engine.Resource(ctx, at, engine.ViewSessions); return err },
 			"all":        func() error { _, _, _, err := bench.engine.Sessions(ctx, at); return err },
 			"completion": func() error { _, _, err := bench.engine.Known(ctx, at); return err },
 		} {

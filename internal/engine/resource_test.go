@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -127,7 +126,7 @@ func TestWithin(t *testing.T) {
 			t.Errorf("a session of elsewhere by %s: %v", ref, err)
 		}
 	}
-	if _, _, err := e.Resource(ctx, project.Address{Session: free.SessionID}, views.ViewSession); !fault.Is(err, fault.NotFound) {
+	if _, _, err := e.Resource(ctx, project.Address{Session: free.SessionID}, engine.ViewSession); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a session of elsewhere as a resource: %v", err)
 	}
 	entries, err := os.ReadDir(outside)

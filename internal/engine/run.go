@@ -6,7 +6,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -22,14 +21,14 @@ type run struct {
 	// call is when the call came in, by the engine's memory.
 	call   int64
 	caller caller
-	check  *integrity.Check
+	check  *check
 	disk   *documents.Disk
 }
 
 func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
 	return &run{
 		Engine: e, project: p, id: id, req: req, call: call,
-		caller: e.memory.caller(p, id, req.Client), check: e.keeper.Of(p, id), disk: documents.On(p),
+		caller: e.memory.caller(p, id, req.Client), check: e.keeper.of(p, id), disk: documents.On(p),
 	}
 }
 
@@ -93,7 +92,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Strict: r.check.Strict, Trusting: r.keeper.Trusting(),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.trusting(),
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,

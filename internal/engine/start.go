@@ -31,7 +31,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
-	e.keeper.SealNew(ctx, p, s)
+	e.keeper.sealNew(ctx, p, s)
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)
@@ -48,7 +48,7 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := e.run(p, id, req, 0)
-	r.check.Record(ctx, s)
+	r.check.record(ctx, s)
 	r.caller.show(s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project

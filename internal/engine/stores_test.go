@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -57,25 +56,25 @@ func (w *transcript) do(req engine.Request) {
 // look reads all that can be read of the session and its project.
 func (w *transcript) look() {
 	w.t.Helper()
-	for _, view := range []string{"", views.ViewSession, views.ViewHistory, views.ViewSessions, "po"} {
+	for _, view := range []string{"", engine.ViewSession, engine.ViewHistory, engine.ViewSessions, "po"} {
 		w.do(engine.Request{Action: workflow.ActionStatus, View: view})
 	}
 	w.do(engine.Request{Action: workflow.ActionResume})
 	here := engine.Request{Cwd: w.dir, SessionID: w.session}
-	for _, view := range []string{views.ViewSession, views.ViewHistory, views.ViewSessions} {
+	for _, view := range []string{engine.ViewSession, engine.ViewHistory, engine.ViewSessions} {
 		res, _, err := w.engine.Resource(ctx, here.Address(), view)
 		w.note("resource "+view, res, err)
 	}
 	entries, _, err := w.engine.Index(ctx, here.Address(), 10)
 	for i := range entries { // a file's own time is not the engine's
-		if entries[i].View != views.ViewSession {
+		if entries[i].View != engine.ViewSession {
 			entries[i].Changed = w.clock
 		}
 	}
 	w.note("index", entries, err)
 	_, found, _, err := w.engine.Inspect(ctx, here.Address())
 	w.note("inspect", found, err)
-	changed, err := w.engine.Changed(ctx, here.Address(), []string{w.session}, true)
+	changed, err := w.engine.Changed(ctx, here.Address(), summaries(w.session), true)
 	w.note("changed", changed, err)
 	rounds, err := w.engine.Submissions(ctx, here.Address(), workflow.PO, 1)
 	w.note("rounds", rounds, err)

@@ -16,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // listedSessions bounds the sessions in a list of resources: hosts show the list to people
@@ -127,7 +126,7 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 	if a.cwd != "" {
 		base.Cwd = a.cwd
 	}
-	if a.view == views.ViewReview {
+	if a.view == engine.ViewReview {
 		return review(ctx, r.engine, a, base)
 	}
 	return r.engine.Resource(ctx, base.Address(), a.view)
@@ -145,7 +144,7 @@ func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Reso
 	for _, e := range entries {
 		size := e.Size
 		res := mcp.Resource{URI: artifactURI(e.Session.TaskName, e.View), Name: e.Session.TaskName + "/" + e.View, MIMEType: "text/markdown", Size: &size}
-		if e.View == views.ViewSession {
+		if e.View == engine.ViewSession {
 			res.URI, res.Name, res.MIMEType = sessionURI(e.Session.SessionID), e.Session.TaskName, "application/json"
 			res.Description = string(e.Session.CurrentStage) + ", " + strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
 		}

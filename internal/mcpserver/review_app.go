@@ -16,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -147,5 +146,5 @@ func review(ctx context.Context, e *engine.Engine, a address, base engine.Reques
 	}
 	page := render.Document(texts[0].Text)
 	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: texts[0].Path, HTML: string(page.HTML), Hidden: page.Hidden, Edited: texts[0].Edited})
-	return engine.Resource{Name: views.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
+	return engine.Resource{Name: engine.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
 }
