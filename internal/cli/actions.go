@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // request returns a request for the session that the arguments name.
-func (a *app) request(args []string) (engine.Request, error) {
+func (a *app) request(args []string) (request.Request, error) {
 	dir, err := a.project()
-	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+	req := request.Request{SessionID: taskName(args), Places: []string{dir}}
 	if a.cwd != "" {
 		req.Cwd = dir
 	}
@@ -50,7 +51,7 @@ func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, work
 }
 
 // do runs one action for the person or script at this terminal.
-func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
+func (a *app) do(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	dir, err := a.project()
 	if err != nil {
 		return nil, err

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 func adoptCommand(a *app) *cobra.Command {
@@ -39,7 +39,7 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 	return cmd
 }
 
-func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
+func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 	req.By = "terminal"
 	if !req.Restore {
 		ask, err := a.terminal(false, "")

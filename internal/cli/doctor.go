@@ -13,11 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -158,7 +158,7 @@ func checkFolders(a *app) doctor.Check {
 // checkHistories names the sessions that were changed by other hands.
 func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
-	req := engine.Request{Cwd: cwd}
+	req := request.Request{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
 	if err != nil {
 		c.Detail = a.lang.Say("not checked: the project cannot be used")

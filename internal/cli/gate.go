@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -61,7 +61,7 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 	if err != nil {
 		return err
 	}
-	req := engine.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
+	req := request.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
 	yes := !reject
 	if f.yes {
 		if reject && strings.TrimSpace(f.feedback) == "" {
@@ -89,7 +89,7 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 }
 
 // decided runs a decision or an answer, and ends with exitGate where none was given.
-func decided(a *app, cmd *cobra.Command, req engine.Request) error {
+func decided(a *app, cmd *cobra.Command, req request.Request) error {
 	reply, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	return decided(a, cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+	return decided(a, cmd, request.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
 }
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its

@@ -9,10 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -31,8 +32,8 @@ func (a *app) speakOf(s *workflow.Session) {
 
 // speakAs chooses the language of the session that an action was for, by its reply or refusal,
 // which speak that language already.
-func (a *app) speakAs(ctx context.Context, req engine.Request, reply *engine.Reply, err error) {
-	of := engine.Request{Cwd: req.Cwd, Places: req.Places}
+func (a *app) speakAs(ctx context.Context, req request.Request, reply *reply.Reply, err error) {
+	of := request.Request{Cwd: req.Cwd, Places: req.Places}
 	var f *fault.Error
 	switch {
 	case reply != nil:

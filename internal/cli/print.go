@@ -10,15 +10,15 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
+func (a *app) printReply(r *reply.Reply, withPrompt bool) error {
 	if a.asJSON {
 		return a.printJSON(r)
 	}
@@ -96,7 +96,7 @@ func plain(markdown string) string {
 }
 
 // nextCommands lists the commands that a person at the terminal can run now.
-func nextCommands(r *engine.Reply) string {
+func nextCommands(r *reply.Reply) string {
 	task := shellWord(r.TaskName)
 	if slices.Contains(r.PendingUserActions, string(workflow.ActionAdopt)) {
 		return "  bmad-mcp adopt " + task + "\n"

@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -96,11 +97,11 @@ func (v *runView) close() {
 // pausing asks the person while the page rests.
 type pausing struct {
 	view *runView
-	engine.Channel
+	request.Channel
 }
 
-// Ask implements engine.Channel.
-func (p pausing) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
+// Ask implements request.Channel.
+func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
 	if p.view.page != nil {
 		p.view.page.rest()
 		defer p.view.page.wake()

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -38,7 +38,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: action, SessionID: taskName(args), View: view, Wait: wait}
+			req := request.Request{Action: action, SessionID: taskName(args), View: view, Wait: wait}
 			if wait > 0 {
 				changes := feed.New(feed.Options{Now: a.engine.Clock, Log: a.log})
 				defer changes.Close()

@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,7 +18,7 @@ func confirmCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}
 			if cmd.Flags().Changed("confirmed") {
 				req.Confirmed = &f.confirmed
 			}
@@ -39,7 +39,7 @@ func approveCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback, Revision: f.wanted(cmd)}
 			if !cmd.Flags().Changed("approved") {
 				if err := explicitRisk(a, cmd, args); err != nil {
 					return err

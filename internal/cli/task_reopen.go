@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +16,7 @@ func reopenCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}, f.withPrompt)
+			return a.act(cmd, request.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}, f.withPrompt)
 		},
 	}
 	revisionFlag(cmd, &f)

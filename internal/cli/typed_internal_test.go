@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -25,15 +25,15 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 			}
 			e, library := a.newEngine(within)
 			defer library.Close()
-			do := func(req engine.Request) {
+			do := func(req request.Request) {
 				t.Helper()
 				req.Cwd, req.Via = project, workflow.ChannelRelayed
 				if _, err := e.Do(t.Context(), req); err != nil {
 					t.Fatal(err)
 				}
 			}
-			do(engine.Request{Action: workflow.ActionStart, Objective: "x"})
-			do(engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# D\nQuality Score: 96"}}})
+			do(request.Request{Action: workflow.ActionStart, Objective: "x"})
+			do(request.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []request.Result{{Engine: workflow.Claude, Text: "# D\nQuality Score: 96"}}})
 			gate, _, ok := e.TypedGate(t.Context(), project, workflow.ActionConfirm, workflow.DecisionApprove, "")
 			if !ok {
 				t.Fatal("nothing waits")
@@ -42,8 +42,8 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			yes := true
-			do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
-			s, _, err := e.Session(t.Context(), (&engine.Request{Cwd: project, SessionID: "x"}).Address())
+			do(request.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+			s, _, err := e.Session(t.Context(), (&request.Request{Cwd: project, SessionID: "x"}).Address())
 			if err != nil {
 				t.Fatal(err)
 			}

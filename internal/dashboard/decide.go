@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -37,7 +38,7 @@ type sent struct {
 type decision struct {
 	sent
 	a       *asked
-	req     engine.Request
+	req     request.Request
 	session *workflow.Session
 	stage   workflow.StageID
 	project folder
@@ -152,7 +153,7 @@ func prepare(d *Dashboard, it *decision) error {
 	if len(q.Questions) > 0 {
 		it.req.Action = workflow.ActionAnswer
 	}
-	offered := slices.ContainsFunc(q.Choices, func(c engine.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
+	offered := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
 	switch {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").WithHint("your words are kept: load the page again, read what it shows, and decide then")
@@ -246,17 +247,17 @@ type browserChannel struct {
 	signature *workflow.Signature
 }
 
-// Ask implements engine.Channel. The answer is for what the page has shown; to any other question
+// Ask implements request.Channel. The answer is for what the page has shown; to any other question
 // it decides nothing.
-func (b browserChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	it := b.it
-	out := engine.Response{
+	out := gate.Response{
 		Channel: b.channel, Passkey: b.signature, Feedback: it.Feedback, Comments: it.Comments, Answers: it.Answers, SkipRest: it.SkipRest,
 		Took: max(it.took, time.Millisecond),
 	}
 	out.Silence.Why = nothingGiven
 	if q.Revision != it.Revision || q.SessionID != it.session.SessionID {
-		return engine.Response{Channel: b.channel, Silence: out.Silence}, nil
+		return gate.Response{Channel: b.channel, Silence: out.Silence}, nil
 	}
 	if it.Decision == string(workflow.DecisionAnswer) {
 		out.Decision = workflow.DecisionAnswer

@@ -15,7 +15,7 @@ import (
 
 // adopt lets the person accept a session that was changed by other hands, as it is. The
 // history records the finding.
-func (r *run) adopt(ctx context.Context) (*Reply, error) {
+func (r *run) adopt(ctx context.Context) (*reply.Reply, error) {
 	stored, err := r.check.get(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func adoptable(s *standing.Standing) error {
 
 // restore puts the approved texts back that were altered. It decides nothing, so that it needs no
 // person.
-func (r *run) restore(ctx context.Context, s *standing.Standing) (*Reply, error) {
+func (r *run) restore(ctx context.Context, s *standing.Standing) (*reply.Reply, error) {
 	switch {
 	case s.Integrity.Changed():
 		return nil, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.TaskName, s.Integrity.Reason()).
@@ -81,9 +81,9 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	if r.req.Ask == nil {
 		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
 	}
-	q := Question{
+	q := gate.Question{
 		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
-		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
+		Choices: []gate.Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
 	a, err := r.ask(ctx, s, q)

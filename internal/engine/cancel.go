@@ -12,7 +12,7 @@ import (
 )
 
 // cancel ends a session for good. Nothing is deleted.
-func (r *run) cancel(ctx context.Context) (*Reply, error) {
+func (r *run) cancel(ctx context.Context) (*reply.Reply, error) {
 	var grant *workflow.Grant
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionCancel, words.CancelLabel)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Do runs one action. An error is always a *fault.Error, except the context's
 // own when the caller gave up; nothing was changed then.
-func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) Do(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	if err := req.Validate(); err != nil {
 		return nil, e.Translated(ctx, req, err)
 	}
@@ -19,26 +20,26 @@ func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
 
 // Adopt lets the person accept a session that was changed by other hands, as it is. It is
 // not an action of the tool: req.Ask has to be a person at a terminal.
-func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) Adopt(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	req.Action = workflow.ActionAdopt
 	return e.perform(ctx, req)
 }
 
 // perform runs one action of a request that was checked.
-func (e *Engine) perform(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) perform(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	reply, err := e.handle(ctx, req)
 	switch {
 	case err == nil:
 		reply.Fit()
 		return reply, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
+	case errors.Is(err, context.Canceled), errors.Is(err, request.ErrAsked):
 		return nil, err
 	}
 	return nil, e.Translated(ctx, req, err)
 }
 
 // handle returns the reply to a request, of any size.
-func (e *Engine) handle(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) handle(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	call := e.memory.count.Add(1)
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
@@ -66,7 +67,7 @@ func (e *Engine) handle(ctx context.Context, req Request) (*Reply, error) {
 	return reply, nil
 }
 
-func (r *run) act(ctx context.Context) (*Reply, error) {
+func (r *run) act(ctx context.Context) (*reply.Reply, error) {
 	switch r.req.Action {
 	case workflow.ActionSubmit:
 		return r.submit(ctx)

@@ -1,6 +1,6 @@
 // Package engine holds the use cases of bmad-mcp, one file an action. It owns the
 // clock, the ids and the transactions; the faces turn what they receive into a
-// [Request], call [Engine.Do], and show the [Reply] or the *fault.Error.
+// [request.Request], call [Engine.Do], and show the [reply.Reply] or the *fault.Error.
 package engine
 
 import (
@@ -10,15 +10,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -53,49 +49,6 @@ type Notes interface {
 // MaxPersona bounds the persona in a reply, in bytes.
 const MaxPersona = 1800
 
-// Limits of texts that people and models type, in bytes.
-const (
-	MaxObjective = request.MaxObjective
-	MaxFeedback  = request.MaxFeedback
-	MaxAnswer    = request.MaxAnswer
-)
-
-// ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
-var ErrAsked = request.ErrAsked
-
-// MaxReply is the size, in bytes of JSON, that no reply exceeds.
-const MaxReply = reply.Max
-
-// What a call and a reply carry, and a channel between the engine and the person.
-type (
-	// Request is one call, from any face.
-	Request = request.Request
-	// Result is what one engine hands in.
-	Result = request.Result
-	// Channel brings a question to a person and their answer back.
-	Channel = request.Channel
-	// Notice reports on something that takes long.
-	Notice = verify.Notice
-	// Reply is what an action answers.
-	Reply = reply.Reply
-	// Resource is something of a project that can be read by itself.
-	Resource = reply.Resource
-	// SessionView is a session in a list.
-	SessionView = reply.SessionView
-	// Names are what the faces call the doors of this program.
-	Names = standing.Names
-	// Question is what a person is asked.
-	Question = gate.Question
-	// Bound says which point of which session an answer is for.
-	Bound = gate.Bound
-	// Choice is a decision and how a person reads it.
-	Choice = gate.Choice
-	// Response is the person's answer.
-	Response = gate.Response
-	// Silence says why there is no decision.
-	Silence = gate.Silence
-)
-
 // Options are what an Engine needs from outside.
 type Options struct {
 	// Projects finds and opens the projects.
@@ -110,7 +63,7 @@ type Options struct {
 	// Notes are what projects remember from run to run; with nil, nothing.
 	Notes Notes
 	// Names are what the faces call their tool of decisions and the program.
-	Names Names
+	Names standing.Names
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string

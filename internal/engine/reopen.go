@@ -13,7 +13,7 @@ import (
 
 // reopen takes the session back to an earlier stage. What follows from that
 // stage is marked stale and kept.
-func (r *run) reopen(ctx context.Context) (*Reply, error) {
+func (r *run) reopen(ctx context.Context) (*reply.Reply, error) {
 	target := workflow.StageID(r.req.Stage)
 	var grant *workflow.Grant
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {

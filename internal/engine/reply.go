@@ -14,7 +14,7 @@ import (
 )
 
 // reply describes a session, with a message for the human.
-func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
+func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (*reply.Reply, error) {
 	if !reply.Briefs(s, d) {
 		return reply.New(s, d, message, ""), nil
 	}

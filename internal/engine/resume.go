@@ -9,7 +9,7 @@ import (
 )
 
 // resume gives the current stage's whole briefing again and changes nothing.
-func (r *run) resume(ctx context.Context) (*Reply, error) {
+func (r *run) resume(ctx context.Context) (*reply.Reply, error) {
 	s, err := r.look(ctx)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -17,7 +19,7 @@ type run struct {
 	*Engine
 	project *project.Project
 	id      string
-	req     Request
+	req     request.Request
 	// call is when the call came in, by the engine's memory.
 	call   int64
 	caller caller
@@ -25,7 +27,7 @@ type run struct {
 	disk   *documents.Disk
 }
 
-func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
+func (e *Engine) run(p *project.Project, id string, req request.Request, call int64) *run {
 	return &run{
 		Engine: e, project: p, id: id, req: req, call: call,
 		caller: e.memory.caller(p, id, req.Client), check: e.keeper.of(p, id), disk: documents.On(p),
@@ -41,7 +43,7 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 }
 
 // silence is the error of a question that brought no decision.
-type silence struct{ Silence }
+type silence struct{ gate.Silence }
 
 func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
@@ -112,7 +114,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 }
 
 // ask puts a question to the person, who may edit the draft before they answer.
-func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Response, error) {
+func (r *run) ask(ctx context.Context, s *standing.Standing, q gate.Question) (gate.Response, error) {
 	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // start makes a session at the first stage.
-func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) start(ctx context.Context, req request.Request) (*reply.Reply, error) {
 	p, err := e.Projects().At(req.Address())
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 )
 
 // status describes a session and changes nothing.
-func (r *run) status(ctx context.Context) (*Reply, error) {
+func (r *run) status(ctx context.Context) (*reply.Reply, error) {
 	waited, inVain, err := r.wait(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 }
 
 // list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
+func (e *Engine) list(ctx context.Context, req request.Request, p *project.Project) (*reply.Reply, error) {
 	all, err := p.Sessions(ctx)
 	if err != nil {
 		return nil, err

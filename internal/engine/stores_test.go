@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -47,7 +48,7 @@ func (w *transcript) note(what string, v any, err error) {
 	w.out = append(w.out, what+"\n"+strings.ReplaceAll(string(text), w.dir, "PROJECT"))
 }
 
-func (w *transcript) do(req engine.Request) {
+func (w *transcript) do(req request.Request) {
 	w.t.Helper()
 	reply, err := w.try(req)
 	w.note(fmt.Sprintf("%s %s %s", req.Action, req.Stage, req.View), reply, err)
@@ -57,10 +58,10 @@ func (w *transcript) do(req engine.Request) {
 func (w *transcript) look() {
 	w.t.Helper()
 	for _, view := range []string{"", engine.ViewSession, engine.ViewHistory, engine.ViewSessions, "po"} {
-		w.do(engine.Request{Action: workflow.ActionStatus, View: view})
+		w.do(request.Request{Action: workflow.ActionStatus, View: view})
 	}
-	w.do(engine.Request{Action: workflow.ActionResume})
-	here := engine.Request{Cwd: w.dir, SessionID: w.session}
+	w.do(request.Request{Action: workflow.ActionResume})
+	here := request.Request{Cwd: w.dir, SessionID: w.session}
 	for _, view := range []string{engine.ViewSession, engine.ViewHistory, engine.ViewSessions} {
 		res, _, err := w.engine.Resource(ctx, here.Address(), view)
 		w.note("resource "+view, res, err)
@@ -88,8 +89,8 @@ func (w *transcript) wholeRun() {
 	stale := w.stored().Revision
 	w.do(submit(workflow.PO, sample(t, run, "01-po-first.md")))
 	w.look()
-	w.do(engine.Request{Action: workflow.ActionAnswer, Revision: &stale, Answers: map[string]string{"q1": "us"}}) // lost
-	w.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+	w.do(request.Request{Action: workflow.ActionAnswer, Revision: &stale, Answers: map[string]string{"q1": "us"}}) // lost
+	w.do(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
 	w.restart()
 	w.do(submit(workflow.PO, sample(t, run, "03-po-second.json")))
 	w.look()
@@ -98,9 +99,9 @@ func (w *transcript) wholeRun() {
 	draft := w.draft(workflow.PO)
 	w.write(draft, w.read(draft)+"\nOne more line.\n")
 	w.do(confirm(true))
-	w.do(engine.Request{Action: workflow.ActionSubmit, Stage: "po"})
+	w.do(request.Request{Action: workflow.ActionSubmit, Stage: "po"})
 	w.write(draft, w.read(draft)+"\nQuality Score: 95/100\n")
-	w.do(engine.Request{Action: workflow.ActionSubmit, Stage: "po"})
+	w.do(request.Request{Action: workflow.ActionSubmit, Stage: "po"})
 	if err := os.Remove(filepath.Join(w.dir, draft)); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func (w *transcript) wholeRun() {
 	w.do(submit(workflow.Review, sample(t, run, "10-review-second.md")))
 	w.do(submit(workflow.QA, sample(t, run, "11-qa.md")))
 	w.look()
-	w.do(engine.Request{Action: workflow.ActionReopen, Stage: "architect", Feedback: "one more"})
+	w.do(request.Request{Action: workflow.ActionReopen, Stage: "architect", Feedback: "one more"})
 	w.do(submit(workflow.Architect, sample(t, run, "05-architect-second.md")+"\nQuality Score: 91/100\n"))
 	w.look()
 
@@ -138,13 +139,13 @@ func (w *transcript) wholeRun() {
 	first := w.session
 	w.do(start("build a thing"))
 	w.do(start("another"))
-	w.do(engine.Request{Action: workflow.ActionCancel})
-	reply, err := w.engine.Do(ctx, engine.Request{Action: workflow.ActionStatus, Cwd: w.dir})
+	w.do(request.Request{Action: workflow.ActionCancel})
+	reply, err := w.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Cwd: w.dir})
 	w.note("list", reply, err)
-	reply, err = w.engine.Do(ctx, engine.Request{Action: workflow.ActionResume, Cwd: w.dir})
+	reply, err = w.engine.Do(ctx, request.Request{Action: workflow.ActionResume, Cwd: w.dir})
 	w.note("resume of many", reply, err)
 	w.session = first
-	w.do(engine.Request{Action: workflow.ActionCancel})
+	w.do(request.Request{Action: workflow.ActionCancel})
 	w.look()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/submission"
@@ -18,7 +19,7 @@ import (
 )
 
 // submit scores a document and moves the session by what comes of it.
-func (r *run) submit(ctx context.Context) (*Reply, error) {
+func (r *run) submit(ctx context.Context) (*reply.Reply, error) {
 	var sub *submission.Submission
 	var kept string
 	from := workflow.Stage{}
@@ -60,14 +61,14 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 
 // askNow puts the questions of a submission to the person right away, where the caller
 // can. The submission is taken, whatever comes of it.
-func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply) (*Reply, error) {
+func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *reply.Reply) (*reply.Reply, error) {
 	r.caller.show(s.Revision)
-	next := r.run(r.project, r.id, Request{
+	next := r.run(r.project, r.id, request.Request{
 		Action: workflow.ActionAnswer, By: r.req.By, Client: r.req.Client, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision,
 	}, r.call)
 	out, err := next.answer(ctx)
 	var none *silence
-	if err == nil || errors.Is(err, ErrAsked) || errors.As(err, &none) && !none.Unasked {
+	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
 		return out, err
 	}
 	return submitted, nil

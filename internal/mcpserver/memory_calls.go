@@ -11,6 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // Model is a language model that the person has set up for delegated tasks.
@@ -36,7 +38,7 @@ type memoryTools struct {
 type memoryCall struct {
 	memoryArguments
 	call    mcp.CallToolRequest
-	request engine.Request
+	request request.Request
 	project *project.Project
 	book    *memory.Book
 	// sample is the answer of the host's model that the call brings, if any.
@@ -101,13 +103,13 @@ func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
 	return c.book.Enqueue(ctx, memory.TaskDraft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
 }
 
-// fitting returns a reply without the last entries of a list in it, as many as do not fit.
-func fitting[T, E any](reply *T, list *[]E) T {
+// fitting returns what was found without the last entries of a list in it, as many as do not fit.
+func fitting[T, E any](found *T, list *[]E) T {
 	for len(*list) > 0 {
-		if data, err := library.Encode(reply); err != nil || len(data) <= engine.MaxReply {
+		if data, err := library.Encode(found); err != nil || len(data) <= reply.Max {
 			break
 		}
 		*list = (*list)[:len(*list)-1]
 	}
-	return *reply
+	return *found
 }

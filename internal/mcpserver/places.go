@@ -9,17 +9,17 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // place adds the folders in which to look for a call without cwd: the host's project, the
 // client's roots, the server's folder. A non-nil result is a question for the client, which then
 // repeats the call, or a refusal.
-func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if c.places.Remote {
 		return c.placeServed(ctx, call, req)
 	}
@@ -47,7 +47,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 }
 
 // base returns the request of a caller that calls no tool, with the folders in which to look.
-func (c *callers) base(ctx context.Context) engine.Request {
+func (c *callers) base(ctx context.Context) request.Request {
 	req := c.request(ctx)
 	if c.places.Remote {
 		req.Places = c.served(c.roots.of(ctx), false)
@@ -84,7 +84,7 @@ func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err 
 // work of one project does not belong into a folder of several.
 
 // placeServed is place over HTTP.
-func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if req.Cwd != "" {
 		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
 			return c.refuse(ctx, *req, fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).

@@ -16,6 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // listedSessions bounds the sessions in a list of resources: hosts show the list to people
@@ -93,7 +95,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 }
 
 // about is a request for the subject of a resource, as far as its address says.
-func (r *resources) about(ctx context.Context, uri string) engine.Request {
+func (r *resources) about(ctx context.Context, uri string) request.Request {
 	base := r.callers.base(ctx)
 	if a, err := parseAddress(uri); err == nil {
 		base.SessionID, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
@@ -104,14 +106,14 @@ func (r *resources) about(ctx context.Context, uri string) engine.Request {
 }
 
 // readSafely reads the resource at an address; a panic is an error of it.
-func (r *resources) readSafely(ctx context.Context, uri string) (res engine.Resource, err error) {
+func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resource, err error) {
 	defer mcpwire.Caught(r.log, "resource", uri, &err)
 	res, _, err = r.read(ctx, uri, r.callers.base(ctx))
 	return res, err
 }
 
 // read returns the resource at an address, for a caller at base, and its project.
-func (r *resources) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+func (r *resources) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
 		return r.memory.read(ctx, uri, base)
 	}
@@ -120,7 +122,7 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 	}
 	a, err := parseAddress(uri)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	base.SessionID = a.session
 	if a.cwd != "" {
@@ -134,7 +136,7 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 
 // listed returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
-func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Resource, string) {
+func (r *resources) listed(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
 	entries, cwd, err := r.engine.Index(ctx, base.Address(), listedSessions)
 	if err != nil {
 		r.log.Debug("no resources are listed", "error", err)

@@ -15,6 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -46,7 +48,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
-		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm}
+		req = request.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm}
 	}
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
@@ -56,7 +58,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions: it was taken.
-			req = engine.Request{
+			req = request.Request{
 				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
 				By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
 			}
@@ -74,7 +76,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
-func (t tasks) blind(ctx context.Context, req engine.Request) bool {
+func (t tasks) blind(ctx context.Context, req request.Request) bool {
 	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
 		return false
 	}
@@ -89,7 +91,7 @@ func (t tasks) blind(ctx context.Context, req engine.Request) bool {
 
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
-func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
+func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel) *mcp.CallToolResult {
 	began, waited := t.engine.Clock(), time.Duration(0)
 	hold := t.waits.hold(mcpwire.ClientKey(ctx))
 	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
@@ -100,7 +102,7 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 	reply, err := t.engine.Do(ctx, req)
 	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
-	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
+	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
 		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
 		return channel.asking
 	case err != nil:
@@ -119,7 +121,7 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 // telling returns a function that passes an action's notices on to the client: as progress, if
 // the call asks for that, and as log messages at level info, which are sent only to clients that
 // want that level.
-func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
+func telling(ctx context.Context, call mcp.CallToolRequest) func(verify.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
 		token = call.Params.Meta.ProgressToken
@@ -130,7 +132,7 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) 
 	}
 	var mu sync.Mutex
 	last := -1.0
-	return func(n engine.Notice) {
+	return func(n verify.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
 		if mcpwire.Detach(ctx, n.Message) {

@@ -3,8 +3,8 @@ package runner
 import (
 	"context"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -14,7 +14,7 @@ const yesWords = "--yes of the command line"
 // person takes a step that is a person's: their channel is asked, or they have said it beforehand.
 func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	at := r.at()
-	req := engine.Request{SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By, Revision: &at.Revision}
+	req := request.Request{SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By, Revision: &at.Revision}
 	yes := true
 	switch s {
 	case askQuestions, fileAnswers:

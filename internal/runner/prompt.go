@@ -3,7 +3,6 @@ package runner
 import (
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -32,7 +31,7 @@ type material struct {
 
 // promptFor is everything that an engine is told for a stage. problem is why its last answer was
 // not submitted.
-func promptFor(r *engine.Reply, writes bool, problem lang.Text) (string, error) {
+func promptFor(r *reply.Reply, writes bool, problem lang.Text) (string, error) {
 	m := material{Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Requests: r.ChangeRequests, Sprints: r.Sprints, File: r.SessionFile,
 		Owed: r.Owed, OwedMore: r.OwedMore, Returned: r.Returned}
 	if r.Evidence != nil {

@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -37,7 +38,7 @@ type run struct {
 
 	// session and reply describe the session as it is; each step reads them anew.
 	session *workflow.Session
-	reply   *engine.Reply
+	reply   *reply.Reply
 	worked  int
 	begun   map[workflow.StageID]int // rounds whose begin was told
 
@@ -124,7 +125,7 @@ func (r *run) read(ctx context.Context) error {
 		if !r.session.CurrentState.Active() {
 			action = workflow.ActionStatus
 		}
-		reply, err := r.Engine.Do(ctx, engine.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
+		reply, err := r.Engine.Do(ctx, request.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
 		if err != nil {
 			return err
 		}

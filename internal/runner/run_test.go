@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -93,8 +94,8 @@ func TestPerson(t *testing.T) {
 	acts["dev"] = append(acts["dev"], act{text: again, file: "todo.go"})
 	acts["review"] = []act{{text: failed}, {text: passed}}
 	b := newBench(t, acts)
-	changes := engine.Response{Decision: workflow.DecisionChanges, Feedback: "name the users"}
-	p := &person{t: t, said: []engine.Response{{Answers: map[string]string{"q1": "me", "q2": "a laptop"}}, changes, approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
+	changes := gate.Response{Decision: workflow.DecisionChanges, Feedback: "name the users"}
+	p := &person{t: t, said: []gate.Response{{Answers: map[string]string{"q1": "me", "q2": "a laptop"}}, changes, approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
 	b.options.Gates, b.options.Person = runner.Ask, p
 	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
 	if len(p.said) > 0 {
@@ -136,7 +137,7 @@ func TestStopsAtAGate(t *testing.T) {
 	same := b.resume("build-a-to-do-list")
 	b.at(same, runner.Person, "po/awaiting_confirmation")
 	yes := true
-	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+	b.do(request.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
 	b.at(b.resume("build-a-to-do-list"), runner.Person, "architect/awaiting_confirmation")
 	if got := b.worker.stages(); got != "po architect" {
 		t.Errorf("the engine worked for %s", got)

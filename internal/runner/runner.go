@@ -13,8 +13,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -45,7 +45,7 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 	if err != nil { // before anything is made
 		return nil, err
 	}
-	begun, err := r.o.Engine.Do(ctx, engine.Request{
+	begun, err := r.o.Engine.Do(ctx, request.Request{
 		Action: workflow.ActionStart, Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name, Cwd: r.o.Folder, By: r.o.By,
 	})
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -259,7 +259,7 @@ func (r *run) submitKept(ctx context.Context) error {
 // nothing is kept.
 func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
 	a := r.state.Answer
-	problem, err = r.handIn(ctx, engine.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
+	problem, err = r.handIn(ctx, request.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
 	if err == nil {
 		r.state.Answer, r.state.Attempt = nil, nil
 		err = r.save()
@@ -274,7 +274,7 @@ func (r *run) submitGiven(ctx context.Context) error {
 		return err
 	}
 	st := r.stage()
-	problem, err := r.handIn(ctx, engine.Result{Engine: st.EnginesFor(r.session.Objective)[0], Text: text})
+	problem, err := r.handIn(ctx, request.Result{Engine: st.EnginesFor(r.session.Objective)[0], Text: text})
 	if err == nil && !problem.Empty() {
 		err = fault.New(fault.InvalidArgument, "the document that was named for %s is not taken: %s", st.ID, problem).
 			WithHint("correct it, or have the run work on this stage")
@@ -291,12 +291,12 @@ func (r *run) submitGiven(ctx context.Context) error {
 
 // handIn submits a text for exactly the point where the session was read. problem is why the text
 // itself is not taken.
-func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Text, err error) {
+func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
 	at := r.at()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
-	reply, err := r.Engine.Do(ctx, engine.Request{
+	reply, err := r.Engine.Do(ctx, request.Request{
 		Action: workflow.ActionSubmit, SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By,
-		Stage: string(at.Stage), Revision: &at.Revision, Results: []engine.Result{result},
+		Stage: string(at.Stage), Revision: &at.Revision, Results: []request.Result{result},
 	})
 	if fault.Is(err, fault.InvalidArgument) {
 		return lang.Of(err), nil
