@@ -27,12 +27,11 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := a.request(args)
+			at, err := a.address(args)
 			if err != nil {
 				return err
 			}
-			req.Restore = restore
-			return runAdopt(a, cmd, req)
+			return runAdopt(a, cmd, request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: restore}})
 		},
 	}
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
@@ -40,7 +39,6 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 }
 
 func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
-	req.By = "terminal"
 	if !req.Restore {
 		ask, err := a.terminal(false, "")
 		if err != nil {
@@ -49,7 +47,7 @@ func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 		req.Ask = ask
 	}
 	reply, err := a.engine.Adopt(cmd.Context(), req)
-	a.speakAs(cmd.Context(), req, reply, err)
+	a.speakAs(cmd.Context(), req.Address, reply, err)
 	if err != nil {
 		return err
 	}

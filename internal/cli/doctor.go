@@ -17,7 +17,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -158,13 +157,13 @@ func checkFolders(a *app) doctor.Check {
 // checkHistories names the sessions that were changed by other hands.
 func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
-	req := request.Request{Cwd: cwd}
-	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
+	at := project.Address{Cwd: cwd}
+	sessions, _, _, err := a.engine.Sessions(ctx, at)
 	if err != nil {
 		c.Detail = a.lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req.Address(), sessions, true)
+	changed, err := a.engine.Changed(ctx, at, sessions, true)
 	if err != nil {
 		return c, err
 	}

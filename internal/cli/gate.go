@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -52,23 +53,23 @@ script's decision and not as yours: a gate under the policy strict does not take
 }
 
 func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
-	find, err := a.request(args)
+	at, err := a.address(args)
 	if err != nil {
 		return err
 	}
-	action, s, err := a.engine.GateAction(cmd.Context(), find.Address())
+	action, s, err := a.engine.GateAction(cmd.Context(), at)
 	a.speakOf(s)
 	if err != nil {
 		return err
 	}
-	req := request.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
+	req := request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
 	yes := !reject
 	if f.yes {
 		if reject && strings.TrimSpace(f.feedback) == "" {
 			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
 		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
-		req.Confirmed = &yes
+		req.Yes = &yes
 		if cmd.Flags().Changed("revision") {
 			req.Revision = &f.revision
 		}
@@ -79,11 +80,8 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 		}
 		person.edited, req.Ask = f.edited, person
 		if reject {
-			req.Confirmed = &yes
+			req.Yes = &yes
 		}
-	}
-	if action == workflow.ActionApprove {
-		req.Approved, req.Confirmed = req.Confirmed, nil
 	}
 	return decided(a, cmd, req)
 }
@@ -133,7 +131,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	return decided(a, cmd, request.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+	return decided(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its

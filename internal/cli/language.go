@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,17 +32,17 @@ func (a *app) speakOf(s *workflow.Session) {
 
 // speakAs chooses the language of the session that an action was for, by its reply or refusal,
 // which speak that language already.
-func (a *app) speakAs(ctx context.Context, req request.Request, reply *reply.Reply, err error) {
-	of := request.Request{Cwd: req.Cwd, Places: req.Places}
+func (a *app) speakAs(ctx context.Context, of project.Address, reply *reply.Reply, err error) {
+	of.Session = ""
 	var f *fault.Error
 	switch {
 	case reply != nil:
-		of.SessionID = reply.SessionID
+		of.Session = reply.SessionID
 	case errors.As(err, &f):
-		of.SessionID = f.SessionID
+		of.Session = f.SessionID
 	}
-	if of.SessionID != "" {
-		if s, _, err := a.engine.Session(ctx, of.Address()); err == nil {
+	if of.Session != "" {
+		if s, _, err := a.engine.Session(ctx, of); err == nil {
 			a.speakOf(s)
 		}
 	}

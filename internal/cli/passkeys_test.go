@@ -92,7 +92,7 @@ func (d *desk) engine() *engine.Engine {
 
 // confirm is the call for a decision on the only session.
 func (d *desk) confirm() request.Request {
-	return request.Request{Action: workflow.ActionConfirm, Cwd: d.project, SessionID: d.session()["session_id"].(string), By: "browser"}
+	return request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: d.project, Session: d.session()["session_id"].(string)}, Caller: request.Caller{By: "browser"}}
 }
 
 // decide has the person send the waiting document back.

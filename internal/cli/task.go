@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -38,7 +39,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: action, SessionID: taskName(args), View: view, Wait: wait}
+			req := request.Request{Action: action, Address: project.Address{Session: taskName(args)}, Status: request.Status{View: view, Wait: wait}}
 			if wait > 0 {
 				changes := feed.New(feed.Options{Now: a.engine.Clock, Log: a.log})
 				defer changes.Close()

@@ -11,11 +11,11 @@ import (
 
 // workflowViews lists the workflows of the project with where each comes from.
 func workflowViews(a *app) ([]engine.Workflow, error) {
-	req, err := a.request(nil)
+	at, err := a.address(nil)
 	if err != nil {
 		return nil, err
 	}
-	return a.engine.Workflows(req.Address())
+	return a.engine.Workflows(at)
 }
 
 // workflowNamed returns the workflow of a name, the default one for "".

@@ -171,17 +171,17 @@ func (w *world) do(folder string, req request.Request) *reply.Reply {
 // "answer file" answers questions, "yes" confirms or approves, "no words" asks for changes.
 func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 	w.t.Helper()
-	at := w.do(folder, request.Request{Action: workflow.ActionStart, Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "bmad"})
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "bmad"}})
 	for _, step := range steps {
 		word, rest, _ := strings.Cut(step, " ")
-		req := request.Request{SessionID: at.SessionID}
+		req := request.Request{Address: project.Address{Session: at.SessionID}}
 		yes := word == "yes"
 		switch word {
 		case "yes", "no":
-			req.Action, req.Confirmed, req.Feedback = workflow.ActionConfirm, &yes, rest
+			req.Action, req.Yes, req.Feedback = workflow.ActionConfirm, &yes, rest
 			w.theirs = append(w.theirs, rest)
 			if at.State == workflow.AwaitingApproval {
-				req.Action, req.Confirmed, req.Approved = workflow.ActionApprove, nil, &yes
+				req.Action, req.Yes, req.Yes = workflow.ActionApprove, nil, &yes
 			}
 		case "answer":
 			req.Action = workflow.ActionAnswer
@@ -201,8 +201,8 @@ func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 // own takes what a run says in its own language for text of others: its audits, and its question.
 func (w *world) own(folder, session string) {
 	w.t.Helper()
-	req := request.Request{Cwd: folder, SessionID: session, By: "test"}
-	s, _, err := w.engine.Session(w.t.Context(), req.Address())
+	req := request.Request{Address: project.Address{Cwd: folder, Session: session}, Caller: request.Caller{By: "test"}}
+	s, _, err := w.engine.Session(w.t.Context(), req.Address)
 	if err != nil {
 		w.t.Fatal(err)
 	}

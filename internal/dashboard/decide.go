@@ -110,10 +110,10 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 	if it.req, it.project, err = d.request(it.a); err != nil {
 		return it, 0, err
 	}
-	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address()); err != nil {
+	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address); err != nil {
 		return it, 0, noTask(err)
 	}
-	it.req.SessionID, it.req.Revision = it.session.SessionID, &it.Revision
+	it.req.Session, it.req.Revision = it.session.SessionID, &it.Revision
 	if _, known := it.session.Definition().Stage(it.stage); !known && it.stage != "" {
 		return it, 0, fault.New(fault.NotFound, "the run has no stage %q", string(it.stage)).WithHint("its page lists its stages")
 	}
@@ -220,7 +220,7 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.drafts != "" {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
-	s, _, err := d.o.Engine.Session(ctx, it.req.Address())
+	s, _, err := d.o.Engine.Session(ctx, it.req.Address)
 	if err != nil { // the decision is taken: say so
 		return outcome{Message: it.a.lang.Say("The decision is recorded."), Revision: reply.Revision}, nil
 	}

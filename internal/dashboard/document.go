@@ -128,7 +128,7 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edit
 	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
 		return err
 	}
-	texts, err := d.o.Engine.Submissions(a, req.Address(), out.Stage.ID, shown, out.Versus, before)
+	texts, err := d.o.Engine.Submissions(a, req.Address, out.Stage.ID, shown, out.Versus, before)
 	if err != nil {
 		return err
 	}

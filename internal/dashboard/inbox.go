@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -179,7 +180,7 @@ func (d *Dashboard) board(a *asked) (any, error) {
 // lead adds to a card what is asked at its gate. One that cannot be read keeps its place alone:
 // its own page says why.
 func (d *Dashboard) lead(a *asked, c *card) {
-	q, err := d.o.Engine.Gate(a, request.Request{Cwd: c.Project.Path, SessionID: c.SessionID, Language: a.lang})
+	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
 	if err == nil {
 		c.Lead = q.Lead
 	}

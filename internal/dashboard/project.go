@@ -63,7 +63,7 @@ func (d *Dashboard) request(a *asked) (request.Request, folder, error) {
 	if err == nil && (task == "" || len(task) > maxTask) {
 		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
 	}
-	return request.Request{Cwd: p.Path, SessionID: task, By: "browser"}, p, err
+	return request.Request{Address: project.Address{Cwd: p.Path, Session: task}, Caller: request.Caller{By: "browser"}}, p, err
 }
 
 // inspected is the session that a request names, with the result of its check.
@@ -77,7 +77,7 @@ type inspected struct {
 // inspect reads the session that a request names.
 func inspect(d *Dashboard, a *asked) (out inspected, err error) {
 	if out.req, out.project, err = d.request(a); err == nil {
-		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address())
+		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address)
 	}
 	return out, noTask(err)
 }

@@ -109,7 +109,7 @@ func benchActions() []benchAction {
 		}, func(b *bench) { b.do(confirm(true)) }},
 		{"status", nil, func(b *bench) { b.do(request.Request{Action: workflow.ActionStatus}) }},
 		{"refused", nil, func(b *bench) { // without a session, in the language of the project
-			if _, err := b.engine.Do(ctx, request.Request{Action: workflow.ActionConfirm, Feedback: "no", Cwd: b.dir}); err == nil {
+			if _, err := b.engine.Do(ctx, request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Feedback: "no"}, Address: project.Address{Cwd: b.dir}}); err == nil {
 				b.t.Fatal("not refused")
 			}
 		}},

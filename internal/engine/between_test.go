@@ -65,7 +65,7 @@ func (b *bench) tryWith(h hooks, req request.Request) (*reply.Reply, error) {
 		},
 		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{},
 	})})
-	req.Cwd, req.SessionID, req.By = b.dir, b.session, "the other"
+	req.Cwd, req.Session, req.By = b.dir, b.session, "the other"
 	return e.Do(ctx, req)
 }
 
@@ -176,7 +176,7 @@ func TestPlainMistakesAreNoConflicts(t *testing.T) {
 	b.do(start("another thing"))
 	other.dir, other.session = b.dir, "build-a-thing"
 	other.clock = b.clock.Add(time.Hour)
-	if list := other.do(request.Request{Action: workflow.ActionStatus, Places: []string{b.dir}, SessionID: ""}); list.SessionID == "" && len(list.Sessions) != 2 {
+	if list := other.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Places: []string{b.dir}, Session: ""}}); list.SessionID == "" && len(list.Sessions) != 2 {
 		t.Fatalf("%+v", list)
 	}
 	if _, err := other.try(again); !fault.Is(err, fault.GatePending) {

@@ -13,7 +13,7 @@ import (
 
 // both hands in the texts of two engines.
 func both(stage workflow.StageID, claude, codex string) request.Request {
-	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []request.Result{{Engine: workflow.Claude, Text: claude}, {Engine: workflow.Codex, Text: codex}}}
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: claude}, {Engine: workflow.Codex, Text: codex}}}}
 }
 
 // TestTwoEngines: with two engines the person is told both scores of each draft, which one was

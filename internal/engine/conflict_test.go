@@ -22,7 +22,7 @@ func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
 		step  request.Request
 		now   string
 	}{
-		{"answer", workflow.PO, workflow.Clarifying, request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}, "po/refining"},
+		{"answer", workflow.PO, workflow.Clarifying, request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}}, "po/refining"},
 		{"confirm", workflow.PO, workflow.AwaitingConfirmation, confirm(true), "architect/generating"},
 		{"confirm with stage", workflow.PO, workflow.AwaitingConfirmation, request.Request{Action: workflow.ActionConfirm, Stage: "po"}, "architect/generating"},
 		{"approve", workflow.SM, workflow.AwaitingApproval, approve(true, ""), "dev/generating"},
@@ -132,7 +132,7 @@ func TestToldIsNotShown(t *testing.T) {
 	for name, learn := range map[string]func(b *bench){
 		"the same call again": func(b *bench) { _, _ = b.try(confirm(true)) },
 		"another refusal": func(b *bench) {
-			_, _ = b.try(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+			_, _ = b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 		},
 		"a list": func(b *bench) {
 			here := b.session

@@ -54,7 +54,7 @@ func crashRun() []crashStep {
 	return []crashStep{
 		{"po/generating", start("build a thing")},
 		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
-		{"po/refining", request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
+		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P long","quality_score":95}`)},
 		{"po/refining", changes},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96,"resolved":[{"id":"r2c1","status":"declined","how":"it is a PRD"}]}`)},
@@ -70,7 +70,7 @@ func crashRun() []crashStep {
 		{"qa/generating", submit(workflow.Review, passes("# R"))},
 		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
 		{"qa/completed", approve(true, "we ship it")},
-		{"qa/refining", request.Request{Action: workflow.ActionReopen, Stage: "qa", Feedback: "test again"}},
+		{"qa/refining", request.Request{Action: workflow.ActionReopen, Stage: "qa", Decision: request.Decision{Feedback: "test again"}}},
 		{"qa/completed", submit(workflow.QA, passes("# Q agai"))},
 	}
 }
@@ -185,7 +185,7 @@ func (w world) do(n int, step crashStep) (*reply.Reply, error) {
 	req := step.req
 	req.Cwd, req.By = w.path, "test"
 	if req.Action != workflow.ActionStart {
-		req.SessionID = "build-a-thing"
+		req.Session = "build-a-thing"
 	}
 	return w.engine.Do(ctx, req)
 }

@@ -41,7 +41,7 @@ func diskRun() []crashStep {
 	long := strings.Repeat("A line of the document that takes some space.\n", 200)
 	return []crashStep{
 		{"po/clarifying", submit(workflow.PO, "# P\n"+long+"\n## Questions\n- Who uses it?\n\nQuality Score: 70/100")},
-		{"po/refining", request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
+		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, "# P2\n"+long+"\nQuality Score: 95/100")},
 		{"architect/generating", confirm(true)},
 		{"architect/awaiting_confirmation", submit(workflow.Architect, "# A\n"+long+"\nQuality Score: 95/100")},

@@ -20,7 +20,7 @@ import (
 func everyAction() []request.Request {
 	return []request.Request{
 		start("another thing"), submit(workflow.PO, "# P\nQuality Score: 95/100"), confirm(true), approve(true, ""),
-		{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}},
+		{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}},
 		{Action: workflow.ActionStatus}, {Action: workflow.ActionResume}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionCancel},
 	}
 }
@@ -65,7 +65,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	back := func() { b.clock = b.clock.Add(-24 * time.Hour) }
 	b.to(workflow.PO, workflow.Clarifying)
 	back()
-	b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 	back()
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# P\nQuality Score: 95/100"))
 	back()

@@ -44,7 +44,7 @@ func (e *Engine) handle(ctx context.Context, req request.Request) (*reply.Reply,
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}
-	at := req.Address()
+	at := req.Address
 	at.Optional = req.Action == workflow.ActionStatus
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {

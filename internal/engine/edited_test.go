@@ -52,7 +52,7 @@ func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 		}
 
 		who := personal(channel, workflow.DecisionApprove, "")
-		r := b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: who})
+		r := b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: who}})
 		q := who.asked[0]
 		if !q.Edited || q.Choices[0].Label != "Approve with this change" || q.SHA256 != workflow.Hash([]byte(fixed)) || q.Worst != "1 line was changed since it was scored: “The data is kept for 90 days.”" {
 			t.Errorf("asked %+v", q)
@@ -101,7 +101,7 @@ func TestStatementsBesideAnEditDoNotCount(t *testing.T) {
 	b.do(start("build a thing"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# P\n\nText.","quality_score":92}`))
 	b.write(b.draft(workflow.PO), "# P\n\nTexts.\n\n```json\n{\"quality_score\": 100, \"questions\": [\"Who?\"], \"gaps\": [\"all\"]}\n```\n")
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 	rec := b.stored().Record(workflow.PO)
 	if got := b.artifact("build-a-thing", "01-product-requirements.md"); got != "# P\n\nTexts.\n" || *rec.ClaimedScore != 92 || len(rec.Questions)+len(rec.Gaps) != 0 {
 		t.Errorf("saved %q, %+v", got, rec)
@@ -114,7 +114,7 @@ func TestEditedPlanHasItsSprintsReadAgain(t *testing.T) {
 	b.to(workflow.SM, workflow.AwaitingApproval)
 	b.write(b.draft(workflow.SM), "# S\n## Sprint 1: only this\n")
 	b.refused(approve(true, ""), fault.Conflict, "was changed after it was scored")
-	b.at("dev/generating", request.Request{Action: workflow.ActionApprove, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+	b.at("dev/generating", request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 	if s := b.stored(); len(s.Sprints) != 1 || s.Sprints[0].Title != "only this" {
 		t.Errorf("sprints %+v", s.Sprints)
 	}
@@ -130,7 +130,7 @@ func TestEditBelowTheGate(t *testing.T) {
 	}
 	b.write(b.draft(workflow.PO), "# P\n\nOur text.\n")
 	who := personal(workflow.ChannelTerminal, workflow.DecisionOverride, "it will do")
-	b.at("architect/generating", request.Request{Action: workflow.ActionApprove, Ask: who})
+	b.at("architect/generating", request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: who}})
 	if got := b.artifact("build-a-thing", "01-product-requirements.md"); !strings.Contains(got, "Our text.") || !strings.Contains(got, "it will do") {
 		t.Errorf("saved %q", got)
 	}
@@ -147,7 +147,7 @@ func TestEditBesideQuestions(t *testing.T) {
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":95,"questions":["Who?"]}`))
 	b.write(b.draft(workflow.PO), "# P, mended\n")
 	who := personal(workflow.ChannelElicited, workflow.DecisionApprove, "")
-	b.at("architect/generating", request.Request{Action: workflow.ActionAnswer, Ask: who})
+	b.at("architect/generating", request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: who}})
 	if q := who.asked[0]; q.Choices[0].Label != "Approve the draft with this change, without answers" || q.SHA256 != workflow.Hash([]byte("# P, mended\n")) {
 		t.Errorf("asked %+v", q)
 	}
@@ -224,14 +224,14 @@ func TestEditIsForTheTextThatWasShown(t *testing.T) {
 			if strings.Contains(name, b.session) {
 				b.write(draft, text)
 			}
-		}}, request.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+		}}, request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 		if !fault.Is(err, fault.Conflict) || b.stored().CurrentState != workflow.AwaitingConfirmation || b.stored().Record(workflow.PO).Iteration != round {
 			t.Errorf("%q: %v; the session is at %s", text, err, b.stored().Place())
 		}
 	}
 	b.write(draft, "# P, as I want it\n")
 	before := b.snapshot()
-	if _, err := b.tryWith(hooks{renaming: failCommit(func() {})}, request.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}); !fault.Is(err, fault.Storage) || b.snapshot() != before {
+	if _, err := b.tryWith(hooks{renaming: failCommit(func() {})}, request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}}); !fault.Is(err, fault.Storage) || b.snapshot() != before {
 		t.Errorf("%v, and the disk changed", err)
 	}
 }
@@ -265,8 +265,8 @@ func TestEditThatIsTakenBackIsNamed(t *testing.T) {
 		t.Errorf("an edit that stands is named:\n%s", r.UserMessage)
 	}
 	b.write(b.draft(workflow.PO), mended+"\nThe owner is Bob.\n\nQuality Score: 92\n")
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
-	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "more"}})
 	r = b.at("po/awaiting_confirmation", submit(workflow.PO, mended+"\nThe owner is Ann.\n\nQuality Score: 92"))
 	if !strings.Contains(r.UserMessage, "takes back the person's edit: “The owner is Bob.” is “The owner is Ann.” again") {
 		t.Errorf("after a yes:\n%s", r.UserMessage)
@@ -306,7 +306,7 @@ func TestEditedReportIsJudgedAgain(t *testing.T) {
 	draft := b.draft(workflow.Review)
 	laid := b.read(draft)
 	yes := func(words string) request.Request {
-		return request.Request{Action: workflow.ActionApprove, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, words)}
+		return request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, words)}}
 	}
 	for name, tt := range map[string]struct{ from, to, want string }{
 		"a table":        {"| data is lost |", "| nothing is lost |", "its tables were edited"},
@@ -362,7 +362,7 @@ func TestEditedArtifactIsShownAndWorkedFrom(t *testing.T) {
 func TestStaleDocumentSatisfiesNoGate(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.QA, workflow.Completed)
-	b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "scope grew"})
+	b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "scope grew"}})
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":96}`))
 	begun := b.at("architect/generating", confirm(true))
 	if !begun.Draft.Stale || !strings.Contains(begun.UserMessage, "out of date") {
@@ -398,7 +398,7 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 	b.to(workflow.Architect, workflow.Generating)
 	saved := b.stored().Record(workflow.PO).Artifact.Path
 	b.write(saved, "# P, corrected after the gate\n")
-	begun := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
+	begun := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "more"}})
 	if text, err := os.ReadFile(filepath.Join(b.dir, begun.Draft.Path)); begun.Draft.Path != b.draft(workflow.PO) || !begun.Draft.Modified || string(text) != "# P, corrected after the gate\n" {
 		t.Errorf("the round starts from %+v: %q, %v", begun.Draft, text, err)
 	}

@@ -117,8 +117,8 @@ func (b *bench) try(req request.Request) (*reply.Reply, error) {
 	if req.Cwd == "" && req.Places == nil {
 		req.Cwd = b.dir
 	}
-	if req.SessionID == "" && req.Action != workflow.ActionStart {
-		req.SessionID = b.session
+	if req.Session == "" && req.Action != workflow.ActionStart {
+		req.Session = b.session
 	}
 	if req.Action == workflow.ActionStart && req.Workflow == "" {
 		req.Workflow = b.workflow
@@ -176,7 +176,7 @@ func (b *bench) at(place string, req request.Request) *reply.Reply {
 }
 
 func start(objective string) request.Request {
-	return request.Request{Action: workflow.ActionStart, Objective: objective}
+	return request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: objective}}
 }
 
 // passes returns a report that passes where no document names criteria.
@@ -185,15 +185,15 @@ func passes(text string) string {
 }
 
 func submit(stage workflow.StageID, text string) request.Request {
-	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []request.Result{{Engine: workflow.Claude, Text: text}}}
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}}
 }
 
 func confirm(yes bool) request.Request {
-	return request.Request{Action: workflow.ActionConfirm, Confirmed: &yes}
+	return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}}
 }
 
 func approve(yes bool, feedback string) request.Request {
-	return request.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: feedback}
+	return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: feedback}}
 }
 
 func sample(t testing.TB, run, name string) string {
@@ -246,7 +246,7 @@ func onward(s *workflow.Session) request.Request {
 	st := d.Current(s)
 	switch s.CurrentState {
 	case workflow.Clarifying:
-		return request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}
+		return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}
 	case workflow.AwaitingConfirmation:
 		return confirm(true)
 	case workflow.AwaitingApproval:
@@ -368,11 +368,11 @@ func TestStateActionMatrix(t *testing.T) {
 		}{
 			{"start", start("another thing")},
 			{"submit", submit(stage, `{"prd_draft":"# P","quality_score":95,"verdict":"pass"}`)},
-			{"answer", request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}},
-			{"confirm", request.Request{Action: workflow.ActionConfirm, Confirmed: &yes}},
-			{"confirm no", request.Request{Action: workflow.ActionConfirm, Confirmed: &no, Feedback: "more"}},
-			{"approve", request.Request{Action: workflow.ActionApprove, Approved: &yes}},
-			{"approve no", request.Request{Action: workflow.ActionApprove, Approved: &no, Feedback: "more"}},
+			{"answer", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}}},
+			{"confirm", request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}}},
+			{"confirm no", request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &no, Feedback: "more"}}},
+			{"approve", request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes}}},
+			{"approve no", request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &no, Feedback: "more"}}},
 			{"status", request.Request{Action: workflow.ActionStatus}},
 			{"resume", request.Request{Action: workflow.ActionResume}},
 			{"reopen po", request.Request{Action: workflow.ActionReopen, Stage: "po"}},

@@ -13,7 +13,7 @@ import (
 // for a reopen or cancel, whether the session leaves where it is. It asks nobody, and changes
 // nothing. Its error has no language yet.
 func (e *Engine) Gate(ctx context.Context, req request.Request) (gate.Question, error) {
-	p, id, err := e.Projects().Find(ctx, req.Address())
+	p, id, err := e.Projects().Find(ctx, req.Address)
 	if err != nil {
 		return gate.Question{}, err
 	}

@@ -57,7 +57,7 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 
 	// The human's own act opens it; the change of policy is in the history.
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	if q := person.asked[0]; len(person.asked) != 1 || q.Stage != workflow.PO || q.SHA256 == "" || !strings.Contains(q.Text, "claims 96 of 100") || q.Size == 0 {
 		t.Errorf("%+v", person.asked)
 	}
@@ -91,7 +91,7 @@ func TestAuditFloorOfAGate(t *testing.T) {
 		t.Errorf("the pending gate has lost its floor: %+v", r.Gate)
 	}
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	if q := person.asked[0]; !strings.Contains(q.Lead, "floor 80") || !strings.Contains(q.Text, "below the floor of 80") {
 		t.Errorf("%s\n%s", q.Lead, q.Text)
 	}
@@ -114,7 +114,7 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.settings("scoring: audited\n")
 	b.refused(confirm(true), fault.GatePending, "and the gate now asks for 90")
 	person := &answers{}
-	b.refused(request.Request{Action: workflow.ActionConfirm, Ask: person, Via: workflow.ChannelRelayed}, fault.GatePending, "and the gate now asks for 90")
+	b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Via: workflow.ChannelRelayed}}, fault.GatePending, "and the gate now asks for 90")
 	if len(person.asked) > 0 {
 		t.Error("the human was asked, and then told that it cannot be")
 	}
@@ -140,7 +140,7 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	}
 	// A good document passes.
 	b.at("po/clarifying", submit(workflow.PO, sample(t, "webhook-relay", "01-po-first.md")))
-	b.do(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 	b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
 }
 
@@ -262,7 +262,7 @@ func TestFindingsAreFollowedUp(t *testing.T) {
 
 	// The same findings, and nothing was touched but the report: it is said.
 	b.write("drafts/review.json", `{"review":"# R again","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"a"},{"id":"R2","problem":"b"},{"id":"R3","problem":"c"}]}`)
-	same := request.Request{Action: workflow.ActionSubmit, Stage: "review", Results: []request.Result{{Engine: workflow.Codex, Path: "drafts/review.json"}}}
+	same := request.Request{Action: workflow.ActionSubmit, Stage: "review", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Codex, Path: "drafts/review.json"}}}}
 	r := b.at("review/awaiting_approval", same)
 	if r.Progress == nil || !r.Progress.Unchanged || r.Progress.Open != 3 || !strings.Contains(r.UserMessage, "No change since the last report") {
 		t.Errorf("%+v\n%s", r.Progress, r.UserMessage)
@@ -325,7 +325,7 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	b.to(workflow.Review, workflow.Generating)
 	b.restart()
 	b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail"))
-	reopen := request.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "again"}
+	reopen := request.Request{Action: workflow.ActionReopen, Stage: "dev", Decision: request.Decision{Feedback: "again"}}
 	b.refused(reopen, fault.GatePending, "policy strict")
 	if hint := b.refused(request.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict"); !strings.Contains(hint, "bmad-mcp cancel build-a-thing") {
 		t.Errorf("hint %q", hint)
@@ -345,7 +345,7 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	if e := b.stored().Last(); e.Grant.Feedback != "" || e.Feedback != "its own words" || b.stored().Stages[workflow.PO].Feedback != "its own words" {
 		t.Errorf("the assistant's words are recorded as %+v, %+v", e, e.Grant)
 	}
-	cancel := request.Request{Action: workflow.ActionCancel, Feedback: "enough"}
+	cancel := request.Request{Action: workflow.ActionCancel, Decision: request.Decision{Feedback: "enough"}}
 	b.refused(cancel, fault.GatePending, "policy strict") // though no gate is pending
 	cancel.Ask = &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionCancel}}
 	b.at("po/cancelled", cancel)
@@ -451,7 +451,7 @@ func TestAnswersOfAFormComeWhole(t *testing.T) {
 		b := newBench(t)
 		b.do(start("x"))
 		b.do(submit(workflow.PO, `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`))
-		req := request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": long}}
+		req := request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": long}}}
 		if channel != workflow.ChannelRelayed {
 			req.Ask = &answers{Response: gate.Response{Channel: channel, Answers: req.Answers}}
 			req.Answers = nil
@@ -470,7 +470,7 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore: claims 95 of 100, audit 100; the gate is 90."]}`))
 	person := &answers{Response: gate.Response{Silence: gate.Silence{Why: lang.T("not now")}}}
-	b.do(request.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	for line := range strings.SplitSeq(person.asked[0].Text, "\n") {
 		if strings.HasPrefix(line, "Draft:") || strings.HasPrefix(line, "Score: ") && strings.Contains(line, "audit 100") || strings.ContainsRune(line, 0x1b) {
 			t.Errorf("%q", line)
@@ -569,7 +569,7 @@ func TestSignatureIsRecorded(t *testing.T) {
 		Credential: "Y3Jl", PublicKey: "a2V5", AuthenticatorData: "YXV0aA", ClientData: "Y2xpZW50", Signature: "c2ln", Nonce: "n.m", Answers: "ab",
 	}
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelPasskey, Decision: workflow.DecisionApprove, Took: 3 * time.Second, Passkey: &signature}}
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	g := b.stored().Last().Grant
 	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil || !reflect.DeepEqual(*g.Passkey, signature) {
 		t.Errorf("%+v", g)

@@ -48,7 +48,7 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 		}
 	}
 	b.do(start("another thing"))
-	list := b.do(request.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: engine.ViewSessions})
+	list := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "", Cwd: b.dir}, Status: request.Status{View: engine.ViewSessions}})
 	if list.Resource == nil || !strings.Contains(list.Resource.Text, `"integrity": "changed"`) {
 		t.Errorf("%+v", list.Resource)
 	}
@@ -64,7 +64,7 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	b.replace(`"objective": "x"`, `"objective": "y"`)
 	before := b.snapshot()
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	hint := b.refused(request.Request{Action: workflow.ActionConfirm, Ask: person}, fault.Conflict, "was changed by other hands, and the policy is strict")
+	hint := b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}}, fault.Conflict, "was changed by other hands, and the policy is strict")
 	if len(person.asked) > 0 || b.snapshot() != before || !strings.Contains(hint, "bmad-mcp adopt x") {
 		t.Errorf("asked %v, hint %q", person.asked, hint)
 	}
@@ -72,11 +72,11 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	// A form, or a script, adopts nothing; nor does the tool.
 	for _, channel := range []workflow.Channel{workflow.ChannelElicited, workflow.ChannelHostConfirmed, workflow.ChannelScript, workflow.ChannelRelayed} {
 		ask := &answers{Response: gate.Response{Channel: channel, Decision: workflow.DecisionAdopt}}
-		if _, err := b.engine.Adopt(ctx, request.Request{Cwd: b.dir, SessionID: b.session, Ask: ask}); !fault.Is(err, fault.GatePending) {
+		if _, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Caller: request.Caller{Ask: ask}}); !fault.Is(err, fault.GatePending) {
 			t.Errorf("%s: %v", channel, err)
 		}
 	}
-	if _, err := b.engine.Adopt(ctx, request.Request{Cwd: b.dir, SessionID: b.session}); !fault.Is(err, fault.GatePending) {
+	if _, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}}); !fault.Is(err, fault.GatePending) {
 		t.Errorf("nobody asked: %v", err)
 	}
 	b.refused(request.Request{Action: workflow.ActionAdopt}, fault.InvalidArgument, "unknown action")
@@ -84,7 +84,7 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 		t.Error("a refused adoption changed files")
 	}
 	terminal := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionAdopt, Took: time.Second}}
-	r, err := b.engine.Adopt(ctx, request.Request{Cwd: b.dir, SessionID: b.session, Ask: terminal, By: "terminal"})
+	r, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Caller: request.Caller{Ask: terminal, By: "terminal"}})
 	if err != nil || r.Integrity != "" || r.State != workflow.AwaitingConfirmation {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -96,7 +96,7 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	if v := b.do(request.Request{Action: workflow.ActionStatus}).Stages[0]; v.Grant != nil {
 		t.Errorf("an adoption is shown as a decision: %+v", v.Grant)
 	}
-	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 }
 
 // TestRevisionsAreNeverGivenTwice: after an older file was put back, a decision for a

@@ -27,9 +27,8 @@ func (e *Engine) Translated(ctx context.Context, req request.Request, err error)
 // else of the project and its newest session, else of callers without a project. It reads one
 // session at most.
 func (e *Engine) Language(ctx context.Context, req request.Request) lang.Language {
-	at := project.Address{Cwd: req.Cwd, Places: req.Places}
-	if req.SessionID != "" && req.Action != workflow.ActionStart {
-		at.Session = req.SessionID
+	at := req.Address
+	if at.Session != "" && req.Action != workflow.ActionStart {
 		if p, id, err := e.Projects().Find(ctx, at); err == nil {
 			defer p.Close()
 			return p.Language(objective(ctx, p, id))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -67,7 +68,7 @@ func TestLeanReplies(t *testing.T) {
 	if keys := leanKeys(t, answered); keys["gaps"] != nil || len(answered.Gaps) == 0 {
 		t.Errorf("gaps come twice: %s", keys["gaps"])
 	}
-	status := leanKeys(t, b.do(request.Request{Action: workflow.ActionStatus, SessionID: "build-a-thing"}))
+	status := leanKeys(t, b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "build-a-thing"}}))
 	for _, key := range append([]string{"task_name", "cwd", "stage_description", "gaps", "stages", "session_file", "iteration"}, always...) {
 		if _, has := status[key]; !has {
 			t.Errorf("the status lacks %s", key)
@@ -103,7 +104,7 @@ func TestHandle(t *testing.T) {
 	handle := func(r *reply.Reply) any { return r.NextCall["session_id"] }
 	at := func(b *bench, req request.Request, id string, places ...string) *reply.Reply {
 		t.Helper()
-		req.Places, req.SessionID = places, id
+		req.Places, req.Session = places, id
 		r, err := b.try(req)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +132,7 @@ func TestHandle(t *testing.T) {
 	}
 	// Names that lead nowhere, or to another session.
 	for _, name := range []string{"11111111-1111-4111-8111-111111111111", "feature second"} {
-		odd := here.do(request.Request{Action: workflow.ActionStart, Objective: "x", TaskName: name})
+		odd := here.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", TaskName: name}})
 		r := at(here, status, odd.SessionID, here.dir)
 		if got := handle(r); got != odd.SessionID && got != r.TaskName {
 			t.Errorf("%q: %v", name, got)

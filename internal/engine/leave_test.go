@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -35,7 +36,7 @@ func TestLeavingUnderStrict(t *testing.T) {
 			b.settings(policy)
 			before := b.snapshot()
 			for name, via := range ways {
-				calls := []request.Request{{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"}}
+				calls := []request.Request{{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}}}
 				if place.state.Active() {
 					calls = append(calls, request.Request{Action: workflow.ActionCancel})
 				}
@@ -43,7 +44,7 @@ func TestLeavingUnderStrict(t *testing.T) {
 					if call.Action == workflow.ActionReopen && place.stage == workflow.PO {
 						continue // there is nothing before it
 					}
-					call.SessionID = b.session
+					call.Session = b.session
 					if hint := b.refused(via(call), fault.GatePending, "policy strict"); !strings.Contains(hint, "in a terminal: bmad-mcp "+string(call.Action)) {
 						t.Errorf("%s at %s/%s, %s: hint %q", call.Action, place.stage, place.state, name, hint)
 					}
@@ -52,7 +53,7 @@ func TestLeavingUnderStrict(t *testing.T) {
 			if b.snapshot() != before {
 				t.Errorf("%s/%s: a refused call changed the disk", place.stage, place.state)
 			}
-			r := b.do(request.Request{Action: workflow.ActionStatus, SessionID: b.session})
+			r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: b.session}})
 			if slices.Contains(r.Allowed, "cancel") || slices.Contains(r.Allowed, "reopen") {
 				t.Errorf("%s/%s under %s offers %v", place.stage, place.state, policy, r.Allowed)
 			}
@@ -76,9 +77,9 @@ func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 		b.reach(tt.stage, tt.state)
 		call := func(decision *bool) request.Request {
 			if tt.state == workflow.AwaitingConfirmation {
-				return request.Request{Action: workflow.ActionConfirm, Confirmed: decision, HostConfirm: true}
+				return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: decision}, Caller: request.Caller{HostConfirm: true}}
 			}
-			return request.Request{Action: workflow.ActionApprove, Approved: decision, HostConfirm: true, Feedback: "as they said"}
+			return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: decision, Feedback: "as they said"}, Caller: request.Caller{HostConfirm: true}}
 		}
 		before := b.snapshot()
 		hint := b.refused(call(&yes), fault.GatePending, "bmad-confirm")
@@ -86,7 +87,7 @@ func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 			t.Errorf("%s: hint %q", tt.stage, hint)
 		}
 		if tt.state == workflow.AwaitingConfirmation {
-			b.refused(request.Request{Action: workflow.ActionConfirm, HostConfirm: true}, fault.GatePending, "bmad-confirm")
+			b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{HostConfirm: true}}, fault.GatePending, "bmad-confirm")
 		}
 		// Through the tool it is taken; by relay where the policy says so; and a no either way.
 		host := call(&yes)

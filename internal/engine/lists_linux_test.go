@@ -48,7 +48,7 @@ func BenchmarkLists(b *testing.B) {
 		at := project.Address{Cwd: bench.dir}
 		for name, list := range map[string]func() error{
 			"status": func() error {
-				_, err := bench.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Cwd: bench.dir})
+				_, err := bench.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Cwd: bench.dir}})
 				return err
 			},
 			"resource":   func() error { _, _, err := bench.engine.Resource(ctx, at, engine.ViewSessions); return err },

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -43,7 +44,7 @@ func TestJSONWithoutADocumentIsNoSubmission(t *testing.T) {
 func TestPlaceholderIsNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.Clarifying)
-	if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "…"}}); !fault.Is(err, fault.InvalidArgument) {
+	if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "…"}}}); !fault.Is(err, fault.InvalidArgument) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -123,7 +124,7 @@ func TestEditedArtifactIsKept(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}})
 	b.do(submit(workflow.PO, `{"prd_updated":"# new","quality_score":95}`))
 	r := b.do(confirm(true))
 	if !strings.Contains(r.UserMessage, "Your edited version is kept as `.claude/specs/build-a-thing/01-product-requirements.edited-") {
@@ -152,7 +153,7 @@ func TestUnreadableVerdictIsNamed(t *testing.T) {
 func TestFeedbackWithoutADecisionOpensNoGate(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	if _, err := b.try(request.Request{Action: workflow.ActionConfirm, Feedback: "No, please add offline mode first"}); !fault.Is(err, fault.InvalidArgument) {
+	if _, err := b.try(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Feedback: "No, please add offline mode first"}}); !fault.Is(err, fault.InvalidArgument) {
 		t.Errorf("got %v", err)
 	}
 	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm})
@@ -162,7 +163,7 @@ func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
 	path := ".claude/specs/build-a-thing/01-product-requirements.md"
-	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); r.Draft.Path == path {
+	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "x"}}); r.Draft.Path == path {
 		t.Errorf("an untouched artifact is the draft: %+v", r.Draft)
 	}
 	b.do(submit(workflow.PO, `{"prd_updated":"# new","quality_score":95}`))
@@ -170,7 +171,7 @@ func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(path)), []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); !r.Draft.Modified {
+	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "x"}}); !r.Draft.Modified {
 		t.Errorf("draft %+v", r.Draft)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.dir, b.draft(workflow.PO))); string(text) != "# mine\n" {
@@ -218,8 +219,8 @@ func TestAbsolutePathThroughAnotherNameOfTheProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, "prd.md"), []byte("# P\nQuality Score: 95"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.do(request.Request{Action: workflow.ActionStart, Objective: "x", Cwd: link})
-	req := request.Request{Action: workflow.ActionSubmit, Stage: "po", Cwd: link, Results: []request.Result{{Engine: workflow.Claude, Path: filepath.Join(b.dir, "prd.md")}}}
+	b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: link}})
+	req := request.Request{Action: workflow.ActionSubmit, Stage: "po", Address: project.Address{Cwd: link}, Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: filepath.Join(b.dir, "prd.md")}}}}
 	b.at("po/awaiting_confirmation", req)
 }
 
@@ -231,8 +232,8 @@ func TestRefusalsStaySmall(t *testing.T) {
 	for _, req := range []request.Request{
 		{Action: workflow.Action(long)},
 		{Action: workflow.ActionSubmit, Stage: long},
-		{Action: workflow.ActionSubmit, Stage: "dev", Results: []request.Result{{Engine: workflow.Claude, Path: long}}},
-		{Action: workflow.ActionStatus, Cwd: "/" + long},
+		{Action: workflow.ActionSubmit, Stage: "dev", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: long}}}},
+		{Action: workflow.ActionStatus, Address: project.Address{Cwd: "/" + long}},
 	} {
 		_, err := b.try(req)
 		if !fault.Is(err, fault.InvalidArgument) {

@@ -69,7 +69,7 @@ func TestLessons(t *testing.T) {
 	b := noting(t, notes)
 	b.do(start("build a relay"))
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
-	b.do(request.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: "Name the senders."})
+	b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: "Name the senders."}})
 	want := func(step, lessons string) {
 		t.Helper()
 		if got := notes.take(); got != lessons {

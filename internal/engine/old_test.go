@@ -85,7 +85,7 @@ func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
 		".claude/specs/build-a-recipe-box/01-product-requirements.md":             "# Recipe box\n",
 		".bmad-task/temp/" + id + "/po_claude_result_2025-10-14T09-30-11-120Z.md": `{"prd_draft":"# Recipe box"}`,
 	})
-	r := b.at("architect/refining", request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "Postgres"}})
+	r := b.at("architect/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Postgres"}}})
 	if r.Draft == nil || len(r.Context.Documents) != 1 || r.Context.Documents[0].Path != ".claude/specs/build-a-recipe-box/01-product-requirements.md" {
 		t.Fatalf("draft %+v, documents %+v", r.Draft, r.Context.Documents)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -105,7 +106,7 @@ func TestListWithoutADecision(t *testing.T) {
 		t.Errorf("two sessions: got %+v, want %+v", got, want)
 	}
 	for _, id := range []string{first, second} {
-		b.do(request.Request{Action: workflow.ActionCancel, SessionID: id})
+		b.do(request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: id}})
 	}
 	if got, want := list(), (stop{"/", false, reply.NoSession, "start reopen"}); got != want {
 		t.Errorf("none active: got %+v, want %+v", got, want)

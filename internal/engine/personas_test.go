@@ -26,7 +26,7 @@ func TestPersonas(t *testing.T) {
 	own := newBench(t)
 	own.people = people{workflow.PO: "You act as Noor."}
 	own.restart()
-	plain, err := own.try(request.Request{Action: workflow.ActionStart, Objective: "a clock"})
+	plain, err := own.try(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "a clock"}})
 	if err != nil || strings.Contains(plain.RolePrompt, "Noor") {
 		t.Fatalf("without the setting: %v, %.80s", err, plain.RolePrompt)
 	}
@@ -35,7 +35,7 @@ func TestPersonas(t *testing.T) {
 	b.environ = []string{"BMAD_PERSONAS=bmad"}
 	b.people = people{workflow.PO: "You act as Noor." + strings.Repeat(" She listens.", 400)}
 	b.restart()
-	first, err := b.try(request.Request{Action: workflow.ActionStart, Objective: "a clock"})
+	first, err := b.try(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "a clock"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestPersonas(t *testing.T) {
 	}
 	// A later round is short: the conversation has the persona.
 	b.write("prd.md", "# PRD\nQuality Score: 50/100\n")
-	round, err := b.try(request.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []request.Result{{Engine: workflow.Claude, Path: "prd.md"}}})
+	round, err := b.try(request.Request{Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: "prd.md"}}}})
 	if err != nil || strings.Contains(round.RolePrompt, "Noor") {
 		t.Errorf("a later round: %v, %.80s", err, round.RolePrompt)
 	}

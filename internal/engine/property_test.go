@@ -79,15 +79,15 @@ func randomRequest(random *rand.Rand, s *workflow.Session) request.Request {
 		}
 		return req
 	case 4, 5:
-		return request.Request{Action: workflow.ActionAnswer, Answers: answers}
+		return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}}
 	case 6:
-		return request.Request{Action: workflow.ActionConfirm, Ask: person}
+		return request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}}
 	case 7:
-		return request.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Feedback: "words"}
+		return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes, Feedback: "words"}}
 	case 8:
-		return request.Request{Action: workflow.ActionApprove, Ask: person}
+		return request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: person}}
 	case 9:
-		return request.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "words"}
+		return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "words"}}
 	case 10:
 		return request.Request{Action: workflow.ActionReopen, Stage: string(stage)}
 	}
@@ -186,7 +186,7 @@ func TestRepliesStaySmall(t *testing.T) {
 	if len(first.Questions) == 0 || len(answers) == 0 {
 		t.Fatal("nothing was asked")
 	}
-	b.do(request.Request{Action: workflow.ActionAnswer, Answers: given})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: given}})
 	look()
 	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95,"gaps":[`+strings.Join(gaps, ",")+`]}`))
 	look()

@@ -25,7 +25,7 @@ func answered(texts ...string) request.Request {
 			given[fmt.Sprintf("q%d", i+1)] = text
 		}
 	}
-	return request.Request{Action: workflow.ActionAnswer, Answers: given}
+	return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: given}}
 }
 
 // statuses are those of the questions of the first stage, in order.
@@ -217,7 +217,7 @@ func TestSkippingTheRestChecksTheAnswers(t *testing.T) {
 		b.do(start("x"))
 		b.do(asking(70))
 		person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": text}, SkipRest: true, Took: 3 * time.Second}}
-		if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Ask: person}); !fault.Is(err, fault.InvalidArgument) || b.statuses() != "  " {
+		if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: person}}); !fault.Is(err, fault.InvalidArgument) || b.statuses() != "  " {
 			t.Errorf("%.10q: %v, %q", text, err, b.statuses())
 		}
 	}
@@ -230,7 +230,7 @@ func TestFormAnswersReachTheModelWhole(t *testing.T) {
 	b.do(asking(70))
 	long := strings.Repeat("the person's own words, ", 40)
 	person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": long}, Took: 3 * time.Second}}
-	r := b.do(request.Request{Action: workflow.ActionAnswer, Ask: person, Forms: true})
+	r := b.do(request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: person, Forms: true}})
 	if got := r.Lean().Context.Answers[0].Answer; got != strings.TrimSpace(long) {
 		t.Errorf("got %d of %d bytes", len(got), len(long))
 	}

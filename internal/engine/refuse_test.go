@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -20,7 +21,7 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := func(p string) request.Request {
-		return request.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []request.Result{{Engine: workflow.Claude, Path: p}}}
+		return request.Request{Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: p}}}}
 	}
 	both := submit(workflow.PO, "# x")
 	both.Results[0].Path = "x.md"
@@ -40,13 +41,13 @@ func TestBadInput(t *testing.T) {
 		{"empty objective", start("  \n"), fault.InvalidArgument, "start needs an objective"},
 		{"long objective", start(strings.Repeat("x", 5000)), fault.InvalidArgument, "5000 bytes; at most 4000"},
 		{"objective not UTF-8", start("a\xffb"), fault.InvalidArgument, "objective is not valid UTF-8"},
-		{"relative cwd", request.Request{Action: workflow.ActionStart, Objective: "x", Cwd: "some/where"}, fault.InvalidArgument, "is not an absolute path"},
-		{"missing cwd", request.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside + "-not"}, fault.InvalidArgument, "does not exist"},
-		{"cwd is a file", request.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside}, fault.InvalidArgument, "is not a folder"},
-		{"no place", request.Request{Action: workflow.ActionStart, Objective: "x", Places: []string{"", "relative", "/not/there"}}, fault.InvalidArgument, "not clear which project"},
-		{"unknown session", request.Request{Action: workflow.ActionStatus, SessionID: "99999999-0000-4000-8000-000000000000"}, fault.NotFound, "no session has"},
-		{"session id is a path", request.Request{Action: workflow.ActionStatus, SessionID: "../../etc/passwd"}, fault.NotFound, "no session has"},
-		{"session id is long", request.Request{Action: workflow.ActionStatus, SessionID: strings.Repeat("a", 300)}, fault.InvalidArgument, "session_id has 300 bytes"},
+		{"relative cwd", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: "some/where"}}, fault.InvalidArgument, "is not an absolute path"},
+		{"missing cwd", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside + "-not"}}, fault.InvalidArgument, "does not exist"},
+		{"cwd is a file", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside}}, fault.InvalidArgument, "is not a folder"},
+		{"no place", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Places: []string{"", "relative", "/not/there"}}}, fault.InvalidArgument, "not clear which project"},
+		{"unknown session", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "99999999-0000-4000-8000-000000000000"}}, fault.NotFound, "no session has"},
+		{"session id is a path", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "../../etc/passwd"}}, fault.NotFound, "no session has"},
+		{"session id is long", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: strings.Repeat("a", 300)}}, fault.InvalidArgument, "session_id has 300 bytes"},
 		{"no result", request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit names no document, and the working copy .bmad-task/work/x/po.md does not exist"},
 		{"empty submission", submit(workflow.PO, " \n\t"), fault.InvalidArgument, "claude_result is empty"},
 		{"empty document", submit(workflow.PO, `{"prd_draft":"","quality_score":99}`), fault.InvalidArgument, "holds no document"},
@@ -67,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		{"path too large", path("large.md"), fault.InvalidArgument, "at most 5242880"},
 		{"sprints at po", sprints, fault.InvalidArgument, `sprints go with stage "dev"`},
 		{"reopen without a stage", request.Request{Action: workflow.ActionReopen}, fault.InvalidArgument, "reopen needs a stage"},
-		{"long feedback", request.Request{Action: workflow.ActionCancel, Feedback: strings.Repeat("x", 9000)}, fault.InvalidArgument, "feedback has 9000 bytes"},
+		{"long feedback", request.Request{Action: workflow.ActionCancel, Decision: request.Decision{Feedback: strings.Repeat("x", 9000)}}, fault.InvalidArgument, "feedback has 9000 bytes"},
 		{"reopen ahead", request.Request{Action: workflow.ActionReopen, Stage: "dev"}, fault.WrongStage, `stage "dev" is not before`},
 		{"reopen here", request.Request{Action: workflow.ActionReopen, Stage: "po"}, fault.WrongStage, "is not before"},
 	}
@@ -114,8 +115,8 @@ func TestStateBeforeArguments(t *testing.T) {
 	}{
 		workflow.ActionSubmit:  {request.Request{}, "submit needs a stage"},
 		workflow.ActionAnswer:  {request.Request{}, "answer needs answers"},
-		workflow.ActionConfirm: {request.Request{Feedback: "not yet"}, "confirm with feedback needs confirmed"},
-		workflow.ActionApprove: {request.Request{Feedback: "not yet"}, "approve needs approved"},
+		workflow.ActionConfirm: {request.Request{Decision: request.Decision{Feedback: "not yet"}}, "confirm with feedback needs confirmed"},
+		workflow.ActionApprove: {request.Request{Decision: request.Decision{Feedback: "not yet"}}, "approve needs approved"},
 		workflow.ActionReopen:  {request.Request{}, "reopen needs a stage"},
 	}
 	// These repeat the step that was taken last.
@@ -162,7 +163,7 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 		"not valid UTF-8":           {"q1": "\xff"},
 	} {
 		before := b.snapshot()
-		_, err := b.try(request.Request{Action: workflow.ActionAnswer, Answers: answers})
+		_, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}})
 		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || b.snapshot() != before {
 			t.Errorf("%v: %v", answers, err)
 		}
@@ -274,20 +275,20 @@ func TestWhichSession(t *testing.T) {
 	if _, err := b.try(request.Request{Action: workflow.ActionCancel}); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "first, second") {
 		t.Errorf("got %v", err)
 	}
-	if r := b.do(request.Request{Action: workflow.ActionCancel, SessionID: "second"}); r.SessionID != two.SessionID {
+	if r := b.do(request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: "second"}}); r.SessionID != two.SessionID {
 		t.Errorf("%+v", r)
 	}
 	// From another folder, by the list of known projects.
 	elsewhere := t.TempDir()
-	if r := b.do(request.Request{Action: workflow.ActionStatus, SessionID: one.SessionID, Places: []string{elsewhere}}); r.Cwd != b.dir {
+	if r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: one.SessionID, Places: []string{elsewhere}}}); r.Cwd != b.dir {
 		t.Errorf("found in %q", r.Cwd)
 	}
 	other := t.TempDir()
-	b.do(request.Request{Action: workflow.ActionStart, Objective: "first", Cwd: other})
-	if _, err := b.try(request.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{elsewhere}}); !fault.Is(err, fault.Conflict) {
+	b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "first"}, Address: project.Address{Cwd: other}})
+	if _, err := b.try(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "first", Places: []string{elsewhere}}}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a name in two projects: %v", err)
 	}
-	if r := b.do(request.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{other}}); r.Cwd != other {
+	if r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "first", Places: []string{other}}}); r.Cwd != other {
 		t.Errorf("found in %q", r.Cwd)
 	}
 }
@@ -296,7 +297,7 @@ func TestWhichSession(t *testing.T) {
 // whether a folder outside the project exists.
 func TestRefusalsNameWhatIsNear(t *testing.T) {
 	b := newBench(t)
-	start := request.Request{Action: workflow.ActionStart, Objective: "build a clock", TaskName: "build-a-clock"}
+	start := request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a clock", TaskName: "build-a-clock"}}
 	b.do(start)
 	b.write("docs/requirements.md", "# R")
 	outside := t.TempDir()
@@ -308,7 +309,7 @@ func TestRefusalsNameWhatIsNear(t *testing.T) {
 	}
 	before := b.snapshot()
 	status := func(session string) request.Request {
-		return request.Request{Action: workflow.ActionStatus, SessionID: session}
+		return request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: session}}
 	}
 	for _, tt := range []struct {
 		name string
@@ -317,14 +318,14 @@ func TestRefusalsNameWhatIsNear(t *testing.T) {
 		near string
 	}{
 		{"session", status("buid-a-clock"), fault.NotFound, "build-a-clock"},
-		{"session with its folder", request.Request{Action: workflow.ActionStatus, SessionID: "build-a-clok", Cwd: b.dir}, fault.NotFound, "build-a-clock"},
+		{"session with its folder", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "build-a-clok", Cwd: b.dir}}, fault.NotFound, "build-a-clock"},
 		{"another session", status("paint-the-house"), fault.NotFound, ""},
 		{"file", byPath(workflow.PO, "docs/requirments.md"), fault.NotFound, "docs/requirements.md"},
 		{"folder of a file", byPath(workflow.PO, "doc/requirements.md"), fault.NotFound, "docs/requirements.md"},
 		{"file behind a link", byPath(workflow.PO, "linkd/requirements.md"), fault.NotFound, ""},
 		{"stage", submit("archtect", "# A"), fault.InvalidArgument, "architect"},
 		{"action", request.Request{Action: "aprove"}, fault.InvalidArgument, "approve"},
-		{"workflow", request.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "bmadd"}, fault.InvalidArgument, "bmad"},
+		{"workflow", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "bmadd"}}, fault.InvalidArgument, "bmad"},
 	} {
 		_, err := b.try(tt.req)
 		f := fault.From(err)

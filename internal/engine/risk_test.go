@@ -31,7 +31,7 @@ func TestCriticalRiskNeedsWords(t *testing.T) {
 		b.refused(approve(true, ""), fault.InvalidArgument, "a critical finding is open; accepting it needs the human's reason")
 		b.refused(approve(true, " \n"), fault.InvalidArgument, "a critical finding is open")
 		person := &answers{Response: gate.Response{Channel: channel, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-		ask := request.Request{Action: workflow.ActionApprove, Ask: person}
+		ask := request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: person}}
 		r = b.at("review/awaiting_approval", ask)
 		if !person.asked[0].Choices[1].Reason || r.Gate == nil || !strings.Contains(r.Gate.Silence, "a critical finding is open") {
 			t.Errorf("%s: %+v, %+v", channel, person.asked[0].Choices, r.Gate)

@@ -38,7 +38,7 @@ func TestWholeRun(t *testing.T) {
 	if err := json.Unmarshal([]byte(sample(t, run, "02-answers.json")), &answers); err != nil {
 		t.Fatal(err)
 	}
-	refining := b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Answers: answers})
+	refining := b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}})
 	if len(refining.Context.Answers) != 4 || len(refining.RolePrompt) > 2500 || refining.InteractionType != reply.AwaitingRegeneration {
 		t.Errorf("refining: %+v", refining)
 	}
@@ -144,7 +144,7 @@ func TestChineseRun(t *testing.T) {
 	if !strings.Contains(done.UserMessage, "已完成，除了冲刺 2") || done.NextCall["stage"] != workflow.Dev {
 		t.Errorf("message:\n%s", done.UserMessage)
 	}
-	again := b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "now sprint 2"})
+	again := b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev", Decision: request.Decision{Feedback: "now sprint 2"}})
 	if got := again.NextCall["sprints"]; !slices.Equal(got.([]int), []int{2}) {
 		t.Errorf("the next call offers sprints %v", got)
 	}
@@ -240,7 +240,7 @@ func TestSprintScope(t *testing.T) {
 func TestReopenMarksLaterArtifactsStale(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.SM, workflow.AwaitingApproval)
-	r := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "scope grew"})
+	r := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "scope grew"}})
 	if r.Context.Feedback != "scope grew" || r.Draft == nil {
 		t.Errorf("reopen: %+v", r)
 	}
@@ -267,7 +267,7 @@ func TestQuestionIDsStayApartAcrossRounds(t *testing.T) {
 	if r.Questions[0].ID != "q3" {
 		t.Errorf("questions %+v", r.Questions)
 	}
-	b.do(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q3": "here"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q3": "here"}}})
 	rec := b.stored().Record(workflow.PO)
 	if rec.Answers["q1"] != "us" || rec.Answers["q3"] != "here" || len(rec.SettledQuestions()) != 3 {
 		t.Errorf("%+v, %+v", rec.Answers, rec.Questions)

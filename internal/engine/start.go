@@ -14,7 +14,7 @@ import (
 
 // start makes a session at the first stage.
 func (e *Engine) start(ctx context.Context, req request.Request) (*reply.Reply, error) {
-	p, err := e.Projects().At(req.Address())
+	p, err := e.Projects().At(req.Address)
 	if err != nil {
 		return nil, err
 	}

@@ -63,9 +63,7 @@ func (r *run) submit(ctx context.Context) (*reply.Reply, error) {
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *reply.Reply) (*reply.Reply, error) {
 	r.caller.show(s.Revision)
-	next := r.run(r.project, r.id, request.Request{
-		Action: workflow.ActionAnswer, By: r.req.By, Client: r.req.Client, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision,
-	}, r.call)
+	next := r.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {

@@ -17,7 +17,7 @@ import (
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
 func (r *run) typed(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
-	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Approved == nil
+	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
 	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
 		return g, false, nil
 	}

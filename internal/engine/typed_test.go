@@ -130,7 +130,7 @@ func TestTypedIsNotUsed(t *testing.T) {
 			b.types(workflow.ActionConfirm, workflow.DecisionApprove, "")
 			stale := b.stored().Revision
 			b.do(relays(confirm(true), nil))
-			b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"})
+			b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}})
 			b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
 			if b.stored().Revision == stale {
 				b.t.Error("the revision is the same")
@@ -184,7 +184,7 @@ func TestTypedWords(t *testing.T) {
 	approve := func(words string) (*answers, workflow.Grant) {
 		ask, yes := form(), true
 		b.types(workflow.ActionApprove, workflow.DecisionApprove, words)
-		b.do(relays(request.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "the assistant's reason"}, ask))
+		b.do(relays(request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "the assistant's reason"}}, ask))
 		return ask, b.lastGrant()
 	}
 	ask, g := approve("it is a prototype")
@@ -201,7 +201,7 @@ func TestTypedNeedsWords(t *testing.T) {
 	b.at("po/awaiting_approval", submit(workflow.PO, "# D\nQuality Score: 50"))
 	b.types(workflow.ActionApprove, workflow.DecisionApprove, "")
 	ask, yes := form(), true
-	b.do(relays(request.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "the assistant's reason"}, ask))
+	b.do(relays(request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "the assistant's reason"}}, ask))
 	if g := b.lastGrant(); len(ask.asked) != 1 || g.Channel != workflow.ChannelElicited {
 		t.Errorf("asked %d times; %+v", len(ask.asked), g)
 	}

@@ -18,7 +18,7 @@ type holder struct {
 }
 
 func (h *holder) waits(seconds int) request.Request {
-	return request.Request{Action: workflow.ActionStatus, Wait: seconds, Hold: func(ctx context.Context, _, seen string, look func(context.Context) string) {
+	return request.Request{Action: workflow.ActionStatus, Status: request.Status{Wait: seconds}, Caller: request.Caller{Hold: func(ctx context.Context, _, seen string, look func(context.Context) string) {
 		h.held++
 		h.seen = seen
 		if deadline, ok := ctx.Deadline(); !ok || deadline.IsZero() {
@@ -27,7 +27,7 @@ func (h *holder) waits(seconds int) request.Request {
 		if h.do != nil {
 			h.do(look)
 		}
-	}}
+	}}}
 }
 
 // TestWaitsForThePerson only, whatever they have to do, and says nothing twice.
@@ -49,7 +49,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		if look(t.Context()) != h.seen {
 			t.Error("what was seen is not what is there")
 		}
-		b.do(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+		b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 		if look(t.Context()) == h.seen {
 			t.Error("the answers do not show")
 		}
@@ -86,7 +86,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		t.Errorf("given up, it ends with %v", err)
 	}
 	held := h.held
-	b.do(request.Request{Action: workflow.ActionStatus, Wait: 50})
+	b.do(request.Request{Action: workflow.ActionStatus, Status: request.Status{Wait: 50}})
 	if h.held != held {
 		t.Error("a caller waits who cannot")
 	}
@@ -118,7 +118,7 @@ func TestWaitBriefs(t *testing.T) {
 	b := newBench(t)
 	yes := true
 	h := &holder{do: func(func(context.Context) string) {
-		b.do(request.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Via: workflow.ChannelTerminal})
+		b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}, Caller: request.Caller{Via: workflow.ChannelTerminal}})
 	}}
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))

@@ -60,7 +60,7 @@ func TestGapsNameTheirAuthor(t *testing.T) {
 	if !strings.Contains(r.UserMessage, "- Server: word for word the document of the round before\n- “no time zones”") {
 		t.Errorf("%s", r.UserMessage)
 	}
-	b.do(request.Request{Action: workflow.ActionConfirm, Ask: person, Forms: true})
+	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Forms: true}})
 	if worst := person.asked[len(person.asked)-1].Worst; strings.Contains(worst, "Assistant") {
 		t.Errorf("the form says %q", worst)
 	}

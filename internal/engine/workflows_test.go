@@ -19,7 +19,7 @@ import (
 // begin starts a run of a workflow.
 func (b *bench) begin(name string) *reply.Reply {
 	b.t.Helper()
-	return b.do(request.Request{Action: workflow.ActionStart, Objective: "build a thing", Workflow: name})
+	return b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", Workflow: name}})
 }
 
 // secure adds a seventh stage to the default workflow, by YAML alone.
@@ -159,7 +159,7 @@ func TestStrictScope(t *testing.T) {
 func TestSeventhStage(t *testing.T) {
 	b := newBench(t)
 	b.write(".claude/bmad-workflows/secure.yaml", secure(t))
-	asks := request.Request{Action: workflow.ActionStart, Objective: "build a thing", Workflow: "secure"}
+	asks := request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", Workflow: "secure"}}
 	hint := b.refused(asks, fault.NotAllowed, "the person has not allowed it as it is")
 	if !strings.Contains(hint, "bmad, quick, plan, fix, six") {
 		t.Errorf("hint: got %s", hint)
@@ -203,7 +203,7 @@ func TestARunKeepsItsWorkflow(t *testing.T) {
 	b.allowWorkflow()
 	b.begin("secure")
 	b.write(file, strings.Replace(secure(t), "    gate: score\n    gate_score: 90\n", "    gate: none\n", 1))
-	b.refused(request.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "secure"}, fault.NotAllowed, "has not allowed it as it is")
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "secure"}}, fault.NotAllowed, "has not allowed it as it is")
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
 	if err := os.Remove(filepath.Join(b.dir, filepath.FromSlash(file))); err != nil {
 		t.Fatal(err)
@@ -227,17 +227,17 @@ func TestGateTakenOutOfASession(t *testing.T) {
 
 func TestStartOptions(t *testing.T) {
 	b := newBench(t)
-	named := b.do(request.Request{Action: workflow.ActionStart, Objective: "build a thing", TaskName: "The Door!"})
+	named := b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", TaskName: "The Door!"}})
 	if named.TaskName != "the-door" {
 		t.Errorf("task name: got %s", named.TaskName)
 	}
-	b.refused(request.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "nope"}, fault.InvalidArgument, `no workflow "nope"`)
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "nope"}}, fault.InvalidArgument, `no workflow "nope"`)
 	b.workflow = ""
 	b.settings("workflow: quick\n")
 	if r := b.do(start("another")); !strings.Contains(r.UserMessage, "stage 1 of 3") {
 		t.Errorf("configured workflow: got %s", r.UserMessage)
 	}
 	b.write(".claude/bmad-workflows/broken.yaml", "name: broken\n")
-	b.refused(request.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "broken"}, fault.InvalidArgument, "line 1: stages is missing")
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "broken"}}, fault.InvalidArgument, "line 1: stages is missing")
 	b.do(start("a broken file keeps nobody from their work"))
 }

@@ -235,7 +235,7 @@ func TestFrontMatterIsTakenOut(t *testing.T) {
 	if err != nil || string(text) != "---\ntitle: Rides\n---\n# PRD\n" {
 		t.Errorf("%q %v", text, err)
 	}
-	b.do(request.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "Okta"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Okta"}}})
 	b.write(".bmad-task/work/x/po.md", "---\nquality_score: 95\nquestions: [who\n---\n# PRD\n")
 	b.refused(request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "the front matter in claude_result is not valid YAML, at line 2")
 }

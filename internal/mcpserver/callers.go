@@ -67,7 +67,7 @@ type callers struct {
 
 // request returns an engine request by the caller of a request.
 func (c *callers) request(ctx context.Context) request.Request {
-	req := request.Request{By: callerName(ctx)}
+	req := request.Request{Caller: request.Caller{By: callerName(ctx)}}
 	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
 		req.Page = c.page // it is served on this machine only
 	}

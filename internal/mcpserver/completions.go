@@ -48,7 +48,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	case "name":
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
-		for _, st := range c.engine.Stages(base.Address()) {
+		for _, st := range c.engine.Stages(base.Address) {
 			all = append(all, string(st.ID))
 		}
 	case "agent", "workflow":
@@ -72,7 +72,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 // sessions lists the task names or ids of sessions: of the active ones first, and of each kind those
 // changed last. A task that is not known yet is listed by its name.
 func (c completions) sessions(ctx context.Context, base request.Request, argument mcp.CompleteArgument) (all []string) {
-	known, others, err := c.engine.Known(ctx, base.Address())
+	known, others, err := c.engine.Known(ctx, base.Address)
 	if err != nil {
 		c.log.Debug("nothing is completed", "error", err)
 	}
@@ -140,15 +140,15 @@ func (c completions) files(base request.Request) []string {
 // artifacts lists the file names of a task's artifacts; of an unknown task, all possible ones.
 func (c completions) artifacts(ctx context.Context, base request.Request, task string) []string {
 	var out []string
-	if base.SessionID = task; task != "" {
-		if s, _, err := c.engine.Session(ctx, base.Address()); err == nil {
+	if base.Session = task; task != "" {
+		if s, _, err := c.engine.Session(ctx, base.Address); err == nil {
 			for _, file := range s.Artifacts {
 				out = append(out, file[strings.LastIndexByte(file, '/')+1:])
 			}
 			return out
 		}
 	}
-	for _, st := range c.engine.Stages(base.Address()) {
+	for _, st := range c.engine.Stages(base.Address) {
 		if st.Artifact != "" {
 			out = append(out, st.Artifact)
 		}

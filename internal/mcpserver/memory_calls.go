@@ -50,7 +50,7 @@ type memoryHandler func(ctx context.Context, c *memoryCall) (any, error)
 
 // answer opens the project of a call and answers it.
 func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHandler) (any, error) {
-	p, err := m.engine.Projects().At(c.request.Address())
+	p, err := m.engine.Projects().At(c.request.Address)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (r memoryPages) read(ctx context.Context, uri string, base request.Request)
 	if cwd := u.Query().Get("cwd"); cwd != "" {
 		base.Cwd = cwd
 	}
-	p, err := r.engine.Projects().At(base.Address())
+	p, err := r.engine.Projects().At(base.Address)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}

@@ -108,7 +108,7 @@ func (o *offer) shelfOf(base request.Request) (*library.Snapshot, error) {
 	if !o.method() {
 		return nil, nil
 	}
-	project, err := o.engine.Projects().Where(base.Address())
+	project, err := o.engine.Projects().Where(base.Address)
 	if err != nil && base.Cwd != "" {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (o *offer) shelfOf(base request.Request) (*library.Snapshot, error) {
 // personas returns the shelf whose agents take on tasks, which are those of the project whether or
 // not the method is served.
 func (o *offer) personas(req request.Request) (*library.Snapshot, error) {
-	project, err := o.engine.Projects().Where(req.Address())
+	project, err := o.engine.Projects().Where(req.Address)
 	if err != nil || o.library == nil {
 		return nil, cmp.Or(err, catalog.NoInstallation())
 	}

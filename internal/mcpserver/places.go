@@ -38,7 +38,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 		}
 		req.Several = len(roots) > 1
 		// Several roots are places of sessions, but do not decide where to start one.
-		if len(roots) != 1 && req.SessionID == "" {
+		if len(roots) != 1 && req.Session == "" {
 			roots = nil
 		}
 	}
@@ -70,7 +70,7 @@ func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err 
 	req := c.base(ctx)
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
-	for name, field := range map[string]*string{"session_id": &req.SessionID, "cwd": &req.Cwd, "objective": &req.Objective} {
+	for name, field := range map[string]*string{"session_id": &req.Session, "cwd": &req.Cwd, "objective": &req.Objective} {
 		if json.Unmarshal(given[name], field) != nil {
 			*field = "" // the refusal is about this argument, or comes before it
 		}
@@ -100,7 +100,7 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 		}
 	}
 	req.Several = len(c.served(roots, true)) > 1
-	req.Places = append(req.Places, c.served(roots, req.SessionID != "")...)
+	req.Places = append(req.Places, c.served(roots, req.Session != "")...)
 	return nil
 }
 

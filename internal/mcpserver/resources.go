@@ -98,7 +98,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 func (r *resources) about(ctx context.Context, uri string) request.Request {
 	base := r.callers.base(ctx)
 	if a, err := parseAddress(uri); err == nil {
-		base.SessionID, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
+		base.Session, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
 	} else if ref, err := catalog.ParseRef(uri); err == nil {
 		base.Cwd = cmp.Or(ref.Cwd, base.Cwd)
 	}
@@ -124,20 +124,20 @@ func (r *resources) read(ctx context.Context, uri string, base request.Request) 
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
-	base.SessionID = a.session
+	base.Session = a.session
 	if a.cwd != "" {
 		base.Cwd = a.cwd
 	}
 	if a.view == engine.ViewReview {
 		return review(ctx, r.engine, a, base)
 	}
-	return r.engine.Resource(ctx, base.Address(), a.view)
+	return r.engine.Resource(ctx, base.Address, a.view)
 }
 
 // listed returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
 func (r *resources) listed(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
-	entries, cwd, err := r.engine.Index(ctx, base.Address(), listedSessions)
+	entries, cwd, err := r.engine.Index(ctx, base.Address, listedSessions)
 	if err != nil {
 		r.log.Debug("no resources are listed", "error", err)
 		return nil, ""

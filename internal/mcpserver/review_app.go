@@ -124,7 +124,7 @@ type reviewed struct {
 
 // review renders the latest round of a stage's document.
 func review(ctx context.Context, e *engine.Engine, a address, base request.Request) (reply.Resource, string, error) {
-	at := base.Address()
+	at := base.Address
 	s, cwd, err := e.Session(ctx, at)
 	if err != nil {
 		return reply.Resource{}, "", err

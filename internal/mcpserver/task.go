@@ -42,26 +42,22 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	if err != nil {
 		return t.callers.refuseCall(ctx, call, err), nil
 	}
-	who := t.callers.request(ctx)
-	req.By, req.Client, req.Page, req.Tell = who.By, who.Client, who.Page, telling(ctx, call)
-	req.Via, req.HostConfirm = workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
+	req.Caller = t.callers.request(ctx).Caller
+	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
-		req = request.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm}
+		req = request.Request{Action: workflow.ActionStatus, Address: req.Address, Caller: req.Caller}
 	}
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
 	}
 	if f := channel.form(); f != nil {
 		// The form determines the subject of the call; its arguments could be another's.
-		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
+		req.Session, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions: it was taken.
-			req = request.Request{
-				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
-				By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
-			}
+			req = request.Request{Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller, Decision: request.Decision{Answers: req.Answers}}
 		}
 		if channel.seen() {
 			req.Via = "" // whatever the call says, the person has decided
@@ -77,14 +73,14 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
 func (t tasks) blind(ctx context.Context, req request.Request) bool {
-	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
+	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
 	switch req.Action {
 	case workflow.ActionConfirm:
-		return req.Confirmed == nil || *req.Confirmed
+		return req.Yes == nil || *req.Yes
 	case workflow.ActionApprove:
-		return req.Approved != nil && *req.Approved
+		return req.Yes != nil && *req.Yes
 	}
 	return false
 }
@@ -103,10 +99,10 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
 	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
-		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
+		t.log.Info("asked", "action", req.Action, "session", req.Session)
 		return channel.asking
 	case err != nil:
-		t.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
+		t.log.Info("refused", "action", req.Action, "session", req.Session, "error", err)
 		return t.callers.refuse(ctx, req, err)
 	}
 	t.changed()

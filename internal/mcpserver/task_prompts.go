@@ -32,7 +32,7 @@ func (p *prompts) addTask() {
 
 // ask runs an action that changes nothing.
 func (p *prompts) ask(ctx context.Context, base request.Request, action workflow.Action, task string) (*reply.Reply, error) {
-	base.Action, base.SessionID = action, strings.TrimSpace(task)
+	base.Action, base.Session = action, strings.TrimSpace(task)
 	return p.engine.Do(ctx, base)
 }
 

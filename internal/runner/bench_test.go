@@ -262,5 +262,5 @@ func cost(calls int) price.Money { return price.Money(calls) * (100*2_000 + 10*1
 
 // submitted is a submission as another program makes it.
 func submitted(stage workflow.StageID, text string) request.Request {
-	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []request.Result{{Engine: workflow.Claude, Text: text}}}
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}}
 }

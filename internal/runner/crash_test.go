@@ -73,7 +73,7 @@ func TestEveryCut(t *testing.T) {
 	disk := durabletest.New()
 	kept := vault{}
 	e, w, r := onDisk(t, disk, kept)
-	if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Objective: "Build a list", Cwd: folder(t)}); err != nil {
+	if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Build a list"}, Address: project.Address{Cwd: folder(t)}}); err != nil {
 		t.Fatal(err)
 	}
 	var calls int

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -14,7 +15,7 @@ const yesWords = "--yes of the command line"
 // person takes a step that is a person's: their channel is asked, or they have said it beforehand.
 func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	at := r.at()
-	req := request.Request{SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By, Revision: &at.Revision}
+	req := request.Request{Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()}, Caller: request.Caller{By: r.By}, Revision: &at.Revision}
 	yes := true
 	switch s {
 	case askQuestions, fileAnswers:
@@ -35,11 +36,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 		}
 	case sayYes:
 		req.Via, req.Feedback = workflow.ChannelScript, yesWords
-		if req.Action == workflow.ActionApprove {
-			req.Approved = &yes
-		} else {
-			req.Confirmed = &yes
-		}
+		req.Yes = &yes
 	default:
 		req.Ask = r.Person
 	}

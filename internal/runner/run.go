@@ -125,7 +125,7 @@ func (r *run) read(ctx context.Context) error {
 		if !r.session.CurrentState.Active() {
 			action = workflow.ActionStatus
 		}
-		reply, err := r.Engine.Do(ctx, request.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
+		reply, err := r.Engine.Do(ctx, request.Request{Action: action, Address: project.Address{Session: r.state.SessionID, Cwd: at.Cwd}, Caller: request.Caller{By: r.By, Inline: true}})
 		if err != nil {
 			return err
 		}

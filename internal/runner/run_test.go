@@ -137,7 +137,7 @@ func TestStopsAtAGate(t *testing.T) {
 	same := b.resume("build-a-to-do-list")
 	b.at(same, runner.Person, "po/awaiting_confirmation")
 	yes := true
-	b.do(request.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+	b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}})
 	b.at(b.resume("build-a-to-do-list"), runner.Person, "architect/awaiting_confirmation")
 	if got := b.worker.stages(); got != "po architect" {
 		t.Errorf("the engine worked for %s", got)

@@ -46,7 +46,10 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 		return nil, err
 	}
 	begun, err := r.o.Engine.Do(ctx, request.Request{
-		Action: workflow.ActionStart, Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name, Cwd: r.o.Folder, By: r.o.By,
+		Action:  workflow.ActionStart,
+		Start:   request.Start{Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name},
+		Address: project.Address{Cwd: r.o.Folder},
+		Caller:  request.Caller{By: r.o.By},
 	})
 	if err != nil {
 		return nil, err

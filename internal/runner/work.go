@@ -295,8 +295,12 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	at := r.at()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
 	reply, err := r.Engine.Do(ctx, request.Request{
-		Action: workflow.ActionSubmit, SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By,
-		Stage: string(at.Stage), Revision: &at.Revision, Results: []request.Result{result},
+		Action:   workflow.ActionSubmit,
+		Address:  project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
+		Caller:   request.Caller{By: r.By},
+		Stage:    string(at.Stage),
+		Revision: &at.Revision,
+		Submit:   request.Submit{Results: []request.Result{result}},
 	})
 	if fault.Is(err, fault.InvalidArgument) {
 		return lang.Of(err), nil
