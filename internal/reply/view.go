@@ -44,14 +44,13 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	}
 	st, rec := s.Stage, s.Current()
 	out := &Reply{
-		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile, language: s.Language,
-		action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
-		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
-		State: s.CurrentState, CurrentState: s.CurrentState,
-		Iteration:   rec.Iteration,
-		Rework:      s.ReworkCount,
-		Revision:    s.Revision,
-		UserMessage: words.Headline(s) + "\n\n" + message,
+		Place: Place{
+			SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder,
+			Stage: s.CurrentStage, CurrentStage: s.CurrentStage, State: s.CurrentState, CurrentState: s.CurrentState,
+		},
+		Turn:      Turn{UserMessage: words.Headline(s) + "\n\n" + message},
+		Iteration: rec.Iteration, Rework: s.ReworkCount, Revision: s.Revision,
+		file: s.SessionFile, language: s.Language, action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
 	}
 	switch s.Call.Action {
 	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
@@ -93,7 +92,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 
 // OfProject is the reply that lists the sessions of a project, which has none active yet.
 func OfProject(folder string) *Reply {
-	return &Reply{Cwd: folder, InteractionType: NoSession, PendingUserActions: []string{"start"}, describes: true}
+	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, describes: true}
 }
 
 // AddStages describes all stages.
