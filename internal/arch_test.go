@@ -90,7 +90,7 @@ var may = map[string][]string{
 	"internal/sdkhttp":               {"internal/fault", "internal/httpguard", "internal/lang", "internal/pattern", "internal/visible", "sdk", "sdk/price", "sdk/provider"},
 	"sdk/sdktest":                    {"internal/durable", "sdk/provider", "sdk/provider/fake"},
 	"sdk/vfs":                        {"internal/durable", "internal/obeyed", "internal/pattern", "internal/verify", "sdk/provider"},
-	"internal/runner":                {"internal/durable", "internal/fault", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/reply", "internal/request", "internal/score", "internal/store", "internal/verify", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
+	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/request", "internal/score", "internal/standing", "internal/store", "internal/verify", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/hostcli":               {"internal/durable", "internal/obeyed", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
 	"prompts":                        {"internal/durable", "internal/fault", "internal/lang", "internal/workflow"},
 	"internal/recall":                {"internal/lang"},

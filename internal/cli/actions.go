@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -52,10 +52,10 @@ func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, work
 }
 
 // do runs one action for the person or script at this terminal.
-func (a *app) do(ctx context.Context, req request.Request) (*reply.Reply, error) {
+func (a *app) do(ctx context.Context, req request.Request) (engine.Outcome, error) {
 	dir, err := a.project()
 	if err != nil {
-		return nil, err
+		return engine.Outcome{}, err
 	}
 	req.By = "terminal"
 	if a.cwd != "" || req.Action == workflow.ActionStart {
@@ -63,7 +63,7 @@ func (a *app) do(ctx context.Context, req request.Request) (*reply.Reply, error)
 	} else {
 		req.Places = []string{dir}
 	}
-	reply, err := a.engine.Do(ctx, req)
-	a.speakAs(ctx, req.Address, reply, err)
-	return reply, err
+	out, err := a.engine.Do(ctx, req)
+	a.speakAs(ctx, req.Address, out, err)
+	return out, err
 }

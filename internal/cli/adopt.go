@@ -46,15 +46,15 @@ func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 		}
 		req.Ask = ask
 	}
-	reply, err := a.engine.Adopt(cmd.Context(), req)
-	a.speakAs(cmd.Context(), req.Address, reply, err)
+	out, err := a.engine.Adopt(cmd.Context(), req)
+	a.speakAs(cmd.Context(), req.Address, out, err)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(reply, false); err != nil {
+	if err := a.printReply(out, false); err != nil {
 		return err
 	}
-	if !a.asJSON && reply.State.Active() {
+	if !a.asJSON && out.State.Active() {
 		a.say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil

@@ -88,17 +88,17 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 
 // decided runs a decision or an answer, and ends with exitGate where none was given.
 func decided(a *app, cmd *cobra.Command, req request.Request) error {
-	reply, err := a.do(cmd.Context(), req)
+	out, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(reply, false); err != nil {
+	if err := a.printReply(out, false); err != nil {
 		return err
 	}
-	if reply.Gate != nil && reply.Gate.Silence != "" {
+	if out.Silence != nil {
 		return errPending
 	}
-	if !a.asJSON && reply.State.Active() {
+	if !a.asJSON && out.State.Active() {
 		a.say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil

@@ -118,7 +118,7 @@ func (v *runView) end(r *runner.Result) error {
 	if v.page == nil && v.lines == nil {
 		return nil
 	}
-	a.say("\n%s: %s", r.Reply.TaskName, r.Why)
+	a.say("\n%s: %s", r.Session.TaskName, r.Why)
 	if r.Reason == runner.Person {
 		printWaiting(a, r)
 	}
@@ -172,7 +172,7 @@ func changedFiles(names []string) lang.Text {
 
 // printWaiting prints what waits for the person.
 func printWaiting(a *app, r *runner.Result) {
-	s := r.Reply
+	s := r.Session
 	var audit *float64
 	if s.Audit != nil {
 		audit = &s.Audit.Score

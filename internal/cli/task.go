@@ -48,11 +48,11 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 			if !exitCode {
 				return a.act(cmd, req, action == workflow.ActionResume)
 			}
-			reply, err := a.do(cmd.Context(), req)
+			out, err := a.do(cmd.Context(), req)
 			if err == nil {
-				err = a.printReply(reply, false)
+				err = a.printReply(out, false)
 			}
-			if err == nil && waits(reply) {
+			if err == nil && waits(out.Reply) {
 				return errPending
 			}
 			return err

@@ -28,11 +28,11 @@ func (a *app) act(cmd *cobra.Command, req request.Request, withPrompt bool) erro
 	case workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionAnswer, workflow.ActionReopen, workflow.ActionCancel:
 		req.Via = workflow.ChannelScript
 	}
-	reply, err := a.do(cmd.Context(), req)
+	out, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	return a.printReply(reply, withPrompt)
+	return a.printReply(out, withPrompt)
 }
 
 // revisionFlag lets a script change only the revision that it has seen.

@@ -160,11 +160,11 @@ func (w *world) sample(run, name string) string {
 func (w *world) do(folder string, req request.Request) *reply.Reply {
 	w.t.Helper()
 	req.Cwd, req.By = folder, "test"
-	reply, err := w.engine.Do(w.t.Context(), req)
+	out, err := w.engine.Do(w.t.Context(), req)
 	if err != nil {
 		w.t.Fatalf("%s: %v", req.Action, err)
 	}
-	return reply
+	return out.Reply
 }
 
 // play begins a run, and makes the steps that are given as lines: "stage file" hands a document in,

@@ -203,30 +203,27 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	// The step is finished even if the page goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(it.a), maxWait)
 	defer cancel()
-	reply, err := d.o.Engine.Do(ctx, it.req)
+	done, err := d.o.Engine.Do(ctx, it.req)
 	if fault.Is(err, fault.Conflict) {
 		return out, fault.From(err).WithHint("your words are kept on this page: load the page of the run to see where it is")
 	}
 	if err != nil {
 		return out, err
 	}
-	if reply.Revision == it.Revision {
+	if done.Revision == it.Revision {
 		why := ""
-		if reply.Gate != nil {
-			why = reply.Gate.Silence
+		if done.Gate != nil {
+			why = done.Gate.Silence
 		}
 		return out, fault.New(fault.GatePending, "nothing was decided: %s", why).WithHint("say what is missing, and press the button again")
 	}
 	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.drafts != "" {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
-	s, _, err := d.o.Engine.Session(ctx, it.req.Address)
-	if err != nil { // the decision is taken: say so
-		return outcome{Message: it.a.lang.Say("The decision is recorded."), Revision: reply.Revision}, nil
-	}
+	s := done.Standing
 	last := s.Last()
 	l, at := it.a.lang, place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
-	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, reply.Revision}, nil
+	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, done.Revision}, nil
 }
 
 // statement is the decision as a passkey signs it.

@@ -17,7 +17,7 @@ import (
 // answer records the human's answers and begins another round. Questions may be left open or
 // skipped; the next round then states its assumption. Where all are skipped and the document has
 // reached its gate, it waits there.
-func (r *run) answer(ctx context.Context) (*reply.Reply, error) {
+func (r *run) answer(ctx context.Context) (Outcome, error) {
 	var given gate.Response
 	var settled settlement
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
@@ -50,7 +50,7 @@ func (r *run) answer(ctx context.Context) (*reply.Reply, error) {
 		return r.decideBy(ctx, taken.grant)
 	}
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	return r.reply(ctx, s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
 }

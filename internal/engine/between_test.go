@@ -66,7 +66,8 @@ func (b *bench) tryWith(h hooks, req request.Request) (*reply.Reply, error) {
 		Backend: func(dir *durable.Dir) store.Backend { return filestore.New(dir) }, Settings: config.Source{},
 	})})
 	req.Cwd, req.Session, req.By = b.dir, b.session, "the other"
-	return e.Do(ctx, req)
+	out, err := e.Do(ctx, req)
+	return out.Reply, err
 }
 
 // failCommit fails the rename of the session file, after doing something.

@@ -187,7 +187,8 @@ func (w world) do(n int, step crashStep) (*reply.Reply, error) {
 	if req.Action != workflow.ActionStart {
 		req.Session = "build-a-thing"
 	}
-	return w.engine.Do(ctx, req)
+	out, err := w.engine.Do(ctx, req)
+	return out.Reply, err
 }
 
 // editor is a person who edits a stage's draft, and then decides.

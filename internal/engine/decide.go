@@ -18,10 +18,10 @@ import (
 // its score, approve on a plan, on failed or blocked work, and on a document whose rounds
 // are spent. A yes saves the document and goes on in one step, a no sends the work back
 // with the human's feedback.
-func (r *run) decide(ctx context.Context) (*reply.Reply, error) { return r.decideBy(ctx, r.grant) }
+func (r *run) decide(ctx context.Context) (Outcome, error) { return r.decideBy(ctx, r.grant) }
 
 // decideBy carries out the decision that granted returns.
-func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (*reply.Reply, error) {
+func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
@@ -41,7 +41,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	note := ""
 	if edit != nil {
@@ -51,7 +51,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+note+words.Message(s))
-	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
+	if a := s.Record(from.ID).Artifact; out.Reply != nil && a != nil {
 		out.Artifact = a.Path
 	}
 	return out, err
@@ -104,10 +104,10 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 }
 
 // stillPending describes a session whose gate stays as it is, and why.
-func (r *run) stillPending(ctx context.Context, why gate.Silence) (*reply.Reply, error) {
+func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, error) {
 	stored, err := r.project.Backend.Get(ctx, r.id)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	s := r.standing(ctx, stored)
 	// Where nobody saw the question, what comes next goes another way.
@@ -117,7 +117,8 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (*reply.Reply,
 		message = r.viewed(ctx, s)
 	}
 	out, err := r.reply(ctx, s, reply.Light, message)
-	if out != nil {
+	out.Silence = &why
+	if out.Reply != nil {
 		if out.Gate == nil {
 			out.Gate = reply.NewGateView(s)
 		}

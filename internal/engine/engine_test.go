@@ -124,7 +124,8 @@ func (b *bench) try(req request.Request) (*reply.Reply, error) {
 		req.Workflow = b.workflow
 	}
 	req.By = "test"
-	reply, err := b.engine.Do(ctx, req)
+	out, err := b.engine.Do(ctx, req)
+	reply := out.Reply
 	refusedInChinese(b.t, err)
 	if reply != nil {
 		if b.chinese {

@@ -13,20 +13,20 @@ import (
 )
 
 // start makes a session at the first stage.
-func (e *Engine) start(ctx context.Context, req request.Request) (*reply.Reply, error) {
+func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error) {
 	p, err := e.Projects().At(req.Address)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
 	guard := e.person.In(p)
 	w, err := guard.Chosen(req.Workflow)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	if err := p.CheckPrompts(w); err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
@@ -43,7 +43,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (*reply.Reply, 
 		},
 	}
 	if err := p.Backend.Create(ctx, s, names); err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)

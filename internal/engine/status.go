@@ -15,14 +15,14 @@ import (
 )
 
 // status describes a session and changes nothing.
-func (r *run) status(ctx context.Context) (*reply.Reply, error) {
+func (r *run) status(ctx context.Context) (Outcome, error) {
 	waited, inVain, err := r.wait(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	s, err := r.look(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	message, depth := words.Message, reply.Light
 	switch {
@@ -33,7 +33,7 @@ func (r *run) status(ctx context.Context) (*reply.Reply, error) {
 	}
 	out, err := r.reply(ctx, s, depth, message(s))
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	out.AddStages(s)
 	out.Allowed = request.ActionNames(gate.Allowed(s))
@@ -63,16 +63,16 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 }
 
 // list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, req request.Request, p *project.Project) (*reply.Reply, error) {
+func (e *Engine) list(ctx context.Context, req request.Request, p *project.Project) (Outcome, error) {
 	all, err := p.Sessions(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	page, err := all.Page(store.Query{Limit: reply.Listed})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
-	out := reply.OfProject(p.Dir.Path())
+	out := Outcome{Reply: reply.OfProject(p.Dir.Path())}
 	written := ""
 	if len(page.Sessions) > 0 { // the one that has changed last
 		written = page.Sessions[0].Objective
@@ -99,7 +99,7 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 		return out, nil
 	}
 	if req.View != ViewSessions && req.View != ViewWorkflow {
-		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
+		return Outcome{}, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
 	res, err := e.projectView(ctx, p, req.View)

@@ -95,7 +95,7 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 		hold(ctx, project, seen, look)
 		waited += t.engine.Clock().Sub(from)
 	}
-	reply, err := t.engine.Do(ctx, req)
+	out, err := t.engine.Do(ctx, req)
 	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
 	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
@@ -106,8 +106,8 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 		return t.callers.refuse(ctx, req, err)
 	}
 	t.changed()
-	t.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
-	data, err := reply.Lean().Encode()
+	t.log.Info("done", "action", req.Action, "session", out.SessionID, "stage", out.Stage, "state", out.State)
+	data, err := out.Lean().Encode()
 	if err != nil {
 		return t.callers.refuse(ctx, req, err)
 	}

@@ -33,7 +33,8 @@ func (p *prompts) addTask() {
 // ask runs an action that changes nothing.
 func (p *prompts) ask(ctx context.Context, base request.Request, action workflow.Action, task string) (*reply.Reply, error) {
 	base.Action, base.Session = action, strings.TrimSpace(task)
-	return p.engine.Do(ctx, base)
+	out, err := p.engine.Do(ctx, base)
+	return out.Reply, err
 }
 
 func (p *prompts) start(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {

@@ -98,7 +98,7 @@ type Briefing struct {
 	Context          *Context          `json:"context,omitempty"`
 }
 
-// Measures are what is known of the document that waits, and what its gate asks for.
+// Measures are the scores of the document that waits, its evidence, and what its gate asks for.
 type Measures struct {
 	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
 	Score           *float64 `json:"score,omitempty"`

@@ -222,7 +222,7 @@ func (b *bench) do(req request.Request) *reply.Reply {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return out
+	return out.Reply
 }
 
 // person is a channel that answers from a list.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -26,7 +26,7 @@ type Worker interface {
 
 // Engine is what a run needs of the program's engine.
 type Engine interface {
-	Do(ctx context.Context, req request.Request) (*reply.Reply, error)
+	Do(ctx context.Context, req request.Request) (engine.Outcome, error)
 	Session(ctx context.Context, at project.Address) (*workflow.Session, string, error)
 	Projects() *project.Finder
 	// Clock returns the time.
@@ -168,8 +168,8 @@ type Result struct {
 	// Before and After are the repository before the first change and at the end.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
-	// Reply describes the session.
-	Reply *reply.Reply `json:"session,omitempty"`
+	// Session describes the session.
+	Session *engine.Outcome `json:"session,omitempty"`
 }
 
 // worker returns the worker of a name.

@@ -20,7 +20,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	switch s {
 	case askQuestions, fileAnswers:
 		req.Action = workflow.ActionAnswer
-		r.tell(Event{Type: Questioned, Stage: at.Stage, State: r.session.CurrentState, Questions: r.reply.Questions}, true)
+		r.tell(Event{Type: Questioned, Stage: at.Stage, State: r.session.CurrentState, Questions: r.now.Questions}, true)
 	default:
 		req.Action = workflow.ActionConfirm
 		if r.session.CurrentState == workflow.AwaitingApproval {
@@ -31,7 +31,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	switch s {
 	case fileAnswers:
 		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
-		for _, q := range r.reply.Questions {
+		for _, q := range r.now.Questions {
 			req.Answers[q.ID] = r.Answers[q.ID]
 		}
 	case sayYes:
@@ -40,27 +40,27 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	default:
 		req.Ask = r.Person
 	}
-	reply, err := r.Engine.Do(ctx, req)
+	out, err := r.Engine.Do(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if reply.Gate != nil && reply.Gate.Silence != "" {
-		return &ending{Person, lang.T("no decision was taken: %s", reply.Gate.Silence), reply.Gate.Terminal}, nil
+	if out.Silence != nil {
+		return &ending{Person, lang.T("no decision was taken: %s", out.Silence.Why), out.Gate.Terminal}, nil
 	}
 	return nil, r.decided(ctx, at.Stage)
 }
 
 // gateEvent describes the gate that the session waits at.
 func (r *run) gateEvent() Event {
-	e := Event{Type: GateReached, Stage: r.session.CurrentStage, Round: r.reply.Iteration, State: r.session.CurrentState, Score: r.reply.Score, Verdict: r.reply.Verdict}
-	if r.reply.Audit != nil {
-		e.Audit = &r.reply.Audit.Score
+	e := Event{Type: GateReached, Stage: r.session.CurrentStage, Round: r.now.Iteration, State: r.session.CurrentState, Score: r.now.Score, Verdict: r.now.Verdict}
+	if r.now.Audit != nil {
+		e.Audit = &r.now.Audit.Score
 	}
-	if r.reply.Draft != nil {
-		e.Draft = r.reply.Draft.Path
+	if r.now.Draft != nil {
+		e.Draft = r.now.Draft.Path
 	}
-	if r.reply.Gate != nil {
-		e.Command = r.reply.Gate.Terminal
+	if r.now.Gate != nil {
+		e.Command = r.now.Gate.Terminal
 	}
 	return e
 }

@@ -131,8 +131,8 @@ func TestStopsAtAGate(t *testing.T) {
 	if out.Command != "bmad-mcp confirm build-a-to-do-list" || out.Resume != "bmad-mcp run --resume build-a-to-do-list" {
 		t.Errorf("command %q, resume %q", out.Command, out.Resume)
 	}
-	if out.Reply.Draft == nil || out.Reply.Score == nil || *out.Reply.Score != 95 || out.Reply.Audit == nil {
-		t.Errorf("the gate is not described: %+v", out.Reply)
+	if out.Session.Draft == nil || out.Session.Score == nil || *out.Session.Score != 95 || out.Session.Audit == nil {
+		t.Errorf("the gate is not described: %+v", out.Session)
 	}
 	same := b.resume("build-a-to-do-list")
 	b.at(same, runner.Person, "po/awaiting_confirmation")
@@ -168,8 +168,8 @@ func TestYesHasLimits(t *testing.T) {
 	b = newBench(t, map[string][]act{"po": {{text: asking}}})
 	out = b.start("Build a to-do list")
 	b.at(out, runner.Person, "po/clarifying")
-	if len(out.Reply.Questions) != 2 {
-		t.Errorf("%+v", out.Reply.Questions)
+	if len(out.Session.Questions) != 2 {
+		t.Errorf("%+v", out.Session.Questions)
 	}
 
 	b = newBench(t, nil, "BMAD_SM_GATE=strict")

@@ -48,7 +48,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 			return end, nil
 		}
 		if try > 1 {
-			r.tell(Event{Type: Retry, Stage: t.stage.ID, Engine: t.plan.Engine, Round: r.reply.Iteration + 1, Why: problem.In(r.language)}, true)
+			r.tell(Event{Type: Retry, Stage: t.stage.ID, Engine: t.plan.Engine, Round: r.now.Iteration + 1, Why: problem.In(r.language)}, true)
 		}
 		var final bool
 		if problem, final, err = r.call(ctx, t, try, problem); err != nil {
@@ -98,7 +98,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	} else {
 		t.before = r.worktree(ctx)
 	}
-	if round := r.reply.Iteration + 1; r.begun[st.ID] < round {
+	if round := r.now.Iteration + 1; r.begun[st.ID] < round {
 		r.begun[st.ID] = round
 		r.tell(Event{Type: StageStarted, Stage: st.ID, Round: round, State: r.session.CurrentState, Engine: planned.Engine, Model: planned.Model, Why: planned.why.In(r.language)}, true)
 	}
@@ -108,7 +108,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 // call makes one call of an engine, and keeps its answer and its cost. problem is why there is no
 // answer to submit; final is true where another try cannot bring one.
 func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
-	prompt, err := promptFor(r.reply, t.builds, last)
+	prompt, err := promptFor(r.now, t.builds, last)
 	if err != nil {
 		return problem, false, err
 	}
@@ -120,7 +120,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	if r.Flags.Minutes > 0 {
 		job.Timeout = max(r.deadline().Sub(r.Engine.Clock()), time.Second)
 	}
-	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.reply.Returned) > 0) {
+	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0) {
 		job.Session = c.Session // each judgement is by fresh eyes, but for a report that was returned
 	}
 	r.state.Calls++
@@ -294,7 +294,7 @@ func (r *run) submitGiven(ctx context.Context) error {
 func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
 	at := r.at()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
-	reply, err := r.Engine.Do(ctx, request.Request{
+	out, err := r.Engine.Do(ctx, request.Request{
 		Action:   workflow.ActionSubmit,
 		Address:  project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
 		Caller:   request.Caller{By: r.By},
@@ -308,13 +308,8 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	if err != nil {
 		return problem, err
 	}
-	e := Event{Type: Submitted, Stage: at.Stage, Round: r.reply.Iteration + 1, State: reply.State}
-	// The reply is about the stage that the session has come to.
-	s, _, err := r.Engine.Session(ctx, project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID})
-	if err != nil {
-		return problem, err
-	}
-	rec := s.Record(at.Stage)
+	e := Event{Type: Submitted, Stage: at.Stage, Round: r.now.Iteration + 1, State: out.State}
+	rec := out.Standing.Record(at.Stage) // the reply is about the stage that the session has come to
 	e.Score, e.Verdict, e.Returned, e.Rows = rec.Score, rec.Verdict, rec.Returned, words.Rows(r.language, rec.Criteria)
 	if rec.Audit != nil {
 		e.Audit = &rec.Audit.Score
