@@ -203,14 +203,15 @@ func TestAnswers(t *testing.T) {
 func TestFailures(t *testing.T) {
 	acts := wholeRun()
 	acts["po"] = []act{{err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: "side"}, {text: scored(95)}}
+	acts["architect"] = []act{{text: `{"architecture_draft": "` + strings.Repeat("x", 300)}, {text: scored(94)}}
 	acts["dev"] = []act{{text: report}, {text: report, file: "todo.go"}}
 	b := newBench(t, acts)
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Done, "qa/completed")
-	if out.Cost.Spent != cost(9) {
-		t.Errorf("cost %s; failed calls cost too: %s", out.Cost.Spent, cost(9))
+	if out.Cost.Spent != cost(10) {
+		t.Errorf("cost %s; failed calls cost too: %s", out.Cost.Spent, cost(10))
 	}
-	for i, want := range map[int]string{1: "API Error: overloaded", 2: `the answer "side" is not the document`, 6: "no file of the project has changed"} {
+	for i, want := range map[int]string{1: "API Error: overloaded", 2: `the answer "side" is not the document`, 4: "the JSON in claude_result", 7: "no file of the project has changed"} {
 		if !strings.Contains(b.worker.jobs[i].Prompt, want) {
 			t.Errorf("call %d is not told %q", i, want)
 		}
