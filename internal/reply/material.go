@@ -1,11 +1,14 @@
 package reply
 
-import "github.com/bmad-mcp/bmad-mcp/internal/workflow"
+import (
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
 
 // material is what a role prompt refers to, under the keys of a reply.
 type material struct {
 	Stage    workflow.StageID   `json:"stage"`
-	Draft    *Document          `json:"draft,omitempty"`
+	Draft    *standing.Document `json:"draft,omitempty"`
 	Context  *Context           `json:"context,omitempty"`
 	Gaps     []string           `json:"gaps,omitempty"`
 	Findings []workflow.Finding `json:"findings,omitempty"`

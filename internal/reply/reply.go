@@ -38,12 +38,12 @@ type Reply struct {
 	Questions []workflow.Question `json:"questions,omitempty"`
 	Gaps      []string            `json:"gaps,omitempty"`
 	// ChangeRequests are the person's comments that the next submission has to take up.
-	ChangeRequests []CommentView     `json:"change_requests,omitempty"`
-	Draft          *Document         `json:"draft,omitempty"`
-	Artifact       string            `json:"artifact_path,omitempty"`
-	Sprints        []workflow.Sprint `json:"sprints,omitempty"`
-	Rework         int               `json:"rework_count,omitempty"`
-	Iteration      int               `json:"iteration,omitempty"`
+	ChangeRequests []CommentView      `json:"change_requests,omitempty"`
+	Draft          *standing.Document `json:"draft,omitempty"`
+	Artifact       string             `json:"artifact_path,omitempty"`
+	Sprints        []workflow.Sprint  `json:"sprints,omitempty"`
+	Rework         int                `json:"rework_count,omitempty"`
+	Iteration      int                `json:"iteration,omitempty"`
 	Lists
 	// Resource is what the call wanted to see besides.
 	Resource *Resource `json:"resource,omitempty"`
@@ -201,10 +201,10 @@ type GrantView struct {
 
 // Context is what a stage works from.
 type Context struct {
-	Objective string     `json:"objective,omitempty"`
-	Documents []Document `json:"documents,omitempty"`
-	Answers   []Answer   `json:"user_answers,omitempty"`
-	Feedback  string     `json:"feedback,omitempty"`
+	Objective string              `json:"objective,omitempty"`
+	Documents []standing.Document `json:"documents,omitempty"`
+	Answers   []Answer            `json:"user_answers,omitempty"`
+	Feedback  string              `json:"feedback,omitempty"`
 	// Comments are the person's remarks with which they let the stage before go on.
 	Comments []CommentView `json:"comments,omitempty"`
 	// Memory are notes of earlier runs that may help.
@@ -228,9 +228,6 @@ type CommentView struct {
 func NewCommentView(c workflow.Comment, stage workflow.StageID) CommentView {
 	return CommentView{ID: c.ID, Lines: c.Lines(), Stage: stage, Quote: c.Quote, Kind: c.Kind, Text: c.Text, Replace: c.Replace}
 }
-
-// Document refers to a text in the project.
-type Document = standing.Document
 
 // Answer is a question with the human's answer; an empty one was left open.
 type Answer struct {

@@ -116,7 +116,7 @@ func (r *Reply) AddStages(s *standing.Standing) {
 }
 
 // waiting refers to the current stage's document; nil where there is none.
-func waiting(s *standing.Standing) *Document {
+func waiting(s *standing.Standing) *standing.Document {
 	doc := s.Waiting()
 	switch {
 	case doc == nil:
@@ -211,7 +211,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 			}
 			out.Findings = append(out.Findings, words.JudgedFindings(s.Language, id, s.Record(id), tail)...)
 			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
-				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
+				c.Documents = append(c.Documents, standing.Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
 	}
@@ -229,11 +229,11 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 
 // earlier lists the documents of the stages before st: the artifact where one is
 // saved, else the last submission.
-func earlier(s *standing.Standing, st workflow.Stage) []Document {
-	var out []Document
+func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
+	var out []standing.Document
 	for _, before := range s.Workflow.Stages {
 		if scope := s.Record(before.ID).ApprovedScope; scope != nil {
-			out = append(out, Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
+			out = append(out, standing.Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
 		}
 		if before.ID == st.ID {
 			break
