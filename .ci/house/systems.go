@@ -18,8 +18,8 @@ type system struct {
 // own system, or raises the goal in the open.
 var systems = []system{
 	{"workflow core", goal{want: 13000, today: 15022}, []string{
-		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/integrity", "internal/permission", "internal/reply",
-		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/views", "internal/words", "internal/workflow",
+		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
+		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10253}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
 	{"storage and safety", goal{want: 10000, today: 11382}, []string{

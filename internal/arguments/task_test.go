@@ -16,7 +16,7 @@ func TestTask(t *testing.T) {
 		q.Results[0].Text != "a" || q.Results[1].Path != "b" || q.Results[1].Engine != workflow.Codex {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if q, err = Task([]byte(`{"action":"confirm_save","confirmed":false,"feedback":"f"}`)); err != nil || q.Action != workflow.ActionConfirm || *q.Confirmed {
+	if q, err = Task([]byte(`{"action":"confirm_save","confirmed":false,"feedback":"f"}`)); err != nil || q.Action != workflow.ActionConfirm || *q.Yes {
 		t.Errorf("%+v, %v", q, err)
 	}
 }
@@ -34,9 +34,9 @@ func TestTextsOfADecision(t *testing.T) {
 	for text, want := range map[string]bool{"true": true, "false": false} {
 		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
 			q, err := Task([]byte(`{"action":"` + action + `","` + argument + `":"` + text + `"}`))
-			given := q.Confirmed
+			given := q.Yes
 			if action == "approve" {
-				given = q.Approved
+				given = q.Yes
 			}
 			if err != nil || given == nil || *given != want || q.Via != "" {
 				t.Errorf("%s %s: %+v, %v", action, text, q, err)

@@ -199,8 +199,8 @@ func FuzzCall(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		q, err := arguments.Task([]byte(input))
-		confirms := q.Action == workflow.ActionConfirm && (q.Confirmed == nil || *q.Confirmed)
-		approves := q.Action == workflow.ActionApprove && (q.Approved == nil || *q.Approved)
+		confirms := q.Action == workflow.ActionConfirm && (q.Yes == nil || *q.Yes)
+		approves := q.Action == workflow.ActionApprove && (q.Yes == nil || *q.Yes)
 		if opens := err == nil && (confirms || approves); opens != (handedIn().Refuse(calls("1", task, input)) != "") {
 			t.Errorf("%s: the server takes it as a yes: %v, and the hook does not agree", input, opens)
 		}

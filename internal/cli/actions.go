@@ -6,17 +6,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// request returns a request for the session that the arguments name.
-func (a *app) request(args []string) (engine.Request, error) {
+// address is that of the session that the arguments name.
+func (a *app) address(args []string) (project.Address, error) {
 	dir, err := a.project()
-	req := engine.Request{SessionID: taskName(args), Places: []string{dir}}
+	at := project.Address{Session: taskName(args), Places: []string{dir}}
 	if a.cwd != "" {
-		req.Cwd = dir
+		at.Cwd = dir
 	}
-	return req, err
+	return at, err
 }
 
 func taskName(args []string) string {
@@ -28,11 +30,11 @@ func taskName(args []string) string {
 
 // session returns the session that the arguments name.
 func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, error) {
-	req, err := a.request(args)
+	at, err := a.address(args)
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := a.engine.Session(cmd.Context(), req.Address())
+	s, _, err := a.engine.Session(cmd.Context(), at)
 	a.speakOf(s)
 	return s, err
 }
@@ -40,20 +42,20 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, err
 // inspect returns the session that the arguments name, what is found of its history, and
 // its project.
 func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
-	req, err := a.request(args)
+	at, err := a.address(args)
 	if err != nil {
 		return nil, workflow.Verification{}, "", err
 	}
-	s, v, cwd, err := a.engine.Inspect(cmd.Context(), req.Address())
+	s, v, cwd, err := a.engine.Inspect(cmd.Context(), at)
 	a.speakOf(s)
 	return s, v.In(a.lang), cwd, err
 }
 
 // do runs one action for the person or script at this terminal.
-func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error) {
+func (a *app) do(ctx context.Context, req request.Request) (engine.Outcome, error) {
 	dir, err := a.project()
 	if err != nil {
-		return nil, err
+		return engine.Outcome{}, err
 	}
 	req.By = "terminal"
 	if a.cwd != "" || req.Action == workflow.ActionStart {
@@ -61,7 +63,7 @@ func (a *app) do(ctx context.Context, req engine.Request) (*engine.Reply, error)
 	} else {
 		req.Places = []string{dir}
 	}
-	reply, err := a.engine.Do(ctx, req)
-	a.speakAs(ctx, req, reply, err)
-	return reply, err
+	out, err := a.engine.Do(ctx, req)
+	a.speakAs(ctx, req.Address, out, err)
+	return out, err
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 func adoptCommand(a *app) *cobra.Command {
@@ -27,20 +27,18 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req, err := a.request(args)
+			at, err := a.address(args)
 			if err != nil {
 				return err
 			}
-			req.Restore = restore
-			return runAdopt(a, cmd, req)
+			return runAdopt(a, cmd, request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: restore}})
 		},
 	}
 	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
 	return cmd
 }
 
-func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
-	req.By = "terminal"
+func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 	if !req.Restore {
 		ask, err := a.terminal(false, "")
 		if err != nil {
@@ -48,15 +46,15 @@ func runAdopt(a *app, cmd *cobra.Command, req engine.Request) error {
 		}
 		req.Ask = ask
 	}
-	reply, err := a.engine.Adopt(cmd.Context(), req)
-	a.speakAs(cmd.Context(), req, reply, err)
+	out, err := a.engine.Adopt(cmd.Context(), req)
+	a.speakAs(cmd.Context(), req.Address, out, err)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(reply, false); err != nil {
+	if err := a.printReply(out, false); err != nil {
 		return err
 	}
-	if !a.asJSON && reply.State.Active() {
+	if !a.asJSON && out.State.Active() {
 		a.say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil

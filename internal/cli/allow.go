@@ -39,11 +39,11 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
   source       a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			find, err := a.request(nil)
+			at, err := a.address(nil)
 			if err != nil {
 				return err
 			}
-			cwd, wants, err := a.engine.Wants(find.Address())
+			cwd, wants, err := a.engine.Wants(at)
 			if err != nil {
 				return err
 			}

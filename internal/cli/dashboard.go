@@ -90,11 +90,11 @@ func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) 
 	}
 	page := "/"
 	if len(args) > 0 {
-		find, err := a.request(args)
+		at, err := a.address(args)
 		if err != nil {
 			return err
 		}
-		p, id, err := e.Projects().Find(ctx, find.Address())
+		p, id, err := e.Projects().Find(ctx, at)
 		if err != nil {
 			return err
 		}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 )
 
 // demoStep is one call of the demo and its cause.
@@ -151,7 +151,7 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 	if refused {
 		return false, fault.New(fault.Conflict, "the server refused a step of the demo: %s", text)
 	}
-	var reply engine.Reply
+	var reply reply.Reply
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
 		return false, fault.From(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
@@ -79,22 +79,22 @@ func (d demoEngine) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome
 type demoDecider struct {
 	app  *app
 	pace time.Duration
-	said []engine.Response
+	said []gate.Response
 }
 
 func newDemoDecider(a *app, pace time.Duration) *demoDecider {
-	l, yes := a.lang, engine.Response{Decision: workflow.DecisionApprove}
-	no := func(words string) engine.Response {
-		return engine.Response{Decision: workflow.DecisionChanges, Feedback: words}
+	l, yes := a.lang, gate.Response{Decision: workflow.DecisionApprove}
+	no := func(words string) gate.Response {
+		return gate.Response{Decision: workflow.DecisionChanges, Feedback: words}
 	}
-	return &demoDecider{a, pace, []engine.Response{
+	return &demoDecider{a, pace, []gate.Response{
 		{Answers: map[string]string{"q1": l.Say("Just me, on one laptop"), "q2": l.Say("Overdue ones should stand out")}},
 		yes, no(l.Say("Two terminals must not lose each other's tasks.")), yes, yes, no(l.Say("Lost tasks are not acceptable.")),
 	}}
 }
 
-// Ask implements engine.Channel.
-func (d *demoDecider) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
+// Ask implements request.Channel.
+func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
 	if len(d.said) == 0 {
 		return silent(lang.T("the script of the demo is over")), nil
 	}
@@ -110,7 +110,7 @@ func (d *demoDecider) Ask(ctx context.Context, q engine.Question) (engine.Respon
 	select {
 	case <-time.After(d.pace):
 	case <-ctx.Done():
-		return engine.Response{}, ctx.Err()
+		return gate.Response{}, ctx.Err()
 	}
 	for _, question := range q.Questions {
 		fmt.Fprintf(d.app.out, "   %s\n🧑 %s\n", oneLine(question.Question), next.Answers[question.ID])

@@ -52,12 +52,12 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	req, err := a.request(args)
+	at, err := a.address(args)
 	if err != nil {
 		return err
 	}
-	req.SessionID = s.SessionID
-	rounds, err := a.engine.Submissions(cmd.Context(), req.Address(), stage, from, to)
+	at.Session = s.SessionID
+	rounds, err := a.engine.Submissions(cmd.Context(), at, stage, from, to)
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -159,13 +157,13 @@ func checkFolders(a *app) doctor.Check {
 // checkHistories names the sessions that were changed by other hands.
 func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
-	req := engine.Request{Cwd: cwd}
-	sessions, _, _, err := a.engine.Sessions(ctx, req.Address())
+	at := project.Address{Cwd: cwd}
+	sessions, _, _, err := a.engine.Sessions(ctx, at)
 	if err != nil {
 		c.Detail = a.lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, req.Address(), views.IDs(sessions), true)
+	changed, err := a.engine.Changed(ctx, at, sessions, true)
 	if err != nil {
 		return c, err
 	}

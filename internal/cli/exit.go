@@ -8,9 +8,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // The exit codes, part of the contract with scripts.
@@ -86,7 +87,7 @@ func (a *app) fail(err error) int {
 		a.readSettings()
 	}
 	if dir, err := a.project(); err == nil && a.engine != nil && a.language == lang.Auto { // what belongs to no session
-		f = a.engine.Translated(context.Background(), engine.Request{Places: []string{dir}}, f)
+		f = a.engine.Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
 	f = f.Translated(a.lang)
 	if a.lang = f.Language; a.asJSON {

@@ -5,8 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -52,23 +53,23 @@ script's decision and not as yours: a gate under the policy strict does not take
 }
 
 func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
-	find, err := a.request(args)
+	at, err := a.address(args)
 	if err != nil {
 		return err
 	}
-	action, s, err := a.engine.GateAction(cmd.Context(), find.Address())
+	action, s, err := a.engine.GateAction(cmd.Context(), at)
 	a.speakOf(s)
 	if err != nil {
 		return err
 	}
-	req := engine.Request{Action: action, SessionID: s.SessionID, Revision: &s.Revision}
+	req := request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
 	yes := !reject
 	if f.yes {
 		if reject && strings.TrimSpace(f.feedback) == "" {
 			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
 		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
-		req.Confirmed = &yes
+		req.Yes = &yes
 		if cmd.Flags().Changed("revision") {
 			req.Revision = &f.revision
 		}
@@ -79,28 +80,25 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 		}
 		person.edited, req.Ask = f.edited, person
 		if reject {
-			req.Confirmed = &yes
+			req.Yes = &yes
 		}
-	}
-	if action == workflow.ActionApprove {
-		req.Approved, req.Confirmed = req.Confirmed, nil
 	}
 	return decided(a, cmd, req)
 }
 
 // decided runs a decision or an answer, and ends with exitGate where none was given.
-func decided(a *app, cmd *cobra.Command, req engine.Request) error {
-	reply, err := a.do(cmd.Context(), req)
+func decided(a *app, cmd *cobra.Command, req request.Request) error {
+	out, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(reply, false); err != nil {
+	if err := a.printReply(out, false); err != nil {
 		return err
 	}
-	if reply.Gate != nil && reply.Gate.Silence != "" {
+	if out.Silence != nil {
 		return errPending
 	}
-	if !a.asJSON && reply.State.Active() {
+	if !a.asJSON && out.State.Active() {
 		a.say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil
@@ -133,7 +131,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	return decided(a, cmd, engine.Request{Action: action, SessionID: s.SessionID, Stage: stage, Revision: &s.Revision, Ask: ask})
+	return decided(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -29,19 +30,16 @@ func (a *app) speakOf(s *workflow.Session) {
 	}
 }
 
-// speakAs chooses the language of the session that an action was for, by its reply or refusal,
-// which speak that language already.
-func (a *app) speakAs(ctx context.Context, req engine.Request, reply *engine.Reply, err error) {
-	of := engine.Request{Cwd: req.Cwd, Places: req.Places}
-	var f *fault.Error
-	switch {
-	case reply != nil:
-		of.SessionID = reply.SessionID
-	case errors.As(err, &f):
-		of.SessionID = f.SessionID
+// speakAs chooses the language of the session that an action was for, by its outcome, or by its
+// refusal, which names the session.
+func (a *app) speakAs(ctx context.Context, of project.Address, out engine.Outcome, err error) {
+	if out.Standing != nil {
+		a.speakOf(out.Standing.Session)
 	}
-	if of.SessionID != "" {
-		if s, _, err := a.engine.Session(ctx, of.Address()); err == nil {
+	var f *fault.Error
+	if errors.As(err, &f) && f.SessionID != "" {
+		of.Session = f.SessionID
+		if s, _, err := a.engine.Session(ctx, of); err == nil {
 			a.speakOf(s)
 		}
 	}

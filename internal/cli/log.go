@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -53,7 +52,7 @@ machine.
 			if verify {
 				return verifyLog(a, s, v, signed)
 			}
-			steps := views.History(s, v)
+			steps := s.Steps(v)
 			for i := range steps {
 				steps[i].Unvouched = steps[i].Unvouched || signed.failed(i+1)
 			}
@@ -133,7 +132,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func printLog(a *app, s *workflow.Session, steps []views.Step) error {
+func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
 	a.say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
 		a.say("An older server kept no history of the steps before.")
@@ -193,7 +192,7 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []views.Step, signed signatures) error {
+func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}

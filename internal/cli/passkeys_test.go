@@ -11,9 +11,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -29,10 +31,10 @@ func (d *desk) list(text string) {
 }
 
 // said is a person who has answered already.
-type said engine.Response
+type said gate.Response
 
-func (a said) Ask(context.Context, engine.Question) (engine.Response, error) {
-	return engine.Response(a), nil
+func (a said) Ask(context.Context, gate.Question) (gate.Response, error) {
+	return gate.Response(a), nil
 }
 
 // signer is a person with a passkey on this machine.
@@ -89,8 +91,8 @@ func (d *desk) engine() *engine.Engine {
 }
 
 // confirm is the call for a decision on the only session.
-func (d *desk) confirm() engine.Request {
-	return engine.Request{Action: workflow.ActionConfirm, Cwd: d.project, SessionID: d.session()["session_id"].(string), By: "browser"}
+func (d *desk) confirm() request.Request {
+	return request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: d.project, Session: d.session()["session_id"].(string)}, Caller: request.Caller{By: "browser"}}
 }
 
 // decide has the person send the waiting document back.

@@ -15,14 +15,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
+func (a *app) printReply(r engine.Outcome, withPrompt bool) error {
 	if a.asJSON {
-		return a.printJSON(r)
+		return a.printJSON(r.Reply)
 	}
 	fmt.Fprintln(a.out, plain(r.UserMessage))
 	for _, s := range r.Stages {
@@ -63,7 +64,7 @@ func (a *app) printReply(r *engine.Reply, withPrompt bool) error {
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
-	if next := nextCommands(r); next != "" {
+	if next := nextCommands(r.Standing); next != "" {
 		fmt.Fprintf(a.out, "\n%s\n%s", a.lang.Say("From the terminal:"), next)
 	}
 	return nil
@@ -97,32 +98,30 @@ func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
 
-// nextCommands lists the commands that a person at the terminal can run now.
-func nextCommands(r *engine.Reply) string {
-	task := shellWord(r.TaskName)
-	if slices.Contains(r.PendingUserActions, string(workflow.ActionAdopt)) {
-		return "  bmad-mcp adopt " + task + "\n"
+// nextCommands lists the commands that a person at the terminal can run now; "" for no session.
+func nextCommands(s *standing.Standing) string {
+	if s == nil {
+		return ""
 	}
-	lines := map[workflow.State][]string{
-		workflow.Generating: {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
-		workflow.Refining:   {"submit " + task + " --stage " + string(r.Stage) + " --claude-result-path FILE"},
-	}[r.State]
-	gate := map[workflow.State]string{workflow.AwaitingConfirmation: "confirm", workflow.AwaitingApproval: "approve", workflow.Clarifying: "answer"}[r.State]
-	var b strings.Builder
-	for _, l := range lines {
-		b.WriteString("  bmad-mcp task " + l + "\n")
+	task := shellWord(s.TaskName)
+	var lines []string
+	switch action := standing.GateAction(s.CurrentState); {
+	case s.Stopped():
+		lines = []string{"adopt " + task}
+	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
+		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}
+	case s.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
+		lines = []string{string(action) + " " + task, "reject " + task}
+	case s.Met():
+		lines = []string{string(action) + " " + task, "confirm " + task}
+	case action != "":
+		lines = []string{string(action) + " " + task}
 	}
-	if gate != "" {
-		// For the person; scripts use bmad-mcp task.
-		b.WriteString("  bmad-mcp " + gate + " " + task + "\n")
-		switch {
-		case r.State != workflow.Clarifying:
-			b.WriteString("  bmad-mcp reject " + task + "\n")
-		case slices.Contains(r.PendingUserActions, string(workflow.ActionConfirm)):
-			b.WriteString("  bmad-mcp confirm " + task + "\n")
-		}
+	text := ""
+	for _, line := range lines {
+		text += "  bmad-mcp " + line + "\n"
 	}
-	return b.String()
+	return text
 }
 
 // shellWord quotes a text for a shell, where it needs that.

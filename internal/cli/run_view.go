@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -96,11 +97,11 @@ func (v *runView) close() {
 // pausing asks the person while the page rests.
 type pausing struct {
 	view *runView
-	engine.Channel
+	request.Channel
 }
 
-// Ask implements engine.Channel.
-func (p pausing) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
+// Ask implements request.Channel.
+func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
 	if p.view.page != nil {
 		p.view.page.rest()
 		defer p.view.page.wake()
@@ -117,7 +118,7 @@ func (v *runView) end(r *runner.Result) error {
 	if v.page == nil && v.lines == nil {
 		return nil
 	}
-	a.say("\n%s: %s", r.Reply.TaskName, r.Why)
+	a.say("\n%s: %s", r.Session.TaskName, r.Why)
 	if r.Reason == runner.Person {
 		printWaiting(a, r)
 	}
@@ -171,7 +172,7 @@ func changedFiles(names []string) lang.Text {
 
 // printWaiting prints what waits for the person.
 func printWaiting(a *app, r *runner.Result) {
-	s := r.Reply
+	s := r.Session
 	var audit *float64
 	if s.Audit != nil {
 		audit = &s.Audit.Score

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -38,7 +37,7 @@ func sessionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, views.IDs(sessions), false)
+			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
 			if err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 )
@@ -72,7 +73,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	if len(within) == 0 { // over HTTP nobody types at this machine
 		typed = a.trust()
 	}
-	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
+	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
 	a.memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Log: a.log})
 	a.contract = contract.New(&permission.Person{Consent: a.trust(), Names: names, Now: clock, Log: a.log})
 	e = engine.New(engine.Options{Projects: projects, Typed: typed, Trust: a.trust(), Personas: library, Notes: a.memory, Names: names, Log: a.log})

@@ -3,8 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -38,7 +39,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: action, SessionID: taskName(args), View: view, Wait: wait}
+			req := request.Request{Action: action, Address: project.Address{Session: taskName(args)}, Status: request.Status{View: view, Wait: wait}}
 			if wait > 0 {
 				changes := feed.New(feed.Options{Now: a.engine.Clock, Log: a.log})
 				defer changes.Close()
@@ -47,11 +48,11 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 			if !exitCode {
 				return a.act(cmd, req, action == workflow.ActionResume)
 			}
-			reply, err := a.do(cmd.Context(), req)
+			out, err := a.do(cmd.Context(), req)
 			if err == nil {
-				err = a.printReply(reply, false)
+				err = a.printReply(out, false)
 			}
-			if err == nil && waits(reply) {
+			if err == nil && waits(out.Reply) {
 				return errPending
 			}
 			return err

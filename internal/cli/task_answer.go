@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,14 +20,14 @@ func answerCommand(a *app) *cobra.Command {
 		Example: `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{}, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{}}, Revision: f.wanted(cmd)}
 			for i, arg := range args {
 				id, text, ok := strings.Cut(arg, "=")
 				switch {
 				case ok:
 					req.Answers[id] = text
 				case i == 0:
-					req.SessionID = arg
+					req.Session = arg
 				default:
 					return fault.New(fault.InvalidArgument, "%q is not an answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
 				}

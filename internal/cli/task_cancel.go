@@ -3,7 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +17,7 @@ func cancelCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionCancel, SessionID: taskName(args), Feedback: f.feedback, Revision: f.wanted(cmd)}, false)
+			return a.act(cmd, request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: taskName(args)}, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wanted(cmd)}, false)
 		},
 	}
 	revisionFlag(cmd, &f)

@@ -3,8 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,9 +19,9 @@ func confirmCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionConfirm, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wanted(cmd)}
 			if cmd.Flags().Changed("confirmed") {
-				req.Confirmed = &f.confirmed
+				req.Yes = &f.confirmed
 			}
 			return a.act(cmd, req, f.withPrompt)
 		},
@@ -39,7 +40,7 @@ func approveCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionApprove, SessionID: taskName(args), Stage: f.stage, Approved: &f.approved, Feedback: f.feedback, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionApprove, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Yes: &f.approved, Feedback: f.feedback}, Revision: f.wanted(cmd)}
 			if !cmd.Flags().Changed("approved") {
 				if err := explicitRisk(a, cmd, args); err != nil {
 					return err

@@ -5,7 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,16 +23,16 @@ type taskFlags struct {
 }
 
 // act runs one action and prints its reply.
-func (a *app) act(cmd *cobra.Command, req engine.Request, withPrompt bool) error {
+func (a *app) act(cmd *cobra.Command, req request.Request, withPrompt bool) error {
 	switch req.Action {
 	case workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionAnswer, workflow.ActionReopen, workflow.ActionCancel:
 		req.Via = workflow.ChannelScript
 	}
-	reply, err := a.do(cmd.Context(), req)
+	out, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	return a.printReply(reply, withPrompt)
+	return a.printReply(out, withPrompt)
 }
 
 // revisionFlag lets a script change only the revision that it has seen.
@@ -52,6 +53,6 @@ func promptFlag(cmd *cobra.Command, f *taskFlags) {
 }
 
 // waits reports whether a session, or one of those listed, waits for the human.
-func waits(r *engine.Reply) bool {
-	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s engine.SessionView) bool { return s.State.WaitsForHuman() })
+func waits(r *reply.Reply) bool {
+	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s reply.SessionView) bool { return s.State.WaitsForHuman() })
 }

@@ -3,7 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +17,7 @@ func reopenCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, engine.Request{Action: workflow.ActionReopen, SessionID: taskName(args), Stage: f.stage, Feedback: f.feedback, Revision: f.wanted(cmd)}, f.withPrompt)
+			return a.act(cmd, request.Request{Action: workflow.ActionReopen, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wanted(cmd)}, f.withPrompt)
 		},
 	}
 	revisionFlag(cmd, &f)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -27,7 +27,7 @@ func startCommand(a *app) *cobra.Command {
 			}
 			objective := strings.Join(args, " ")
 			a.speak(objective)
-			return a.act(cmd, engine.Request{Action: workflow.ActionStart, Objective: objective, Workflow: name, TaskName: task}, f.withPrompt)
+			return a.act(cmd, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: objective, Workflow: name, TaskName: task}}, f.withPrompt)
 		},
 	}
 	cmd.Flags().StringVar(&name, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")

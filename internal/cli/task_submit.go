@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -21,7 +22,7 @@ func submitCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := engine.Request{Action: workflow.ActionSubmit, SessionID: taskName(args), Stage: f.stage, Sprints: f.sprints, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Submit: request.Submit{Sprints: f.sprints}, Revision: f.wanted(cmd)}
 			for _, r := range []struct {
 				engine     workflow.Engine
 				name       string
@@ -37,7 +38,7 @@ func submitCommand(a *app) *cobra.Command {
 					}
 					r.text = string(data)
 				}
-				req.Results = append(req.Results, engine.Result{Engine: r.engine, Text: r.text, Path: fromHere(r.path)})
+				req.Results = append(req.Results, request.Result{Engine: r.engine, Text: r.text, Path: fromHere(r.path)})
 			}
 			return a.act(cmd, req, f.withPrompt)
 		},

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -31,8 +31,8 @@ type terminal struct {
 	lines  *lines
 }
 
-// Ask implements engine.Channel.
-func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response, error) {
+// Ask implements request.Channel.
+func (t *terminal) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
 	began := t.app.engine.Now()
 	fmt.Fprintf(t.out, "%s · %s\n", q.TaskName, q.Title)
 	if q.Draft != "" {
@@ -50,22 +50,22 @@ func (t *terminal) Ask(ctx context.Context, q engine.Question) (engine.Response,
 	}
 	answer, err := ask(ctx, q)
 	if err != nil {
-		return engine.Response{}, err
+		return gate.Response{}, err
 	}
 	answer.Channel = workflow.ChannelTerminal
 	answer.Took = max(t.app.engine.Now().Sub(began), time.Millisecond)
 	return answer, nil
 }
 
-func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Response, error) {
-	var choice engine.Choice
+func (t *terminal) decide(ctx context.Context, q gate.Question) (gate.Response, error) {
+	var choice gate.Choice
 	for _, offered := range q.Choices {
 		if offered.Decision == workflow.DecisionChanges {
 			choice = offered
 		}
 	}
 	if t.edited {
-		yes := slices.IndexFunc(q.Choices, func(c engine.Choice) bool { return c.Decision != workflow.DecisionChanges })
+		yes := slices.IndexFunc(q.Choices, func(c gate.Choice) bool { return c.Decision != workflow.DecisionChanges })
 		if !q.Edited || yes < 0 {
 			return silent(lang.T("the draft was not changed since it was scored")), nil
 		}
@@ -79,7 +79,7 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 			return silent(lang.T("not now")), nil
 		}
 	}
-	answer := engine.Response{Decision: choice.Decision, Feedback: t.words}
+	answer := gate.Response{Decision: choice.Decision, Feedback: t.words}
 	if t.words != "" || choice.Words == "" {
 		return answer, nil
 	}
@@ -95,7 +95,7 @@ func (t *terminal) decide(ctx context.Context, q engine.Question) (engine.Respon
 }
 
 // choose asks for one of the choices; the zero one is "not now".
-func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice, error) {
+func (t *terminal) choose(ctx context.Context, q gate.Question) (gate.Choice, error) {
 	offered, view := "", ""
 	for _, choice := range q.Choices {
 		key := "a"
@@ -113,12 +113,12 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 	for {
 		line, err := t.line(ctx, q.Language.Say("Your decision [%s]: ", offered+view+"n"))
 		if err != nil {
-			return engine.Choice{}, err
+			return gate.Choice{}, err
 		}
 		line = strings.ToLower(line)
 		switch i := strings.Index(offered, line); {
 		case line == "n":
-			return engine.Choice{}, nil
+			return gate.Choice{}, nil
 		case line == "v" && view != "":
 			t.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
 		case len(line) == 1 && i >= 0:
@@ -127,12 +127,12 @@ func (t *terminal) choose(ctx context.Context, q engine.Question) (engine.Choice
 	}
 }
 
-func silent(why lang.Text) engine.Response {
-	return engine.Response{Silence: engine.Silence{Why: why}}
+func silent(why lang.Text) gate.Response {
+	return gate.Response{Silence: gate.Silence{Why: why}}
 }
 
-func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Response, error) {
-	answer := engine.Response{Answers: map[string]string{}}
+func (t *terminal) answers(ctx context.Context, q gate.Question) (gate.Response, error) {
+	answer := gate.Response{Answers: map[string]string{}}
 	fmt.Fprintln(t.out, q.Language.Say("An empty line leaves a question open, “skip” skips it; the end of the input (Ctrl-D) leaves the rest."))
 	for _, question := range q.Questions {
 		fmt.Fprintf(t.out, "\n%s  %s\n", question.ID, oneLine(question.Question))
@@ -156,12 +156,12 @@ func (t *terminal) answers(ctx context.Context, q engine.Question) (engine.Respo
 }
 
 // ended is what the end of the input means: the person went away.
-func ended(ctx context.Context, err error) (engine.Response, error) {
+func ended(ctx context.Context, err error) (gate.Response, error) {
 	if ctx.Err() != nil {
-		return engine.Response{}, ctx.Err()
+		return gate.Response{}, ctx.Err()
 	}
 	if err != io.EOF { //nolint:errorlint // readers return it as it is
-		return engine.Response{}, err
+		return gate.Response{}, err
 	}
 	return silent(lang.T("the input ended")), nil
 }

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -16,25 +17,25 @@ import (
 func TestTypedNeverOverHTTP(t *testing.T) {
 	for name, want := range map[string]workflow.Channel{"stdio": workflow.ChannelTyped, "http": workflow.ChannelRelayed} {
 		t.Run(name, func(t *testing.T) {
-			state, project := t.TempDir(), t.TempDir()
+			state, folder := t.TempDir(), t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
 			a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), err: io.Discard}
 			var within []string
 			if name == "http" {
-				within = []string{project}
+				within = []string{folder}
 			}
 			e, library := a.newEngine(within)
 			defer library.Close()
-			do := func(req engine.Request) {
+			do := func(req request.Request) {
 				t.Helper()
-				req.Cwd, req.Via = project, workflow.ChannelRelayed
+				req.Cwd, req.Via = folder, workflow.ChannelRelayed
 				if _, err := e.Do(t.Context(), req); err != nil {
 					t.Fatal(err)
 				}
 			}
-			do(engine.Request{Action: workflow.ActionStart, Objective: "x"})
-			do(engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# D\nQuality Score: 96"}}})
-			gate, _, ok := e.TypedGate(t.Context(), project, workflow.ActionConfirm, workflow.DecisionApprove, "")
+			do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}})
+			do(request.Request{Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: "# D\nQuality Score: 96"}}}})
+			gate, _, ok := e.TypedGate(t.Context(), folder, workflow.ActionConfirm, workflow.DecisionApprove, "")
 			if !ok {
 				t.Fatal("nothing waits")
 			}
@@ -42,8 +43,8 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 				t.Fatal(err)
 			}
 			yes := true
-			do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
-			s, _, err := e.Session(t.Context(), (&engine.Request{Cwd: project, SessionID: "x"}).Address())
+			do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}})
+			s, _, err := e.Session(t.Context(), project.Address{Cwd: folder, Session: "x"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -54,7 +54,7 @@ type workflowRow struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-func rowOf(a *app, w views.Workflow) workflowRow {
+func rowOf(a *app, w engine.Workflow) workflowRow {
 	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
 	switch w.By {
 	case workflow.SetByPerson:
@@ -72,7 +72,7 @@ func rowOf(a *app, w views.Workflow) workflowRow {
 }
 
 // waitsFor names the act of the person that a workflow waits for before it can be used; "" for none.
-func waitsFor(a *app, w views.Workflow) string {
+func waitsFor(a *app, w engine.Workflow) string {
 	if w.Definition == nil || w.Allowed {
 		return ""
 	}

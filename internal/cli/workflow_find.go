@@ -4,18 +4,18 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // workflowViews lists the workflows of the project with where each comes from.
-func workflowViews(a *app) ([]views.Workflow, error) {
-	req, err := a.request(nil)
+func workflowViews(a *app) ([]engine.Workflow, error) {
+	at, err := a.address(nil)
 	if err != nil {
 		return nil, err
 	}
-	return a.engine.Workflows(req.Address())
+	return a.engine.Workflows(at)
 }
 
 // workflowNamed returns the workflow of a name, the default one for "".

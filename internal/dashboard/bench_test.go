@@ -27,6 +27,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -157,31 +159,31 @@ func (w *world) sample(run, name string) string {
 }
 
 // do carries out an action in a project, on its session of the name that the last start gave.
-func (w *world) do(folder string, req engine.Request) *engine.Reply {
+func (w *world) do(folder string, req request.Request) *reply.Reply {
 	w.t.Helper()
 	req.Cwd, req.By = folder, "test"
-	reply, err := w.engine.Do(w.t.Context(), req)
+	out, err := w.engine.Do(w.t.Context(), req)
 	if err != nil {
 		w.t.Fatalf("%s: %v", req.Action, err)
 	}
-	return reply
+	return out.Reply
 }
 
 // play begins a run, and makes the steps that are given as lines: "stage file" hands a document in,
 // "answer file" answers questions, "yes" confirms or approves, "no words" asks for changes.
-func (w *world) play(folder, run string, steps ...string) *engine.Reply {
+func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 	w.t.Helper()
-	at := w.do(folder, engine.Request{Action: workflow.ActionStart, Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "bmad"})
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "bmad"}})
 	for _, step := range steps {
 		word, rest, _ := strings.Cut(step, " ")
-		req := engine.Request{SessionID: at.SessionID}
+		req := request.Request{Address: project.Address{Session: at.SessionID}}
 		yes := word == "yes"
 		switch word {
 		case "yes", "no":
-			req.Action, req.Confirmed, req.Feedback = workflow.ActionConfirm, &yes, rest
+			req.Action, req.Yes, req.Feedback = workflow.ActionConfirm, &yes, rest
 			w.theirs = append(w.theirs, rest)
 			if at.State == workflow.AwaitingApproval {
-				req.Action, req.Confirmed, req.Approved = workflow.ActionApprove, nil, &yes
+				req.Action, req.Yes, req.Yes = workflow.ActionApprove, nil, &yes
 			}
 		case "answer":
 			req.Action = workflow.ActionAnswer
@@ -190,7 +192,7 @@ func (w *world) play(folder, run string, steps ...string) *engine.Reply {
 			}
 		default:
 			req.Action, req.Stage = workflow.ActionSubmit, word
-			req.Results = []engine.Result{{Engine: workflow.Claude, Text: w.sample(run, rest)}}
+			req.Results = []request.Result{{Engine: workflow.Claude, Text: w.sample(run, rest)}}
 		}
 		at = w.do(folder, req)
 	}
@@ -201,8 +203,8 @@ func (w *world) play(folder, run string, steps ...string) *engine.Reply {
 // own takes what a run says in its own language for text of others: its audits, and its question.
 func (w *world) own(folder, session string) {
 	w.t.Helper()
-	req := engine.Request{Cwd: folder, SessionID: session, By: "test"}
-	s, _, err := w.engine.Session(w.t.Context(), req.Address())
+	req := request.Request{Address: project.Address{Cwd: folder, Session: session}, Caller: request.Caller{By: "test"}}
+	s, _, err := w.engine.Session(w.t.Context(), req.Address)
 	if err != nil {
 		w.t.Fatal(err)
 	}

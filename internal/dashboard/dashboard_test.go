@@ -15,9 +15,10 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -61,9 +62,9 @@ func TestHiddenCharacters(t *testing.T) {
 	const unseen = "clock\u202e\u200b\u2066"
 	w := newWorld(t)
 	folder := w.project(unseen)
-	at := w.do(folder, engine.Request{Action: workflow.ActionStart, Objective: unseen, TaskName: "clock"})
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: unseen, TaskName: "clock"}})
 	for _, document := range []string{unseen, unseen + " again\n\nQuality Score: 95/100"} {
-		w.do(folder, engine.Request{SessionID: at.SessionID, Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# " + document + "\n"}}})
+		w.do(folder, request.Request{Address: project.Address{Session: at.SessionID}, Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: "# " + document + "\n"}}}})
 	}
 	run := w.projectPath() + "r/clock/"
 	const words = "می\u200cخواهم"
@@ -510,7 +511,7 @@ func TestShortAddress(t *testing.T) {
 		t.Errorf("the run waits, and its address leads to %.200s", text)
 	}
 	yes := true
-	w.do(folder, engine.Request{Action: workflow.ActionConfirm, SessionID: at.SessionID, Confirmed: &yes})
+	w.do(folder, request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: at.SessionID}, Decision: request.Decision{Yes: &yes}})
 	if _, text, _ := w.get(dashboard.ShortOf(folder, at.TaskName), "en"); !strings.Contains(text, `data-screen="run"`) {
 		t.Errorf("the run goes on, and its address leads to %.200s", text)
 	}

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -37,7 +38,7 @@ type sent struct {
 type decision struct {
 	sent
 	a       *asked
-	req     engine.Request
+	req     request.Request
 	session *workflow.Session
 	stage   workflow.StageID
 	project folder
@@ -109,10 +110,10 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 	if it.req, it.project, err = d.request(it.a); err != nil {
 		return it, 0, err
 	}
-	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address()); err != nil {
+	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address); err != nil {
 		return it, 0, noTask(err)
 	}
-	it.req.SessionID, it.req.Revision = it.session.SessionID, &it.Revision
+	it.req.Session, it.req.Revision = it.session.SessionID, &it.Revision
 	if _, known := it.session.Definition().Stage(it.stage); !known && it.stage != "" {
 		return it, 0, fault.New(fault.NotFound, "the run has no stage %q", string(it.stage)).WithHint("its page lists its stages")
 	}
@@ -152,7 +153,7 @@ func prepare(d *Dashboard, it *decision) error {
 	if len(q.Questions) > 0 {
 		it.req.Action = workflow.ActionAnswer
 	}
-	offered := slices.ContainsFunc(q.Choices, func(c engine.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
+	offered := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
 	switch {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").WithHint("your words are kept: load the page again, read what it shows, and decide then")
@@ -202,30 +203,27 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	// The step is finished even if the page goes away meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(it.a), maxWait)
 	defer cancel()
-	reply, err := d.o.Engine.Do(ctx, it.req)
+	done, err := d.o.Engine.Do(ctx, it.req)
 	if fault.Is(err, fault.Conflict) {
 		return out, fault.From(err).WithHint("your words are kept on this page: load the page of the run to see where it is")
 	}
 	if err != nil {
 		return out, err
 	}
-	if reply.Revision == it.Revision {
+	if done.Revision == it.Revision {
 		why := ""
-		if reply.Gate != nil {
-			why = reply.Gate.Silence
+		if done.Gate != nil {
+			why = done.Gate.Silence
 		}
 		return out, fault.New(fault.GatePending, "nothing was decided: %s", why).WithHint("say what is missing, and press the button again")
 	}
 	if err := d.drafts.write(draftName(it.project, it.session.SessionID, it.stage), nil); err != nil && d.drafts != "" {
 		d.log.Warn("words that were sent stay kept", "error", err)
 	}
-	s, _, err := d.o.Engine.Session(ctx, it.req.Address())
-	if err != nil { // the decision is taken: say so
-		return outcome{Message: it.a.lang.Say("The decision is recorded."), Revision: reply.Revision}, nil
-	}
+	s := done.Standing
 	last := s.Last()
 	l, at := it.a.lang, place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)
-	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, reply.Revision}, nil
+	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, done.Revision}, nil
 }
 
 // statement is the decision as a passkey signs it.
@@ -246,17 +244,17 @@ type browserChannel struct {
 	signature *workflow.Signature
 }
 
-// Ask implements engine.Channel. The answer is for what the page has shown; to any other question
+// Ask implements request.Channel. The answer is for what the page has shown; to any other question
 // it decides nothing.
-func (b browserChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	it := b.it
-	out := engine.Response{
+	out := gate.Response{
 		Channel: b.channel, Passkey: b.signature, Feedback: it.Feedback, Comments: it.Comments, Answers: it.Answers, SkipRest: it.SkipRest,
 		Took: max(it.took, time.Millisecond),
 	}
 	out.Silence.Why = nothingGiven
 	if q.Revision != it.Revision || q.SessionID != it.session.SessionID {
-		return engine.Response{Channel: b.channel, Silence: out.Silence}, nil
+		return gate.Response{Channel: b.channel, Silence: out.Silence}, nil
 	}
 	if it.Decision == string(workflow.DecisionAnswer) {
 		out.Decision = workflow.DecisionAnswer

@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -129,7 +130,7 @@ func TestOneCountInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", "po 01-po-first.md", "no name the owner")
 	first := k.w.sample("zh-booking", "01-po-first.md")
 	text := strings.Replace(first, `\n\n## `, `\n\nThe owner is Ada.\n\nShe decides.\n\n## `, 1)
-	k.w.do(k.folder, engine.Request{Action: workflow.ActionSubmit, SessionID: k.session, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: text}}})
+	k.w.do(k.folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: k.session}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}})
 	k.open(k.d.Address(k.page + "?view=diff&lang=en"))
 	k.ready()
 	const figures = `.match(/(\d+) lines added, (\d+)/).slice(1).join()`
@@ -173,10 +174,10 @@ func TestSaidOnceInABrowser(t *testing.T) {
 // TestCriticalInABrowser: a stage that was passed with a critical finding says so beside its score.
 func TestCriticalInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", oneGate...)
-	at := k.w.do(k.folder, engine.Request{Action: workflow.ActionStart, Objective: "a thin run", TaskName: "thin"})
-	at = k.w.do(k.folder, engine.Request{Action: workflow.ActionSubmit, SessionID: at.SessionID, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: "# Thin\n\nWords.\n\nQuality Score: 95/100\n"}}})
+	at := k.w.do(k.folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "a thin run", TaskName: "thin"}})
+	at = k.w.do(k.folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: at.SessionID}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: "# Thin\n\nWords.\n\nQuality Score: 95/100\n"}}}})
 	yes := true
-	k.w.do(k.folder, engine.Request{Action: workflow.ActionConfirm, SessionID: at.SessionID, Confirmed: &yes})
+	k.w.do(k.folder, request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: at.SessionID}, Decision: request.Decision{Yes: &yes}})
 	k.open(k.d.Address(dashboard.PageOf(k.folder, at.SessionID, "") + "?lang=en"))
 	k.await(`document.body.dataset.screen === 'run'`)
 	if row := look[string](k.browser, `document.querySelector('tr.done').innerText`); !strings.Contains(row, "critical") {
@@ -199,7 +200,7 @@ func TestFatesInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.w.do(k.folder, engine.Request{Action: workflow.ActionSubmit, SessionID: k.session, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: string(text)}}})
+	k.w.do(k.folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: k.session}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: string(text)}}}})
 	k.again()
 	colours := look[string](k.browser, `[...document.querySelectorAll('.became')].map(n => n.innerText.slice(0, 1) + getComputedStyle(n).color).join(' ')`)
 	parts := strings.SplitN(colours, " ", 2)

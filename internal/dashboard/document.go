@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -75,7 +76,7 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
 	out := &documentPage{Project: p, Session: s, Stage: st, Found: found.In(a.lang), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}
-	var q engine.Question
+	var q gate.Question
 	var unasked error
 	waits := st.ID == s.CurrentStage && s.CurrentState.WaitsForHuman()
 	if waits {
@@ -99,7 +100,7 @@ func (d *Dashboard) document(a *asked) (any, error) {
 
 // texts reads the rounds that a request names, and lays out the view that it asks for. edited is
 // true where the draft was edited at its gate: it is the latest round then.
-func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request, edited bool) error {
+func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edited bool) error {
 	handed := documents.Rounds(out.Session, out.Stage.ID)
 	if edited {
 		handed = append(handed, documents.Round{Iteration: handed[len(handed)-1].Iteration + 1})
@@ -127,7 +128,7 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req engine.Request, edite
 	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
 		return err
 	}
-	texts, err := d.o.Engine.Submissions(a, req.Address(), out.Stage.ID, shown, out.Versus, before)
+	texts, err := d.o.Engine.Submissions(a, req.Address, out.Stage.ID, shown, out.Versus, before)
 	if err != nil {
 		return err
 	}

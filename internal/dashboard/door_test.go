@@ -20,9 +20,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -343,7 +343,7 @@ func TestDoor(t *testing.T) {
 // stored is the session as it is kept.
 func (h *house) stored() *workflow.Session {
 	h.t.Helper()
-	s, _, err := h.engine.Session(h.t.Context(), (&engine.Request{Cwd: h.folder, SessionID: h.session}).Address())
+	s, _, err := h.engine.Session(h.t.Context(), project.Address{Cwd: h.folder, Session: h.session})
 	if err != nil {
 		h.t.Fatal(err)
 	}

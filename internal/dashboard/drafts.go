@@ -121,7 +121,7 @@ func (d *Dashboard) draftOf(a *asked) (given draft, name string, status int, err
 	if err != nil {
 		return nil, "", 0, err
 	}
-	s, _, err := d.o.Engine.Session(a, req.Address())
+	s, _, err := d.o.Engine.Session(a, req.Address)
 	if err != nil {
 		return nil, "", 0, noTask(err)
 	}

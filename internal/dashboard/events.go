@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -108,7 +108,7 @@ type prints struct{ text strings.Builder }
 
 func (p *prints) run(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
 
-func (p *prints) rows(rows []views.Row) {
+func (p *prints) rows(rows []engine.Row) {
 	for _, r := range rows {
 		fmt.Fprintln(&p.text, r.SessionID, r.Revision)
 	}

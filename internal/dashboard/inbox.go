@@ -6,7 +6,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +17,7 @@ const maxLeads = 20
 
 // card is a run on a page that lists several.
 type card struct {
-	views.Row
+	engine.Row
 	Project projectLink
 	Href    string
 	// Place is its stage, and the state of that.
@@ -82,7 +83,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 }
 
 // newCard describes a run.
-func newCard(a *asked, p folder, stages []workflow.Stage, r views.Row) card {
+func newCard(a *asked, p folder, stages []workflow.Stage, r engine.Row) card {
 	c := card{Row: r, Project: projectLink{folder: p}, Href: p.Run(r.TaskName), Place: place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)}
 	if r.CurrentState.WaitsForHuman() {
 		c.Href = p.Document(r.TaskName, r.CurrentStage)
@@ -179,7 +180,7 @@ func (d *Dashboard) board(a *asked) (any, error) {
 // lead adds to a card what is asked at its gate. One that cannot be read keeps its place alone:
 // its own page says why.
 func (d *Dashboard) lead(a *asked, c *card) {
-	q, err := d.o.Engine.Gate(a, engine.Request{Cwd: c.Project.Path, SessionID: c.SessionID, Language: a.lang})
+	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
 	if err == nil {
 		c.Lead = q.Lead
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -263,7 +264,7 @@ func TestStaleInABrowser(t *testing.T) {
 	k.comments(1, "on the page of before")
 	look[bool](k.browser, `(scrollTo(0, document.body.scrollHeight), true)`)
 	yes := false
-	k.w.do(k.folder, engine.Request{Action: workflow.ActionConfirm, SessionID: k.session, Confirmed: &yes, Feedback: "more"})
+	k.w.do(k.folder, request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: k.session}, Decision: request.Decision{Yes: &yes, Feedback: "more"}})
 	k.await(`!!document.querySelector('#live button')`)
 	if top := look[float64](k.browser, `document.querySelector('#live p').getBoundingClientRect().top`); top < 0 || top > 100 {
 		t.Errorf("the news stand %.0f pixels from the top of the window", top)

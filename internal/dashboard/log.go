@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -24,7 +23,7 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 		Found   workflow.Verification
 		Steps   []step
 		JSON    string
-	}{s, found.In(a.lang), timeline(a, p, s, views.History(s, found), "full"), p.Run(s.TaskName) + "log.json"}, nil
+	}{s, found.In(a.lang), timeline(a, p, s, s.Steps(found), "full"), p.Run(s.TaskName) + "log.json"}, nil
 }
 
 // logJSON is the history as bmad-mcp log --json prints it.
@@ -38,6 +37,6 @@ func (d *Dashboard) logJSON(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"session_id": it.session.SessionID, "task_name": it.session.TaskName, "verification": it.found, "entries": views.History(it.session, it.found),
+		"session_id": it.session.SessionID, "task_name": it.session.TaskName, "verification": it.found, "entries": it.session.Steps(it.found),
 	})
 }

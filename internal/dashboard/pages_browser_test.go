@@ -14,7 +14,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -204,7 +204,7 @@ func TestCommentsInABrowser(t *testing.T) {
 func (w *world) revision() int {
 	w.t.Helper()
 	for _, folder := range w.engine.Projects().List() {
-		board, err := w.engine.Board(w.t.Context(), (&engine.Request{Cwd: folder}).Address(), 10, "")
+		board, err := w.engine.Board(w.t.Context(), project.Address{Cwd: folder}, 10, "")
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -111,12 +111,12 @@ func (s *signing) approve(code string) {
 func (s *signing) decided() (workflow.Grant, []passkey.Checked) {
 	s.t.Helper()
 	for _, folder := range s.engine.Projects().List() {
-		board, err := s.engine.Board(s.t.Context(), (&engine.Request{Cwd: folder}).Address(), 10, "")
+		board, err := s.engine.Board(s.t.Context(), project.Address{Cwd: folder}, 10, "")
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		for _, row := range board.Rows {
-			run, _, err := s.engine.Session(s.t.Context(), (&engine.Request{Cwd: folder, SessionID: row.SessionID}).Address())
+			run, _, err := s.engine.Session(s.t.Context(), project.Address{Cwd: folder, Session: row.SessionID})
 			if err != nil {
 				s.t.Fatal(err)
 			}

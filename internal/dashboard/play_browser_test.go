@@ -13,10 +13,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -70,7 +71,7 @@ func (b *browser) decided(words string) {
 // last is the newest entry of a run.
 func (w *world) last(folder, session string) workflow.Transition {
 	w.t.Helper()
-	s, _, err := w.engine.Session(w.t.Context(), (&engine.Request{Cwd: folder, SessionID: session}).Address())
+	s, _, err := w.engine.Session(w.t.Context(), project.Address{Cwd: folder, Session: session})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestPersonInABrowser(t *testing.T) {
 	// The page says that the next round was handed in, and stays as it is until the person asks.
 	b.press("#result a")
 	b.await(`document.body.dataset.screen === 'run'`)
-	w.do(folder, engine.Request{Action: workflow.ActionSubmit, SessionID: at.SessionID, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: w.sample(run, "03-po-second.json")}}})
+	w.do(folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: at.SessionID}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: w.sample(run, "03-po-second.json")}}}})
 	b.press("#live button")
 	b.press("a.button")
 	b.await(`!!document.querySelector('#review:not([hidden]) [data-decision=approve]')`) // its script is there
@@ -138,7 +139,7 @@ func TestPersonInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.do(folder, engine.Request{Action: workflow.ActionSubmit, SessionID: at.SessionID, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: string(text)}}})
+	w.do(folder, request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: at.SessionID}, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: string(text)}}}})
 	b.open(d.Address("/"))
 	b.press(".card.waits a")
 	b.await(`[...document.querySelectorAll('.note.comment .became')].some(n => n.innerText.includes('the owner is named'))`)
@@ -182,7 +183,7 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	// A host at the same gate loses the same way.
 	yes := true
 	revision := at.Revision
-	_, err := w.engine.Do(t.Context(), engine.Request{Action: workflow.ActionConfirm, Cwd: folder, SessionID: at.SessionID, Revision: &revision, Confirmed: &yes, Via: workflow.ChannelRelayed, By: "host"})
+	_, err := w.engine.Do(t.Context(), request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: folder, Session: at.SessionID}, Revision: &revision, Decision: request.Decision{Yes: &yes}, Caller: request.Caller{Via: workflow.ChannelRelayed, By: "host"}})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("the host got %v", err)
 	}

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -57,18 +57,18 @@ func (d *Dashboard) folderOf(id string) (folder, error) {
 const maxTask = 300
 
 // request addresses the session that a request names.
-func (d *Dashboard) request(a *asked) (engine.Request, folder, error) {
+func (d *Dashboard) request(a *asked) (request.Request, folder, error) {
 	p, err := d.folder(a)
 	task := a.r.PathValue("task")
 	if err == nil && (task == "" || len(task) > maxTask) {
 		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
 	}
-	return engine.Request{Cwd: p.Path, SessionID: task, By: "browser"}, p, err
+	return request.Request{Address: project.Address{Cwd: p.Path, Session: task}, Caller: request.Caller{By: "browser"}}, p, err
 }
 
 // inspected is the session that a request names, with the result of its check.
 type inspected struct {
-	req     engine.Request
+	req     request.Request
 	project folder
 	session *workflow.Session
 	found   workflow.Verification
@@ -77,7 +77,7 @@ type inspected struct {
 // inspect reads the session that a request names.
 func inspect(d *Dashboard, a *asked) (out inspected, err error) {
 	if out.req, out.project, err = d.request(a); err == nil {
-		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address())
+		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address)
 	}
 	return out, noTask(err)
 }

@@ -31,7 +31,7 @@ func (d *Dashboard) ranOne(a *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := d.o.Engine.Session(a, req.Address())
+	s, _, err := d.o.Engine.Session(a, req.Address)
 	if err != nil {
 		return nil, noTask(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
@@ -13,7 +12,7 @@ import (
 
 // review is the decision that a document waits for; the zero value where it waits for none.
 type review struct {
-	Question *engine.Question
+	Question *gate.Question
 	// Facts are the lines of the question's text.
 	Facts   []fact
 	Choices []choice
@@ -38,7 +37,7 @@ type fact struct {
 
 // choice is a decision that can be taken.
 type choice struct {
-	engine.Choice
+	gate.Choice
 	// Effect says where the decision leads.
 	Effect string
 	// Needs asks for the person's words where the decision takes none without.
@@ -48,7 +47,7 @@ type choice struct {
 }
 
 // review adds the decision about the document that is shown.
-func (d *Dashboard) review(a *asked, out *documentPage, q engine.Question) error {
+func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {
 		return fault.New(fault.Conflict, "the run moved on while the page was put together").WithHint("load the page again")
 	}
@@ -100,13 +99,13 @@ func terminalCommand(q gate.Question) string {
 }
 
 // choice describes a decision by its effect.
-func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c engine.Choice) choice {
+func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c gate.Choice) choice {
 	w, st := out.Session.Definition(), out.Stage
 	next := ""
 	if i := w.Index(st.ID); i+1 < len(w.Stages) {
 		next = w.Stages[i+1].Label
 	}
-	failed := slices.ContainsFunc(q.Choices, func(c engine.Choice) bool { return c.Decision == workflow.DecisionOverride })
+	failed := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Decision == workflow.DecisionOverride })
 	row := choice{Choice: c, Quiet: (c.Decision == workflow.DecisionChanges) != failed}
 	switch {
 	case c.Decision == workflow.DecisionChanges && st.SendsBackTo != "":

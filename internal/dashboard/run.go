@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -80,7 +79,7 @@ type stageRow struct {
 
 // step is an entry of the timeline.
 type step struct {
-	views.Step
+	workflow.Step
 	Text, Decided string
 	// Stage is the label of the stage at which it happened.
 	Stage string
@@ -117,7 +116,7 @@ func (d *Dashboard) run(a *asked) (any, error) {
 			out.Density = known
 		}
 	}
-	steps := views.History(s, found)
+	steps := s.Steps(found)
 	out.Stages = stageRows(a, p, s, steps)
 	out.Leave = leavingOf(d, p, s)
 	out.Charts = charts(s)
@@ -126,7 +125,7 @@ func (d *Dashboard) run(a *asked) (any, error) {
 }
 
 // stageRows are the stages of a session's workflow, with those to come.
-func stageRows(a *asked, p folder, s *workflow.Session, steps []views.Step) []stageRow {
+func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) []stageRow {
 	var rows []stageRow
 	mark := "done"
 	for _, st := range s.Definition().Stages {
@@ -150,7 +149,7 @@ func stageRows(a *asked, p folder, s *workflow.Session, steps []views.Step) []st
 }
 
 // timeline are the entries of a history in a density, the newest first.
-func timeline(a *asked, p folder, s *workflow.Session, steps []views.Step, density string) []step {
+func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
 	var out []step
 	for i := len(steps) - 1; i >= 0; i-- {
 		e := steps[i]

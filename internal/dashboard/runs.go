@@ -3,9 +3,9 @@ package dashboard
 import (
 	"net/url"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // maxRan bounds the runs without a host that are listed of a project, and maxEvents the events of
@@ -59,7 +59,7 @@ func (d *Dashboard) ran(a *asked, p folder) (rows []ranRow, err error) {
 	if err != nil {
 		return nil, err
 	}
-	known, stages := map[string]views.Row{}, d.o.Engine.Stages(address(p))
+	known, stages := map[string]engine.Row{}, d.o.Engine.Stages(address(p))
 	for _, r := range board.Rows {
 		known[r.SessionID] = r
 	}

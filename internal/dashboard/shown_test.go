@@ -13,7 +13,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -103,12 +104,12 @@ func readNames(t *testing.T) (read, hiding []string) {
 func (w *world) submitted(name, document string) string {
 	w.t.Helper()
 	folder := w.project(name)
-	at := w.do(folder, engine.Request{Action: workflow.ActionStart, Objective: name, TaskName: name})
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: name, TaskName: name}})
 	text, err := json.Marshal(map[string]any{"prd": document, "quality_score": 40})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.do(folder, engine.Request{SessionID: at.SessionID, Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Text: string(text)}}})
+	w.do(folder, request.Request{Address: project.Address{Session: at.SessionID}, Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: string(text)}}}})
 	_, inbox, _ := w.get("/", "en")
 	board := regexp.MustCompile(`href="(/p/[^"]+/)">` + name + `<`).FindStringSubmatch(inbox)
 	if board == nil {

@@ -49,7 +49,7 @@ func goesOn(s *standing.Standing) error {
 
 // explain adds the session and its allowed actions to an error.
 func (r *run) explain(ctx context.Context, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, ErrAsked) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, request.ErrAsked) {
 		return err
 	}
 	f := fault.From(store.Trouble(r.project.Dir, err))

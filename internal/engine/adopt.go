@@ -15,10 +15,10 @@ import (
 
 // adopt lets the person accept a session that was changed by other hands, as it is. The
 // history records the finding.
-func (r *run) adopt(ctx context.Context) (*Reply, error) {
-	stored, err := r.check.Get(ctx)
+func (r *run) adopt(ctx context.Context) (Outcome, error) {
+	stored, err := r.check.get(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	before := r.known(stored)
 	r.disk.GatherSaved(ctx, before)
@@ -26,18 +26,18 @@ func (r *run) adopt(ctx context.Context) (*Reply, error) {
 		return r.restore(ctx, before)
 	}
 	if err := adoptable(before); err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	grant, err := r.acceptance(ctx, before)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
-	after, err := r.check.Adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
+	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
 		r.disk = documents.On(r.project) // the files may have changed while the person was asked
-		return r.disk.Altered(ctx, s, r.check.Found)
+		return r.disk.Altered(ctx, s, r.check.found)
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
@@ -58,18 +58,18 @@ func adoptable(s *standing.Standing) error {
 
 // restore puts the approved texts back that were altered. It decides nothing, so that it needs no
 // person.
-func (r *run) restore(ctx context.Context, s *standing.Standing) (*Reply, error) {
+func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error) {
 	switch {
 	case s.Integrity.Changed():
-		return nil, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.TaskName, s.Integrity.Reason()).
+		return Outcome{}, fault.New(fault.NotAllowed, "%s was changed by other hands, so that nothing shows which texts were approved: %s", s.TaskName, s.Integrity.Reason()).
 			WithHint("put the session file back as it was, or accept it first: %s adopt %s", s.Names.Program, s.TaskName)
 	case len(s.Altered) == 0:
-		return nil, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
+		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
 	done, err := r.disk.Restore(ctx, s, r.Now())
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	now := r.standing(ctx, s.Session)
 	now.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
@@ -81,9 +81,9 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	if r.req.Ask == nil {
 		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
 	}
-	q := Question{
+	q := gate.Question{
 		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
-		Choices: []Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
+		Choices: []gate.Choice{{Decision: workflow.DecisionAdopt, Label: words.AdoptLabel.In(s.Language)}},
 	}
 	q.Action, q.SHA256 = workflow.ActionAdopt, ""
 	a, err := r.ask(ctx, s, q)

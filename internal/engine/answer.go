@@ -17,8 +17,8 @@ import (
 // answer records the human's answers and begins another round. Questions may be left open or
 // skipped; the next round then states its assumption. Where all are skipped and the document has
 // reached its gate, it waits there.
-func (r *run) answer(ctx context.Context) (*Reply, error) {
-	var given Response
+func (r *run) answer(ctx context.Context) (Outcome, error) {
+	var given gate.Response
 	var settled settlement
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		if given, err = r.personAnswers(ctx, s); err != nil {
@@ -50,7 +50,7 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 		return r.decideBy(ctx, taken.grant)
 	}
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	return r.reply(ctx, s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
 }
@@ -58,8 +58,8 @@ func (r *run) answer(ctx context.Context) (*Reply, error) {
 // taken is the error of an answer that takes the document instead, at its gate.
 type taken struct {
 	run   *run
-	bound Bound
-	given Response
+	bound gate.Bound
+	given gate.Response
 }
 
 func (t *taken) Error() string { return "the document is taken without answers" }
@@ -76,7 +76,7 @@ func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.
-func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response, error) {
+func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Response, error) {
 	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := request.Filled(r.req.Answers)
 	var note lang.Text
@@ -98,10 +98,10 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (Response
 		note = a.Silence.Why
 	}
 	if strict && !r.req.Via.Personal() {
-		return Response{}, words.NotPersonal(s, r.req.Via, note)
+		return gate.Response{}, words.NotPersonal(s, r.req.Via, note)
 	}
 	if err := request.CheckAnswers(s.Session, r.req.Answers, false); err != nil {
-		return Response{}, err
+		return gate.Response{}, err
 	}
-	return Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed, Comments: r.req.Comments}, nil
+	return gate.Response{Channel: r.req.Via, Decision: workflow.DecisionAnswer, Answers: relayed, Comments: r.req.Comments}, nil
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -107,9 +107,9 @@ func benchActions() []benchAction {
 			fresh(b)
 			b.do(submit(workflow.PO, strings.Replace(text, "70/100", "95/100", 1)))
 		}, func(b *bench) { b.do(confirm(true)) }},
-		{"status", nil, func(b *bench) { b.do(engine.Request{Action: workflow.ActionStatus}) }},
+		{"status", nil, func(b *bench) { b.do(request.Request{Action: workflow.ActionStatus}) }},
 		{"refused", nil, func(b *bench) { // without a session, in the language of the project
-			if _, err := b.engine.Do(ctx, engine.Request{Action: workflow.ActionConfirm, Feedback: "no", Cwd: b.dir}); err == nil {
+			if _, err := b.engine.Do(ctx, request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Feedback: "no"}, Address: project.Address{Cwd: b.dir}}); err == nil {
 				b.t.Fatal("not refused")
 			}
 		}},
@@ -187,9 +187,7 @@ func BenchmarkChanged(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				var ids []string
 				for _, s := range sessions {
-					ids = append(ids, s.SessionID)
 					data, err := os.ReadFile(filepath.Join(bench.dir, ".bmad-task", "session-"+s.SessionID+".json"))
 					if err != nil {
 						b.Fatal(err)
@@ -203,7 +201,7 @@ func BenchmarkChanged(b *testing.B) {
 					}
 				}
 				for b.Loop() {
-					if _, err := bench.engine.Changed(ctx, project.Address{Cwd: bench.dir}, ids, false); err != nil {
+					if _, err := bench.engine.Changed(ctx, project.Address{Cwd: bench.dir}, sessions, false); err != nil {
 						b.Fatal(err)
 					}
 				}

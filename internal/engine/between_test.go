@@ -13,6 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -50,7 +52,7 @@ func (h hooks) Rename(from, to string) error {
 }
 
 // tryWith makes a call as another process, with something done in between.
-func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
+func (b *bench) tryWith(h hooks, req request.Request) (*reply.Reply, error) {
 	b.t.Helper()
 	e := engine.New(engine.Options{Now: time.Now, Names: names, Projects: project.New(project.Options{
 		OpenDir: func(name string) (*durable.Dir, error) {
@@ -63,8 +65,9 @@ func (b *bench) tryWith(h hooks, req engine.Request) (*engine.Reply, error) {
 		},
 		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{},
 	})})
-	req.Cwd, req.SessionID, req.By = b.dir, b.session, "the other"
-	return e.Do(ctx, req)
+	req.Cwd, req.Session, req.By = b.dir, b.session, "the other"
+	out, err := e.Do(ctx, req)
+	return out.Reply, err
 }
 
 // failCommit fails the rename of the session file, after doing something.
@@ -107,7 +110,7 @@ func TestFailedActionUndoesItsOwnOnly(t *testing.T) {
 	t.Run("a person who saves the artifact", func(t *testing.T) {
 		b := newBench(t)
 		b.to(workflow.Architect, workflow.Generating)
-		b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+		b.do(request.Request{Action: workflow.ActionReopen, Stage: "po"})
 		b.do(submit(workflow.PO, `{"prd_updated":"# P new","quality_score":97}`))
 		_, err := b.tryWith(hooks{renaming: failCommit(func() { b.write(prd, "# a person's work\n") })}, confirm(true))
 		if got := b.artifact("build-a-thing", "01-product-requirements.md"); !fault.Is(err, fault.Storage) || got != "# a person's work\n" {
@@ -125,7 +128,7 @@ func TestFailedActionUndoesItsOwnOnly(t *testing.T) {
 	t.Run("nobody", func(t *testing.T) {
 		b := newBench(t)
 		b.to(workflow.Architect, workflow.Generating)
-		b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+		b.do(request.Request{Action: workflow.ActionReopen, Stage: "po"})
 		b.do(submit(workflow.PO, `{"prd_updated":"# P new","quality_score":97}`))
 		b.write(prd, "# edited before\n")
 		before := b.snapshot()
@@ -154,7 +157,7 @@ func TestDraftEditedWhileTheCallWaits(t *testing.T) {
 func TestPlainMistakesAreNoConflicts(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	mistake := func(code fault.Code, req engine.Request) {
+	mistake := func(code fault.Code, req request.Request) {
 		t.Helper()
 		if _, err := b.try(req); !fault.Is(err, code) {
 			t.Errorf("%s: %v, want %s", req.Action, err, code)
@@ -174,7 +177,7 @@ func TestPlainMistakesAreNoConflicts(t *testing.T) {
 	b.do(start("another thing"))
 	other.dir, other.session = b.dir, "build-a-thing"
 	other.clock = b.clock.Add(time.Hour)
-	if list := other.do(engine.Request{Action: workflow.ActionStatus, Places: []string{b.dir}, SessionID: ""}); list.SessionID == "" && len(list.Sessions) != 2 {
+	if list := other.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Places: []string{b.dir}, Session: ""}}); list.SessionID == "" && len(list.Sessions) != 2 {
 		t.Fatalf("%+v", list)
 	}
 	if _, err := other.try(again); !fault.Is(err, fault.GatePending) {

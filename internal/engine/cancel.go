@@ -12,7 +12,7 @@ import (
 )
 
 // cancel ends a session for good. Nothing is deleted.
-func (r *run) cancel(ctx context.Context) (*Reply, error) {
+func (r *run) cancel(ctx context.Context) (Outcome, error) {
 	var grant *workflow.Grant
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionCancel, words.CancelLabel)
@@ -21,7 +21,7 @@ func (r *run) cancel(ctx context.Context) (*Reply, error) {
 		return r.fire(ctx, s, workflow.EventCancelled, workflow.Transition{Feedback: cmp.Or(grant.Feedback, r.req.Feedback), Grant: grant})
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	return r.reply(ctx, s, reply.Light, words.Message(s))
 }

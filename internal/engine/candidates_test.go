@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // both hands in the texts of two engines.
-func both(stage workflow.StageID, claude, codex string) engine.Request {
-	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: claude}, {Engine: workflow.Codex, Text: codex}}}
+func both(stage workflow.StageID, claude, codex string) request.Request {
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: claude}, {Engine: workflow.Codex, Text: codex}}}}
 }
 
 // TestTwoEngines: with two engines the person is told both scores of each draft, which one was
@@ -34,7 +35,7 @@ func TestTwoEngines(t *testing.T) {
 			b := newBench(t)
 			b.settings(tt.settings)
 			b.do(start("build a relay with codex"))
-			person := &answers{Response: engine.Response{Silence: engine.Silence{Unasked: true}}}
+			person := &answers{Response: gate.Response{Silence: gate.Silence{Unasked: true}}}
 			r := b.do(both(workflow.PO, tt.claude, tt.codex))
 			if len(r.Candidates) != 2 {
 				t.Fatalf("%s: %+v", r.UserMessage, r.Candidates)

@@ -14,7 +14,7 @@ import (
 // does before it the work that needs no lock, on the session as the caller saw it; when another
 // call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
-	s, err := r.check.Get(ctx)
+	s, err := r.check.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err != nil {
 		return nil, err
 	}
-	r.check.Record(ctx, after)
+	r.check.record(ctx, after)
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
@@ -53,8 +53,8 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if s.Revision != before.Revision {
 		return r.lost(ctx, s)
 	}
-	r.check.Again(ctx, s, before)
-	now.Session, now.Integrity, now.Strict = s, r.check.Found, r.check.Strict
+	r.check.again(ctx, s, before)
+	now.Session, now.Integrity, now.Strict = s, r.check.found, r.check.strict
 	if err := goesOn(&now); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 			return err
 		}
 	}
-	seal := r.check.Seal(ctx, s)
+	seal := r.check.seal(ctx, s)
 	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By}
 	notePolicy(&now, note)
 	r.person.In(r.project).NoteVerify(&now, note)

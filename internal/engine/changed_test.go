@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // TestChangedAmongMany finds the edited sessions among more than are checked in one go, with
@@ -33,7 +34,7 @@ func TestChangedAmongMany(t *testing.T) {
 	want := []string{ids[0], ids[149]}
 	check := func(how string, all bool) {
 		t.Helper()
-		found, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, ids, all)
+		found, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, summaries(ids...), all)
 		if got := slices.Sorted(maps.Keys(found)); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, %v; want %v", how, got, err, want)
 		}
@@ -41,7 +42,7 @@ func TestChangedAmongMany(t *testing.T) {
 	check("with records", false)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if found, err := b.engine.Changed(ended, project.Address{Cwd: b.dir}, ids, false); err == nil || len(found) != 0 {
+	if found, err := b.engine.Changed(ended, project.Address{Cwd: b.dir}, summaries(ids...), false); err == nil || len(found) != 0 {
 		t.Errorf("after the call was given up: got %v, %v; want an error", found, err)
 	}
 	if err := os.RemoveAll(filepath.Join(b.state, "checkpoints")); err != nil {
@@ -50,4 +51,13 @@ func TestChangedAmongMany(t *testing.T) {
 	b.restart()
 	check("without records", false)
 	check("without records, all", true)
+}
+
+// summaries are those of sessions, by their ids alone.
+func summaries(ids ...string) []workflow.Summary {
+	out := make([]workflow.Summary, len(ids))
+	for i, id := range ids {
+		out[i].SessionID = id
+	}
+	return out
 }

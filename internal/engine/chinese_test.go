@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 )
 
 const chinese = lang.Language("zh")
@@ -30,7 +30,7 @@ func refusedInChinese(t testing.TB, err error) {
 
 // repliedInChinese checks that a reply has no sentence in English but those of the role prompt,
 // which is for the model.
-func repliedInChinese(t testing.TB, r *engine.Reply, given ...string) {
+func repliedInChinese(t testing.TB, r *reply.Reply, given ...string) {
 	t.Helper()
 	shown := *r
 	shown.RolePrompt, shown.Resource = "", nil

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,7 +22,7 @@ func remark(text string) workflow.Comment {
 
 // person decides at a terminal, with comments.
 func decides(d workflow.Decision, comments ...workflow.Comment) *answers {
-	return &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: d, Comments: comments, Took: 3 * time.Second}}
+	return &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: d, Comments: comments, Took: 3 * time.Second}}
 }
 
 func requestsOf(r *workflow.Record) string {
@@ -39,7 +41,7 @@ func TestCommentsBecomeChangeRequests(t *testing.T) {
 	b.at("po/awaiting_confirmation", submit(workflow.PO, commentedPRD))
 	sha := b.stored().Current().FinalResultRef.SHA256
 	edit := workflow.Comment{From: 4, Kind: workflow.CommentEdit, Replace: "Under 200 ms."}
-	r := b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, remark("  by passkey, too "), edit)})
+	r := b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, remark("  by passkey, too "), edit)}})
 	if r.State != workflow.Refining || r.RequiresUserConfirmation {
 		t.Fatalf("comments are words, and the reply asks for more: %+v", r)
 	}
@@ -75,7 +77,7 @@ func TestCommentsBecomeChangeRequests(t *testing.T) {
 	}
 
 	// A second round of comments gets ids of its own; settled ones are asked for no more.
-	r = b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, remark("by mail, too"))})
+	r = b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, remark("by mail, too"))}})
 	if len(r.ChangeRequests) != 1 || r.ChangeRequests[0].ID != "r2c1" {
 		t.Errorf("%+v", r.ChangeRequests)
 	}
@@ -90,7 +92,7 @@ func TestCommentsOfAnApproval(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.do(submit(workflow.PO, commentedPRD))
-	r := b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionApprove, remark("mind the mail server"))})
+	r := b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionApprove, remark("mind the mail server"))}})
 	if r.Stage != workflow.Architect || r.Context == nil || len(r.Context.Comments) != 1 || r.Context.Comments[0].Text != "mind the mail server" || len(r.ChangeRequests) > 0 {
 		t.Fatalf("%+v", r.Context)
 	}
@@ -111,7 +113,7 @@ func TestCommentsOnAReport(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
 	b.at("review/awaiting_approval", submit(workflow.Review, "# R\n\nThe link works twice.\n\nStatus: fail"))
-	r := b.do(engine.Request{Action: workflow.ActionApprove, Ask: decides(workflow.DecisionChanges, remark("this one first"))})
+	r := b.do(request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, remark("this one first"))}})
 	if r.Stage != workflow.Dev || len(r.ChangeRequests) != 1 || r.ChangeRequests[0].Stage != workflow.Review {
 		t.Fatalf("%s: %+v", r.Stage, r.ChangeRequests)
 	}
@@ -132,22 +134,22 @@ func TestCommentsWithAnswers(t *testing.T) {
 	b.do(start("x"))
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_draft":"# P\n\nFor all.","quality_score":95,"questions":["Who?"]}`))
 	whole := workflow.Comment{ID: "mine", Kind: workflow.CommentQuestion, Text: "why for all?"}
-	r := b.do(engine.Request{Action: workflow.ActionAnswer, Ask: &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, SkipRest: true, Comments: []workflow.Comment{whole}}}})
+	r := b.do(request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, SkipRest: true, Comments: []workflow.Comment{whole}}}}})
 	if r.State != workflow.Refining || len(r.ChangeRequests) != 1 || r.ChangeRequests[0].ID != "mine" || r.ChangeRequests[0].Lines != "" {
 		t.Errorf("%s %+v", r.State, r.ChangeRequests)
 	}
 	if c := b.stored().Current().ChangeRequests[0]; c.SHA256 == "" || c.Round != 1 {
 		t.Errorf("%+v", c)
 	}
-	b.do(engine.Request{Action: workflow.ActionCancel})
+	b.do(request.Request{Action: workflow.ActionCancel})
 }
 
 // TestReopenedRequests: those of a stage that begins again from another text are no longer asked for.
 func TestReopenedRequests(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.AwaitingConfirmation)
-	b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, workflow.Comment{Kind: workflow.CommentChange, Text: "smaller"})})
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "another aim"})
+	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, workflow.Comment{Kind: workflow.CommentChange, Text: "smaller"})}})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "another aim"}})
 	if got := requestsOf(b.stored().Record(workflow.Architect)); !strings.Contains(got, " outdated ") {
 		t.Error(got)
 	}
@@ -185,17 +187,17 @@ func TestRefusedComments(t *testing.T) {
 		"comment 1 is not valid UTF-8":                    {{Kind: workflow.CommentChange, Text: "\xff"}},
 		"comment c contains a NUL character":              {{ID: "c", From: 3, Quote: "\x00", Kind: workflow.CommentChange, Text: "x"}},
 	} {
-		b.refused(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, given...)}, fault.InvalidArgument, want)
+		b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, given...)}}, fault.InvalidArgument, want)
 	}
-	b.refused(engine.Request{Action: workflow.ActionCancel, Ask: decides(workflow.DecisionCancel, remark("x"))}, fault.InvalidArgument, "cancel takes no comments")
-	b.refused(engine.Request{Action: workflow.ActionStatus, Comments: []workflow.Comment{remark("x")}}, fault.InvalidArgument, "status takes no comments")
+	b.refused(request.Request{Action: workflow.ActionCancel, Caller: request.Caller{Ask: decides(workflow.DecisionCancel, remark("x"))}}, fault.InvalidArgument, "cancel takes no comments")
+	b.refused(request.Request{Action: workflow.ActionStatus, Decision: request.Decision{Comments: []workflow.Comment{remark("x")}}}, fault.InvalidArgument, "status takes no comments")
 	if b.stored().Revision != before {
 		t.Error("a refused comment changed the session")
 	}
 	// The person's own hand still decides, and a long quote is cut.
 	quoted := remark("x")
 	quoted.Quote = strings.Repeat("é", 200)
-	r := b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, quoted)})
+	r := b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, quoted)}})
 	if got := r.ChangeRequests[0].Quote; len(got) > 200 || !strings.HasSuffix(got, "é…") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
@@ -207,7 +209,7 @@ func TestCommentsAreWords(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
 	b.do(submit(workflow.Review, "# R\nStatus: blocked"))
-	if r := b.do(engine.Request{Action: workflow.ActionApprove, Ask: decides(workflow.DecisionChanges, workflow.Comment{Kind: workflow.CommentChange, Text: "the key is in the vault"})}); len(r.ChangeRequests) != 1 || r.Stage != workflow.Review {
+	if r := b.do(request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, workflow.Comment{Kind: workflow.CommentChange, Text: "the key is in the vault"})}}); len(r.ChangeRequests) != 1 || r.Stage != workflow.Review {
 		t.Errorf("%s %+v", r.Stage, r.ChangeRequests)
 	}
 }
@@ -221,9 +223,9 @@ func TestManyCommentsFit(t *testing.T) {
 	for i := range all {
 		all[i] = workflow.Comment{From: 3, Kind: workflow.CommentEdit, Quote: strings.Repeat("q", 200), Text: strings.Repeat("<", 90), Replace: strings.Repeat("\"", 100)}
 	}
-	r := b.do(engine.Request{Action: workflow.ActionConfirm, Ask: decides(workflow.DecisionChanges, all...)})
+	r := b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionChanges, all...)}})
 	data, err := r.Encode()
-	if err != nil || len(data) > engine.MaxReply {
+	if err != nil || len(data) > reply.Max {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 	if len(r.ChangeRequests) != 40 || r.ChangeRequests[39].ID != "r1c40" || r.SessionFile == "" {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,17 +19,17 @@ func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
 		name  string
 		stage workflow.StageID
 		state workflow.State
-		step  engine.Request
+		step  request.Request
 		now   string
 	}{
-		{"answer", workflow.PO, workflow.Clarifying, engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}, "po/refining"},
+		{"answer", workflow.PO, workflow.Clarifying, request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}}, "po/refining"},
 		{"confirm", workflow.PO, workflow.AwaitingConfirmation, confirm(true), "architect/generating"},
-		{"confirm with stage", workflow.PO, workflow.AwaitingConfirmation, engine.Request{Action: workflow.ActionConfirm, Stage: "po"}, "architect/generating"},
+		{"confirm with stage", workflow.PO, workflow.AwaitingConfirmation, request.Request{Action: workflow.ActionConfirm, Stage: "po"}, "architect/generating"},
 		{"approve", workflow.SM, workflow.AwaitingApproval, approve(true, ""), "dev/generating"},
 		{"submit that went on", workflow.Dev, workflow.Generating, submit(workflow.Dev, "# D"), "review/generating"},
 		{"submit that ended it", workflow.QA, workflow.Generating, submit(workflow.QA, passes("")), "qa/completed"},
-		{"cancel", workflow.PO, workflow.Generating, engine.Request{Action: workflow.ActionCancel}, "po/cancelled"},
-		{"reopen", workflow.SM, workflow.AwaitingApproval, engine.Request{Action: workflow.ActionReopen, Stage: "po"}, "po/refining"},
+		{"cancel", workflow.PO, workflow.Generating, request.Request{Action: workflow.ActionCancel}, "po/cancelled"},
+		{"reopen", workflow.SM, workflow.AwaitingApproval, request.Request{Action: workflow.ActionReopen, Stage: "po"}, "po/refining"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLosersAreToldWhatTheyLostTo(t *testing.T) {
 func TestRevision(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	shown := b.do(request.Request{Action: workflow.ActionStatus})
 	if shown.NextCall["revision"] != shown.Revision {
 		t.Errorf("the next call is %v at revision %d", shown.NextCall, shown.Revision)
 	}
@@ -79,7 +79,7 @@ func TestWhoHasNotBeenToldLoses(t *testing.T) {
 	b.do(start("build a thing"))
 	other := newBench(t)
 	other.dir, other.session, other.clock = b.dir, b.session, b.clock
-	other.do(engine.Request{Action: workflow.ActionStatus})
+	other.do(request.Request{Action: workflow.ActionStatus})
 	other.clock = other.clock.Add(time.Minute)
 	other.at("po/awaiting_confirmation", submit(workflow.PO, "# P\nQuality Score: 95/100"))
 
@@ -112,7 +112,7 @@ func TestDecisionIsForWhatWasShown(t *testing.T) {
 	if _, err := b.try(confirm(true)); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "show the human") || b.snapshot() != before {
 		t.Errorf("got %v", err)
 	}
-	b.at("po/awaiting_confirmation", engine.Request{Action: workflow.ActionStatus})
+	b.at("po/awaiting_confirmation", request.Request{Action: workflow.ActionStatus})
 	b.at("architect/generating", confirm(true))
 
 	if _, err := b.try(confirm(false)); !fault.Is(err, fault.NotAllowed) || !strings.Contains(fault.From(err).Hint, "reopen po") {
@@ -132,13 +132,13 @@ func TestToldIsNotShown(t *testing.T) {
 	for name, learn := range map[string]func(b *bench){
 		"the same call again": func(b *bench) { _, _ = b.try(confirm(true)) },
 		"another refusal": func(b *bench) {
-			_, _ = b.try(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+			_, _ = b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 		},
 		"a list": func(b *bench) {
 			here := b.session
 			b.do(start("another thing"))
 			b.session = ""
-			if list := b.do(engine.Request{Action: workflow.ActionStatus}); len(list.Sessions) != 2 {
+			if list := b.do(request.Request{Action: workflow.ActionStatus}); len(list.Sessions) != 2 {
 				b.t.Fatalf("%+v", list)
 			}
 			b.session = here
@@ -167,7 +167,7 @@ func TestToldIsNotShown(t *testing.T) {
 func TestOldRevisionLoses(t *testing.T) {
 	b := newBench(t)
 	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
-	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	shown := b.do(request.Request{Action: workflow.ActionStatus})
 	other := newBench(t)
 	other.dir, other.session = b.dir, b.session
 	other.at("po/refining", confirm(false))

@@ -21,7 +21,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -31,7 +34,7 @@ import (
 // crashStep is an action of the run that TestEveryCut cuts, and where it leads.
 type crashStep struct {
 	place string
-	req   engine.Request
+	req   request.Request
 }
 
 // crashRun takes every road that writes: questions and answers, both engines, a
@@ -39,19 +42,19 @@ type crashStep struct {
 // stage whose artifact is replaced.
 func crashRun() []crashStep {
 	both := submit(workflow.Architect, `{"architecture_draft":"# A claude","quality_score":91}`)
-	both.Results = append(both.Results, engine.Result{Engine: workflow.Codex, Text: `{"architecture_draft":"# A codex","quality_score":95}`})
+	both.Results = append(both.Results, request.Result{Engine: workflow.Codex, Text: `{"architecture_draft":"# A codex","quality_score":95}`})
 	changes, mended := confirm(false), confirm(true)
-	changes.Ask = editor{workflow.PO, "# P edited\n", engine.Response{
+	changes.Ask = editor{workflow.PO, "# P edited\n", gate.Response{
 		Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges, Feedback: "shorter", Comments: []workflow.Comment{{From: 1, Kind: workflow.CommentEdit, Replace: "# P"}},
 	}}
-	mended.Ask = editor{workflow.Architect, "# A edited\n", engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}}
+	mended.Ask = editor{workflow.Architect, "# A edited\n", gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}}
 	noted, sentBack := confirm(true), approve(false, "mend it")
 	noted.Comments = []workflow.Comment{{Kind: workflow.CommentChange, Text: "mind the load"}}
 	sentBack.Comments = []workflow.Comment{{From: 2, Kind: workflow.CommentQuestion, Text: "since when?"}}
 	return []crashStep{
 		{"po/generating", start("build a thing")},
 		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
-		{"po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
+		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P long","quality_score":95}`)},
 		{"po/refining", changes},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P short","quality_score":96,"resolved":[{"id":"r2c1","status":"declined","how":"it is a PRD"}]}`)},
@@ -67,7 +70,7 @@ func crashRun() []crashStep {
 		{"qa/generating", submit(workflow.Review, passes("# R"))},
 		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
 		{"qa/completed", approve(true, "we ship it")},
-		{"qa/refining", engine.Request{Action: workflow.ActionReopen, Stage: "qa", Feedback: "test again"}},
+		{"qa/refining", request.Request{Action: workflow.ActionReopen, Stage: "qa", Decision: request.Decision{Feedback: "test again"}}},
 		{"qa/completed", submit(workflow.QA, passes("# Q agai"))},
 	}
 }
@@ -177,24 +180,25 @@ func (w world) untouched(t *testing.T, o durabletest.Outcome) {
 const crashID = "11111111-2222-4333-8444-555555555555"
 
 // do does the n-th action.
-func (w world) do(n int, step crashStep) (*engine.Reply, error) {
+func (w world) do(n int, step crashStep) (*reply.Reply, error) {
 	w.clock.Store(int64(n))
 	req := step.req
 	req.Cwd, req.By = w.path, "test"
 	if req.Action != workflow.ActionStart {
-		req.SessionID = "build-a-thing"
+		req.Session = "build-a-thing"
 	}
-	return w.engine.Do(ctx, req)
+	out, err := w.engine.Do(ctx, req)
+	return out.Reply, err
 }
 
 // editor is a person who edits a stage's draft, and then decides.
 type editor struct {
 	stage workflow.StageID
 	text  string
-	says  engine.Response
+	says  gate.Response
 }
 
-func (e editor) Ask(context.Context, engine.Question) (engine.Response, error) { return e.says, nil }
+func (e editor) Ask(context.Context, gate.Question) (gate.Response, error) { return e.says, nil }
 
 // edits has the person edit the draft that an action decides on.
 func (w world) edits(t *testing.T, step crashStep) {

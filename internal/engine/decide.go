@@ -18,10 +18,10 @@ import (
 // its score, approve on a plan, on failed or blocked work, and on a document whose rounds
 // are spent. A yes saves the document and goes on in one step, a no sends the work back
 // with the human's feedback.
-func (r *run) decide(ctx context.Context) (*Reply, error) { return r.decideBy(ctx, r.grant) }
+func (r *run) decide(ctx context.Context) (Outcome, error) { return r.decideBy(ctx, r.grant) }
 
 // decideBy carries out the decision that granted returns.
-func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (*Reply, error) {
+func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
@@ -41,7 +41,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	note := ""
 	if edit != nil {
@@ -51,7 +51,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+note+words.Message(s))
-	if a := s.Record(from.ID).Artifact; out != nil && a != nil {
+	if a := s.Record(from.ID).Artifact; out.Reply != nil && a != nil {
 		out.Artifact = a.Path
 	}
 	return out, err
@@ -104,10 +104,10 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 }
 
 // stillPending describes a session whose gate stays as it is, and why.
-func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
+func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, error) {
 	stored, err := r.project.Backend.Get(ctx, r.id)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	s := r.standing(ctx, stored)
 	// Where nobody saw the question, what comes next goes another way.
@@ -117,7 +117,8 @@ func (r *run) stillPending(ctx context.Context, why Silence) (*Reply, error) {
 		message = r.viewed(ctx, s)
 	}
 	out, err := r.reply(ctx, s, reply.Light, message)
-	if out != nil {
+	out.Silence = &why
+	if out.Reply != nil {
 		if out.Gate == nil {
 			out.Gate = reply.NewGateView(s)
 		}
@@ -132,7 +133,7 @@ func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
 	if err != nil {
 		return words.NotViewed(s, err)
 	}
-	var shown Reply
+	var shown reply.Reply
 	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))
 	return words.Viewed(s, shown.Resource.Text, len(text))
 }
@@ -158,7 +159,7 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 	if err := gate.OwnWord(s, word, note); err != nil {
 		return workflow.Grant{}, err
 	}
-	g, err := r.granted(ctx, s, bound, Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
+	g, err := r.granted(ctx, s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
 	g.Note = note.In(s.Language)
 	return g, err
 }
@@ -166,7 +167,7 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 // asked puts the question to the person where the call can and the policy wants it. It
 // returns their decision; or nil, and why no person has seen the question, where the call's
 // own word is next.
-func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (answer *Response, note lang.Text, err error) {
+func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (answer *gate.Response, note lang.Text, err error) {
 	if !gate.Asks(s, word) {
 		return nil, note, nil
 	}
@@ -176,7 +177,7 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 		return nil, note, err
 	case a.Decision != "":
 		if why := gate.NeedsWords(s, a.Decision, a.Feedback, a.Comments); !why.Empty() {
-			return nil, note, &silence{Silence{Why: words.NoWords(why)}}
+			return nil, note, &silence{gate.Silence{Why: words.NoWords(why)}}
 		}
 		return &a, note, nil
 	case !a.Silence.Unasked, word.Via == "", !word.Given: // the last left the decision to a form that nobody saw
@@ -190,7 +191,7 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 // their own words only; those of an assistant's call are a reason that they were shown.
 func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
 	policy := gate.LeavingPolicy(s)
-	a := Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
+	a := gate.Response{Channel: r.req.Via, Decision: d, Feedback: r.req.Feedback}
 	bound := gate.Bind(s)
 	strict := policy == workflow.GateStrict
 	if r.req.Ask != nil && (r.req.Via == "" || strict && !r.req.Via.Personal()) {

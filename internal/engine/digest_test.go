@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -42,12 +44,12 @@ func TestDigestFitsTheScreen(t *testing.T) {
 					}
 					return english
 				}
-				person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("not now")}}}
-				forms := func(r engine.Request) engine.Request {
+				person := &answers{Response: gate.Response{Silence: gate.Silence{Why: lang.T("not now")}}}
+				forms := func(r request.Request) request.Request {
 					r.Ask, r.Forms = person, true
 					return r
 				}
-				check := func(r *engine.Reply, order ...string) {
+				check := func(r *reply.Reply, order ...string) {
 					t.Helper()
 					if rows := shownRows(r.UserMessage); rows > 15 {
 						t.Errorf("%d rows:\n%s", rows, r.UserMessage)
@@ -59,7 +61,7 @@ func TestDigestFitsTheScreen(t *testing.T) {
 							t.Errorf("no %q in its place:\n%s", part, r.UserMessage)
 						}
 					}
-					b.do(forms(engine.Request{Action: workflow.Action(fmt.Sprint(r.NextCall["action"]))}))
+					b.do(forms(request.Request{Action: workflow.Action(fmt.Sprint(r.NextCall["action"]))}))
 					q := person.asked[len(person.asked)-1]
 					for _, line := range []string{q.Lead, q.Worst, q.DraftLine()} {
 						if line == "" || visible.Columns(line) > 74 {

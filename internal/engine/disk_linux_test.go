@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -41,7 +41,7 @@ func diskRun() []crashStep {
 	long := strings.Repeat("A line of the document that takes some space.\n", 200)
 	return []crashStep{
 		{"po/clarifying", submit(workflow.PO, "# P\n"+long+"\n## Questions\n- Who uses it?\n\nQuality Score: 70/100")},
-		{"po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}},
+		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, "# P2\n"+long+"\nQuality Score: 95/100")},
 		{"architect/generating", confirm(true)},
 		{"architect/awaiting_confirmation", submit(workflow.Architect, "# A\n"+long+"\nQuality Score: 95/100")},
@@ -80,7 +80,7 @@ func TestDiskTrouble(t *testing.T) {
 			b := newBench(t)
 			b.mount(tt.options)
 			b.do(start("build a thing"))
-			refused := func(req engine.Request) {
+			refused := func(req request.Request) {
 				t.Helper()
 				before := b.files()
 				_, err := b.try(req)
@@ -95,7 +95,7 @@ func TestDiskTrouble(t *testing.T) {
 			for _, step := range diskRun() {
 				tt.begin(b)
 				refused(step.req)
-				if got := b.do(engine.Request{Action: workflow.ActionStatus}); got.State == "" {
+				if got := b.do(request.Request{Action: workflow.ActionStatus}); got.State == "" {
 					t.Error("status does not work while the disk is in trouble")
 				}
 				tt.end(b)

@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // everyAction is a call of each action that an active session can get.
-func everyAction() []engine.Request {
-	return []engine.Request{
+func everyAction() []request.Request {
+	return []request.Request{
 		start("another thing"), submit(workflow.PO, "# P\nQuality Score: 95/100"), confirm(true), approve(true, ""),
-		{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}},
+		{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}},
 		{Action: workflow.ActionStatus}, {Action: workflow.ActionResume}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionCancel},
 	}
 }
@@ -66,7 +65,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	back := func() { b.clock = b.clock.Add(-24 * time.Hour) }
 	b.to(workflow.PO, workflow.Clarifying)
 	back()
-	b.at("po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 	back()
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# P\nQuality Score: 95/100"))
 	back()
@@ -86,7 +85,7 @@ func TestClockThatGoesBack(t *testing.T) {
 		}
 		seen[e.Path] = seen[e.Path] || e.Action == workflow.ActionSubmit
 	}
-	for _, step := range views.History(b.stored(), workflow.Verification{}) {
+	for _, step := range b.stored().Steps(workflow.Verification{}) {
 		if step.Waited != nil && *step.Waited < 0 {
 			t.Errorf("%s waited %v", step.Event, *step.Waited)
 		}

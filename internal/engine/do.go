@@ -10,63 +10,63 @@ import (
 
 // Do runs one action. An error is always a *fault.Error, except the context's
 // own when the caller gave up; nothing was changed then.
-func (e *Engine) Do(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) Do(ctx context.Context, req request.Request) (Outcome, error) {
 	if err := req.Validate(); err != nil {
-		return nil, e.Translated(ctx, req, err)
+		return Outcome{}, e.Translated(ctx, req, err)
 	}
 	return e.perform(ctx, req)
 }
 
 // Adopt lets the person accept a session that was changed by other hands, as it is. It is
 // not an action of the tool: req.Ask has to be a person at a terminal.
-func (e *Engine) Adopt(ctx context.Context, req Request) (*Reply, error) {
+func (e *Engine) Adopt(ctx context.Context, req request.Request) (Outcome, error) {
 	req.Action = workflow.ActionAdopt
 	return e.perform(ctx, req)
 }
 
 // perform runs one action of a request that was checked.
-func (e *Engine) perform(ctx context.Context, req Request) (*Reply, error) {
-	reply, err := e.handle(ctx, req)
+func (e *Engine) perform(ctx context.Context, req request.Request) (Outcome, error) {
+	out, err := e.handle(ctx, req)
 	switch {
 	case err == nil:
-		reply.Fit()
-		return reply, nil
-	case errors.Is(err, context.Canceled), errors.Is(err, ErrAsked):
-		return nil, err
+		out.Fit()
+		return out, nil
+	case errors.Is(err, context.Canceled), errors.Is(err, request.ErrAsked):
+		return Outcome{}, err
 	}
-	return nil, e.Translated(ctx, req, err)
+	return Outcome{}, e.Translated(ctx, req, err)
 }
 
-// handle returns the reply to a request, of any size.
-func (e *Engine) handle(ctx context.Context, req Request) (*Reply, error) {
+// handle returns the outcome of a request, with a reply of any size.
+func (e *Engine) handle(ctx context.Context, req request.Request) (Outcome, error) {
 	call := e.memory.count.Add(1)
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}
-	at := req.Address()
+	at := req.Address
 	at.Optional = req.Action == workflow.ActionStatus
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	defer p.Close()
 	if id == "" { // only status goes without a session
 		return e.list(ctx, req, p)
 	}
 	r := e.run(p, id, req, call)
-	reply, err := r.act(ctx)
+	out, err := r.act(ctx)
 	var none *silence
 	if errors.As(err, &none) {
-		reply, err = r.stillPending(ctx, none.Silence)
+		out, err = r.stillPending(ctx, none.Silence)
 	}
 	if err != nil {
-		return nil, r.explain(ctx, err)
+		return Outcome{}, r.explain(ctx, err)
 	}
-	r.caller.show(reply.Revision)
-	return reply, nil
+	r.caller.show(out.Revision)
+	return out, nil
 }
 
-func (r *run) act(ctx context.Context) (*Reply, error) {
+func (r *run) act(ctx context.Context) (Outcome, error) {
 	switch r.req.Action {
 	case workflow.ActionSubmit:
 		return r.submit(ctx)
@@ -85,5 +85,5 @@ func (r *run) act(ctx context.Context) (*Reply, error) {
 	case workflow.ActionAdopt:
 		return r.adopt(ctx)
 	}
-	return nil, request.UnknownAction(string(r.req.Action))
+	return Outcome{}, request.UnknownAction(string(r.req.Action))
 }

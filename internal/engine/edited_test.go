@@ -9,20 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func byPath(stage workflow.StageID, path string) engine.Request {
+func byPath(stage workflow.StageID, path string) request.Request {
 	req := submit(stage, "")
-	req.Results = []engine.Result{{Engine: workflow.Claude, Path: path}}
+	req.Results = []request.Result{{Engine: workflow.Claude, Path: path}}
 	return req
 }
 
 // personal is a person who decides, having seen what is asked.
 func personal(channel workflow.Channel, d workflow.Decision, words string) *answers {
-	return &answers{Response: engine.Response{Channel: channel, Decision: d, Feedback: words, Took: 3 * time.Second}}
+	return &answers{Response: gate.Response{Channel: channel, Decision: d, Feedback: words, Took: 3 * time.Second}}
 }
 
 // TestEditIsApprovedByThePersonsOwnAct: a draft that was edited at its gate is taken as it is, with
@@ -37,20 +39,20 @@ func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 		draft := b.draft(workflow.PO)
 		b.write(draft, fixed)
 
-		for via, req := range map[workflow.Channel]engine.Request{"": confirm(true), workflow.ChannelScript: confirm(true), workflow.ChannelHostConfirmed: confirm(true)} {
+		for via, req := range map[workflow.Channel]request.Request{"": confirm(true), workflow.ChannelScript: confirm(true), workflow.ChannelHostConfirmed: confirm(true)} {
 			req.Via = via
 			if hint := b.refused(req, fault.Conflict, "was changed after it was scored"); !strings.Contains(hint, "bmad-mcp confirm build-a-thing") {
 				t.Errorf("%s: hint %q", via, hint)
 			}
 		}
 		b.refused(byPath(workflow.PO, draft), fault.GatePending, "not possible")
-		shown := b.do(engine.Request{Action: workflow.ActionStatus})
+		shown := b.do(request.Request{Action: workflow.ActionStatus})
 		if !shown.Draft.Modified || shown.NextCall != nil || !strings.Contains(shown.UserMessage, "1 line was changed since it was scored: “The data is kept for 90 days.”") || !strings.Contains(shown.UserMessage, "Only your own act counts") {
 			t.Errorf("status gives %+v\n%s", shown.NextCall, shown.UserMessage)
 		}
 
 		who := personal(channel, workflow.DecisionApprove, "")
-		r := b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: who})
+		r := b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: who}})
 		q := who.asked[0]
 		if !q.Edited || q.Choices[0].Label != "Approve with this change" || q.SHA256 != workflow.Hash([]byte(fixed)) || q.Worst != "1 line was changed since it was scored: “The data is kept for 90 days.”" {
 			t.Errorf("asked %+v", q)
@@ -99,7 +101,7 @@ func TestStatementsBesideAnEditDoNotCount(t *testing.T) {
 	b.do(start("build a thing"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# P\n\nText.","quality_score":92}`))
 	b.write(b.draft(workflow.PO), "# P\n\nTexts.\n\n```json\n{\"quality_score\": 100, \"questions\": [\"Who?\"], \"gaps\": [\"all\"]}\n```\n")
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 	rec := b.stored().Record(workflow.PO)
 	if got := b.artifact("build-a-thing", "01-product-requirements.md"); got != "# P\n\nTexts.\n" || *rec.ClaimedScore != 92 || len(rec.Questions)+len(rec.Gaps) != 0 {
 		t.Errorf("saved %q, %+v", got, rec)
@@ -112,7 +114,7 @@ func TestEditedPlanHasItsSprintsReadAgain(t *testing.T) {
 	b.to(workflow.SM, workflow.AwaitingApproval)
 	b.write(b.draft(workflow.SM), "# S\n## Sprint 1: only this\n")
 	b.refused(approve(true, ""), fault.Conflict, "was changed after it was scored")
-	b.at("dev/generating", engine.Request{Action: workflow.ActionApprove, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+	b.at("dev/generating", request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 	if s := b.stored(); len(s.Sprints) != 1 || s.Sprints[0].Title != "only this" {
 		t.Errorf("sprints %+v", s.Sprints)
 	}
@@ -128,7 +130,7 @@ func TestEditBelowTheGate(t *testing.T) {
 	}
 	b.write(b.draft(workflow.PO), "# P\n\nOur text.\n")
 	who := personal(workflow.ChannelTerminal, workflow.DecisionOverride, "it will do")
-	b.at("architect/generating", engine.Request{Action: workflow.ActionApprove, Ask: who})
+	b.at("architect/generating", request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: who}})
 	if got := b.artifact("build-a-thing", "01-product-requirements.md"); !strings.Contains(got, "Our text.") || !strings.Contains(got, "it will do") {
 		t.Errorf("saved %q", got)
 	}
@@ -145,7 +147,7 @@ func TestEditBesideQuestions(t *testing.T) {
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":95,"questions":["Who?"]}`))
 	b.write(b.draft(workflow.PO), "# P, mended\n")
 	who := personal(workflow.ChannelElicited, workflow.DecisionApprove, "")
-	b.at("architect/generating", engine.Request{Action: workflow.ActionAnswer, Ask: who})
+	b.at("architect/generating", request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: who}})
 	if q := who.asked[0]; q.Choices[0].Label != "Approve the draft with this change, without answers" || q.SHA256 != workflow.Hash([]byte("# P, mended\n")) {
 		t.Errorf("asked %+v", q)
 	}
@@ -222,14 +224,14 @@ func TestEditIsForTheTextThatWasShown(t *testing.T) {
 			if strings.Contains(name, b.session) {
 				b.write(draft, text)
 			}
-		}}, engine.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
+		}}, request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
 		if !fault.Is(err, fault.Conflict) || b.stored().CurrentState != workflow.AwaitingConfirmation || b.stored().Record(workflow.PO).Iteration != round {
 			t.Errorf("%q: %v; the session is at %s", text, err, b.stored().Place())
 		}
 	}
 	b.write(draft, "# P, as I want it\n")
 	before := b.snapshot()
-	if _, err := b.tryWith(hooks{renaming: failCommit(func() {})}, engine.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}); !fault.Is(err, fault.Storage) || b.snapshot() != before {
+	if _, err := b.tryWith(hooks{renaming: failCommit(func() {})}, request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}}); !fault.Is(err, fault.Storage) || b.snapshot() != before {
 		t.Errorf("%v, and the disk changed", err)
 	}
 }
@@ -248,7 +250,7 @@ func TestEditThatIsTakenBackIsNamed(t *testing.T) {
 	if r := b.at("po/refining", no); !strings.Contains(r.UserMessage, "Round 2 is the draft as it was edited. 1 line was changed since it was scored: “Kept for 90 days.”") || r.Iteration != 2 {
 		t.Errorf("the edit is not named:\n%s", r.UserMessage)
 	}
-	named := func(r *engine.Reply, round string) {
+	named := func(r *reply.Reply, round string) {
 		t.Helper()
 		if !strings.Contains(r.UserMessage, "Round "+round+" "+says) || b.stored().Last().Edit != says {
 			t.Errorf("not named: %q\n%s", b.stored().Last().Edit, r.UserMessage)
@@ -256,15 +258,15 @@ func TestEditThatIsTakenBackIsNamed(t *testing.T) {
 	}
 	named(b.at("po/refining", submit(workflow.PO, old+"\nThe owner is Ann.\n\nQuality Score: 72")), "3")
 	named(b.at("po/awaiting_confirmation", submit(workflow.PO, old+"\nThe owner is Ann.\n\nQuality Score: 92")), "4")
-	named(b.do(engine.Request{Action: workflow.ActionStatus}), "4")
+	named(b.do(request.Request{Action: workflow.ActionStatus}), "4")
 	b.at("po/refining", confirm(false))
 	r := b.at("po/awaiting_confirmation", submit(workflow.PO, mended+"\nThe owner is Ann.\n\nQuality Score: 92"))
 	if strings.Contains(r.UserMessage, "takes back") || b.stored().Last().Edit != "" {
 		t.Errorf("an edit that stands is named:\n%s", r.UserMessage)
 	}
 	b.write(b.draft(workflow.PO), mended+"\nThe owner is Bob.\n\nQuality Score: 92\n")
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")})
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "more"}})
 	r = b.at("po/awaiting_confirmation", submit(workflow.PO, mended+"\nThe owner is Ann.\n\nQuality Score: 92"))
 	if !strings.Contains(r.UserMessage, "takes back the person's edit: “The owner is Bob.” is “The owner is Ann.” again") {
 		t.Errorf("after a yes:\n%s", r.UserMessage)
@@ -303,8 +305,8 @@ func TestEditedReportIsJudgedAgain(t *testing.T) {
 	b.at("review/awaiting_approval", submit(workflow.Review, failed))
 	draft := b.draft(workflow.Review)
 	laid := b.read(draft)
-	yes := func(words string) engine.Request {
-		return engine.Request{Action: workflow.ActionApprove, Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, words)}
+	yes := func(words string) request.Request {
+		return request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, words)}}
 	}
 	for name, tt := range map[string]struct{ from, to, want string }{
 		"a table":        {"| data is lost |", "| nothing is lost |", "its tables were edited"},
@@ -340,18 +342,18 @@ func TestEditedArtifactIsShownAndWorkedFrom(t *testing.T) {
 	b.to(workflow.Architect, workflow.Generating)
 	name := b.stored().Record(workflow.PO).Artifact.Path
 	b.write(name, "# P, corrected after the gate\n")
-	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	shown := b.do(request.Request{Action: workflow.ActionStatus})
 	if po := shown.Stages[0]; !po.Modified || po.Missing {
 		t.Errorf("status shows %+v", po)
 	}
-	doc := b.do(engine.Request{Action: workflow.ActionResume}).Context.Documents[0]
+	doc := b.do(request.Request{Action: workflow.ActionResume}).Context.Documents[0]
 	if doc.Path != name || !doc.Modified || doc.Size != int64(len("# P, corrected after the gate\n")) {
 		t.Errorf("the architect works from %+v", doc)
 	}
 	if err := os.Remove(filepath.Join(b.dir, name)); err != nil {
 		t.Fatal(err)
 	}
-	if po := b.do(engine.Request{Action: workflow.ActionStatus}).Stages[0]; po.Modified || !po.Missing {
+	if po := b.do(request.Request{Action: workflow.ActionStatus}).Stages[0]; po.Modified || !po.Missing {
 		t.Errorf("status shows %+v", po)
 	}
 }
@@ -360,7 +362,7 @@ func TestEditedArtifactIsShownAndWorkedFrom(t *testing.T) {
 func TestStaleDocumentSatisfiesNoGate(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.QA, workflow.Completed)
-	b.at("po/refining", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "scope grew"})
+	b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "scope grew"}})
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":96}`))
 	begun := b.at("architect/generating", confirm(true))
 	if !begun.Draft.Stale || !strings.Contains(begun.UserMessage, "out of date") {
@@ -396,7 +398,7 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 	b.to(workflow.Architect, workflow.Generating)
 	saved := b.stored().Record(workflow.PO).Artifact.Path
 	b.write(saved, "# P, corrected after the gate\n")
-	begun := b.at("po/refining", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "more"})
+	begun := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "more"}})
 	if text, err := os.ReadFile(filepath.Join(b.dir, begun.Draft.Path)); begun.Draft.Path != b.draft(workflow.PO) || !begun.Draft.Modified || string(text) != "# P, corrected after the gate\n" {
 		t.Errorf("the round starts from %+v: %q, %v", begun.Draft, text, err)
 	}
@@ -404,7 +406,7 @@ func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 		b := newBench(t)
 		b.to(workflow.Architect, workflow.Generating)
 		b.write(saved, "# P, corrected after the gate\n")
-		b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+		b.do(request.Request{Action: workflow.ActionReopen, Stage: "po"})
 		r := b.at(place, submit(workflow.PO, text))
 		if want := b.draft(workflow.PO); r.Draft.Path != want || r.Draft.Modified {
 			t.Errorf("at %s the draft is %+v, want %s", place, r.Draft, want)

@@ -1,6 +1,6 @@
 // Package engine holds the use cases of bmad-mcp, one file an action. It owns the
 // clock, the ids and the transactions; the faces turn what they receive into a
-// [Request], call [Engine.Do], and show the [Reply] or the *fault.Error.
+// [request.Request], call [Engine.Do], and show the [reply.Reply] or the *fault.Error.
 package engine
 
 import (
@@ -10,22 +10,16 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // Trust is what the person keeps outside of projects.
 type Trust interface {
-	integrity.Records
+	vouchers
 	permission.Consent
 }
 
@@ -54,49 +48,6 @@ type Notes interface {
 // MaxPersona bounds the persona in a reply, in bytes.
 const MaxPersona = 1800
 
-// Limits of texts that people and models type, in bytes.
-const (
-	MaxObjective = request.MaxObjective
-	MaxFeedback  = request.MaxFeedback
-	MaxAnswer    = request.MaxAnswer
-)
-
-// ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
-var ErrAsked = request.ErrAsked
-
-// MaxReply is the size, in bytes of JSON, that no reply exceeds.
-const MaxReply = reply.Max
-
-// What a call and a reply carry, and a channel between the engine and the person.
-type (
-	// Request is one call, from any face.
-	Request = request.Request
-	// Result is what one engine hands in.
-	Result = request.Result
-	// Channel brings a question to a person and their answer back.
-	Channel = request.Channel
-	// Notice reports on something that takes long.
-	Notice = verify.Notice
-	// Reply is what an action answers.
-	Reply = reply.Reply
-	// Resource is something of a project that can be read by itself.
-	Resource = reply.Resource
-	// SessionView is a session in a list.
-	SessionView = reply.SessionView
-	// Names are what the faces call the doors of this program.
-	Names = standing.Names
-	// Question is what a person is asked.
-	Question = gate.Question
-	// Bound says which point of which session an answer is for.
-	Bound = gate.Bound
-	// Choice is a decision and how a person reads it.
-	Choice = gate.Choice
-	// Response is the person's answer.
-	Response = gate.Response
-	// Silence says why there is no decision.
-	Silence = gate.Silence
-)
-
 // Options are what an Engine needs from outside.
 type Options struct {
 	// Projects finds and opens the projects.
@@ -111,7 +62,7 @@ type Options struct {
 	// Notes are what projects remember from run to run; with nil, nothing.
 	Notes Notes
 	// Names are what the faces call their tool of decisions and the program.
-	Names Names
+	Names standing.Names
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string
@@ -121,9 +72,8 @@ type Options struct {
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
-	*views.Reader
 	options Options
-	keeper  *integrity.Keeper
+	keeper  *keeper
 	person  permission.Person
 	born    time.Time
 	memory  *memory
@@ -143,9 +93,8 @@ func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: integrity.New(o.Trust, o.Log), memory: newMemory(maxRemembered)}
+	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log}, memory: newMemory(maxRemembered)}
 	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
-	e.Reader = views.New(o.Projects, e.keeper, &e.person)
 	e.born = e.Now()
 	return e
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -29,7 +32,7 @@ import (
 var ctx = context.Background()
 
 // names are those of the real faces.
-var names = engine.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"}
+var names = standing.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"}
 
 // bench is an engine on a project folder, with a clock and ids that repeat.
 type bench struct {
@@ -110,19 +113,20 @@ func (b *bench) restart() {
 	})
 }
 
-func (b *bench) try(req engine.Request) (*engine.Reply, error) {
+func (b *bench) try(req request.Request) (*reply.Reply, error) {
 	b.t.Helper()
 	if req.Cwd == "" && req.Places == nil {
 		req.Cwd = b.dir
 	}
-	if req.SessionID == "" && req.Action != workflow.ActionStart {
-		req.SessionID = b.session
+	if req.Session == "" && req.Action != workflow.ActionStart {
+		req.Session = b.session
 	}
 	if req.Action == workflow.ActionStart && req.Workflow == "" {
 		req.Workflow = b.workflow
 	}
 	req.By = "test"
-	reply, err := b.engine.Do(ctx, req)
+	out, err := b.engine.Do(ctx, req)
+	reply := out.Reply
 	refusedInChinese(b.t, err)
 	if reply != nil {
 		if b.chinese {
@@ -143,7 +147,7 @@ func (b *bench) try(req engine.Request) (*engine.Reply, error) {
 	return reply, err
 }
 
-func (b *bench) do(req engine.Request) *engine.Reply {
+func (b *bench) do(req request.Request) *reply.Reply {
 	b.t.Helper()
 	reply, err := b.try(req)
 	if err != nil {
@@ -154,7 +158,7 @@ func (b *bench) do(req engine.Request) *engine.Reply {
 
 // refused does an action that has to be refused, with a code and words of the reason. It
 // returns the hint.
-func (b *bench) refused(req engine.Request, code fault.Code, words string) string {
+func (b *bench) refused(req request.Request, code fault.Code, words string) string {
 	b.t.Helper()
 	_, err := b.try(req)
 	if !fault.Is(err, code) || !strings.Contains(err.Error(), words) {
@@ -164,7 +168,7 @@ func (b *bench) refused(req engine.Request, code fault.Code, words string) strin
 }
 
 // at does an action and checks where the session stands after it.
-func (b *bench) at(place string, req engine.Request) *engine.Reply {
+func (b *bench) at(place string, req request.Request) *reply.Reply {
 	b.t.Helper()
 	reply := b.do(req)
 	if got := string(reply.Stage) + "/" + string(reply.State); got != place {
@@ -173,8 +177,8 @@ func (b *bench) at(place string, req engine.Request) *engine.Reply {
 	return reply
 }
 
-func start(objective string) engine.Request {
-	return engine.Request{Action: workflow.ActionStart, Objective: objective}
+func start(objective string) request.Request {
+	return request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: objective}}
 }
 
 // passes returns a report that passes where no document names criteria.
@@ -182,16 +186,16 @@ func passes(text string) string {
 	return text + "\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 }
 
-func submit(stage workflow.StageID, text string) engine.Request {
-	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: text}}}
+func submit(stage workflow.StageID, text string) request.Request {
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}}
 }
 
-func confirm(yes bool) engine.Request {
-	return engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes}
+func confirm(yes bool) request.Request {
+	return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}}
 }
 
-func approve(yes bool, feedback string) engine.Request {
-	return engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: feedback}
+func approve(yes bool, feedback string) request.Request {
+	return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: feedback}}
 }
 
 func sample(t testing.TB, run, name string) string {
@@ -216,7 +220,7 @@ func (b *bench) rests(stage workflow.StageID, state workflow.State) {
 	b.t.Helper()
 	if state == workflow.Cancelled {
 		b.to(stage, workflow.Generating)
-		b.do(engine.Request{Action: workflow.ActionCancel})
+		b.do(request.Request{Action: workflow.ActionCancel})
 		return
 	}
 	b.to(stage, state)
@@ -239,12 +243,12 @@ func (b *bench) onTo(stage workflow.StageID, state workflow.State) {
 }
 
 // onward is the next action of a run as to makes it.
-func onward(s *workflow.Session) engine.Request {
+func onward(s *workflow.Session) request.Request {
 	d := s.Definition()
 	st := d.Current(s)
 	switch s.CurrentState {
 	case workflow.Clarifying:
-		return engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}
+		return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}
 	case workflow.AwaitingConfirmation:
 		return confirm(true)
 	case workflow.AwaitingApproval:
@@ -357,24 +361,24 @@ func TestStateActionMatrix(t *testing.T) {
 	t.Parallel()
 	requests := func(stage workflow.StageID) []struct {
 		name string
-		req  engine.Request
+		req  request.Request
 	} {
 		yes, no := true, false
 		return []struct {
 			name string
-			req  engine.Request
+			req  request.Request
 		}{
 			{"start", start("another thing")},
 			{"submit", submit(stage, `{"prd_draft":"# P","quality_score":95,"verdict":"pass"}`)},
-			{"answer", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}}},
-			{"confirm", engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes}},
-			{"confirm no", engine.Request{Action: workflow.ActionConfirm, Confirmed: &no, Feedback: "more"}},
-			{"approve", engine.Request{Action: workflow.ActionApprove, Approved: &yes}},
-			{"approve no", engine.Request{Action: workflow.ActionApprove, Approved: &no, Feedback: "more"}},
-			{"status", engine.Request{Action: workflow.ActionStatus}},
-			{"resume", engine.Request{Action: workflow.ActionResume}},
-			{"reopen po", engine.Request{Action: workflow.ActionReopen, Stage: "po"}},
-			{"cancel", engine.Request{Action: workflow.ActionCancel}},
+			{"answer", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}}},
+			{"confirm", request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}}},
+			{"confirm no", request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &no, Feedback: "more"}}},
+			{"approve", request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes}}},
+			{"approve no", request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &no, Feedback: "more"}}},
+			{"status", request.Request{Action: workflow.ActionStatus}},
+			{"resume", request.Request{Action: workflow.ActionResume}},
+			{"reopen po", request.Request{Action: workflow.ActionReopen, Stage: "po"}},
+			{"cancel", request.Request{Action: workflow.ActionCancel}},
 		}
 	}
 	var out strings.Builder

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -78,7 +78,7 @@ func (b *bench) allow() []string {
 // again goes back to the plan and comes to dev once more.
 func (b *bench) again() {
 	b.t.Helper()
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "sm"})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "sm"})
 	b.do(submit(workflow.SM, "# S again\n## Sprint 1: one"))
 	b.at("dev/generating", approve(true, ""))
 }
@@ -113,7 +113,7 @@ type outcome struct {
 func (b *bench) finish() outcome {
 	b.t.Helper()
 	var o outcome
-	for _, req := range []engine.Request{submit(workflow.Dev, "# D"), submit(workflow.Review, passes("# R")), submit(workflow.QA, passes("# Q"))} {
+	for _, req := range []request.Request{submit(workflow.Dev, "# D"), submit(workflow.Review, passes("# R")), submit(workflow.QA, passes("# Q"))} {
 		r := b.do(req)
 		o.messages += r.UserMessage + "\n"
 		if r.State == workflow.AwaitingApproval {
@@ -479,7 +479,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 				if got := b.allow(); len(got) != 1 || !strings.HasPrefix(got[0], trust.KindScript+" ") {
 					t.Errorf("asked about %q", got)
 				}
-				b.do(engine.Request{Action: workflow.ActionReopen, Stage: "dev"})
+				b.do(request.Request{Action: workflow.ActionReopen, Stage: "dev"})
 				if o := b.finish(); o.held || strings.Contains(o.messages, tt.words) {
 					t.Errorf("still:\n%s", o.messages)
 				}
@@ -512,7 +512,7 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 		t.Errorf("%s", r.UserMessage)
 	}
 	b.settings("verify: 'true'")
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "qa"})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "qa"})
 	r = b.at("qa/awaiting_approval", submit(workflow.QA, passes("# Q agai")))
 	if !strings.Contains(strings.Join(r.Objections, ""), "the configuration names `true` instead") {
 		t.Errorf("%q", r.Objections)

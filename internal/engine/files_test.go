@@ -12,7 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -22,7 +22,7 @@ func TestFilesOfARun(t *testing.T) {
 	long := strings.Repeat("长文档。", 200)
 	b.do(start("Build a user authentication system"))
 	b.do(submit(workflow.PO, `{"prd_draft":"# P\n\n`+long+`","quality_score":70,"gaps":["figures"],"questions":["Who?"]}`))
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 	for b.stored().CurrentState.Active() {
 		s := b.stored()
 		if s.CurrentStage == workflow.Review && s.CurrentState == workflow.Generating || s.CurrentStage == workflow.QA {
@@ -103,14 +103,14 @@ func TestSummaryOfALongText(t *testing.T) {
 func TestWhatEveryReplySays(t *testing.T) {
 	b := newBench(t)
 	for i, step := range []struct {
-		req         engine.Request
+		req         request.Request
 		place       string
 		waits       bool
 		interaction string
 	}{
 		{start("x"), "po/generating", false, "awaiting_generation"},
 		{submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?"]}`), "po/clarifying", true, "user_decision"},
-		{engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}}, "po/refining", false, "awaiting_regeneration"},
+		{request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}, "po/refining", false, "awaiting_regeneration"},
 		{submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`), "po/awaiting_confirmation", true, "user_decision"},
 		{confirm(true), "architect/generating", false, "awaiting_generation"},
 		{submit(workflow.Architect, "# A\n\nQuality Score: 95"), "architect/awaiting_confirmation", true, "user_decision"},
@@ -152,7 +152,7 @@ func TestPartOfTheAnswers(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?","Why?"]}`))
-	r := b.at("po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q2": "today"}})
+	r := b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q2": "today"}}})
 	answers := map[string]string{}
 	for _, a := range r.Context.Answers {
 		answers[a.ID] = a.Answer

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -11,10 +12,10 @@ import (
 // Gate returns the question that a session waits with, as a channel would put it to the person;
 // for a reopen or cancel, whether the session leaves where it is. It asks nobody, and changes
 // nothing. Its error has no language yet.
-func (e *Engine) Gate(ctx context.Context, req Request) (Question, error) {
-	p, id, err := e.Projects().Find(ctx, req.Address())
+func (e *Engine) Gate(ctx context.Context, req request.Request) (gate.Question, error) {
+	p, id, err := e.Projects().Find(ctx, req.Address)
 	if err != nil {
-		return Question{}, err
+		return gate.Question{}, err
 	}
 	defer p.Close()
 	if req.Action != workflow.ActionReopen && req.Action != workflow.ActionCancel {
@@ -23,13 +24,13 @@ func (e *Engine) Gate(ctx context.Context, req Request) (Question, error) {
 	return e.run(p, id, req, e.memory.count.Add(1)).question(ctx)
 }
 
-func (r *run) question(ctx context.Context) (Question, error) {
+func (r *run) question(ctx context.Context) (gate.Question, error) {
 	s, err := r.look(ctx)
 	if err != nil {
-		return Question{}, err
+		return gate.Question{}, err
 	}
 	if err := goesOn(s); err != nil { // nobody would be asked
-		return Question{}, err
+		return gate.Question{}, err
 	}
 	if r.req.Language != "" {
 		s.Language = r.req.Language
@@ -44,5 +45,5 @@ func (r *run) question(ctx context.Context) (Question, error) {
 	case s.CurrentState.Gated():
 		return gate.Ask(s), nil
 	}
-	return Question{}, words.NothingWaits(s.Session)
+	return gate.Question{}, words.NothingWaits(s.Session)
 }

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -27,11 +28,11 @@ func (b *bench) settings(text string) {
 
 // answers is a channel that gives the same response to every question.
 type answers struct {
-	engine.Response
-	asked []engine.Question
+	gate.Response
+	asked []gate.Question
 }
 
-func (a *answers) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+func (a *answers) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	a.asked = append(a.asked, q)
 	return a.Response, nil
 }
@@ -47,7 +48,7 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 
 	b.settings("")
 	b.refused(confirm(true), fault.GatePending, "policy strict")
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.Gate.Policy != workflow.GateStrict || *r.GateScore != 95 || r.Gate.Terminal != "bmad-mcp confirm x" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Gate.Policy != workflow.GateStrict || *r.GateScore != 95 || r.Gate.Terminal != "bmad-mcp confirm x" {
 		t.Errorf("%+v", r.Gate)
 	}
 	if b.stored().Revision != before {
@@ -55,8 +56,8 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 	}
 
 	// The human's own act opens it; the change of policy is in the history.
-	person := &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	if q := person.asked[0]; len(person.asked) != 1 || q.Stage != workflow.PO || q.SHA256 == "" || !strings.Contains(q.Text, "claims 96 of 100") || q.Size == 0 {
 		t.Errorf("%+v", person.asked)
 	}
@@ -85,12 +86,12 @@ func TestAuditFloorOfAGate(t *testing.T) {
 		t.Errorf("the gate does not name the floor: %s", r.UserMessage)
 	}
 	b.settings("")
-	r = b.do(engine.Request{Action: workflow.ActionStatus})
+	r = b.do(request.Request{Action: workflow.ActionStatus})
 	if r.Gate.AuditFloor == nil || *r.Gate.AuditFloor != 80 {
 		t.Errorf("the pending gate has lost its floor: %+v", r.Gate)
 	}
-	person := &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	person := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	if q := person.asked[0]; !strings.Contains(q.Lead, "floor 80") || !strings.Contains(q.Text, "below the floor of 80") {
 		t.Errorf("%s\n%s", q.Lead, q.Text)
 	}
@@ -113,7 +114,7 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.settings("scoring: audited\n")
 	b.refused(confirm(true), fault.GatePending, "and the gate now asks for 90")
 	person := &answers{}
-	b.refused(engine.Request{Action: workflow.ActionConfirm, Ask: person, Via: workflow.ChannelRelayed}, fault.GatePending, "and the gate now asks for 90")
+	b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Via: workflow.ChannelRelayed}}, fault.GatePending, "and the gate now asks for 90")
 	if len(person.asked) > 0 {
 		t.Error("the human was asked, and then told that it cannot be")
 	}
@@ -139,7 +140,7 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	}
 	// A good document passes.
 	b.at("po/clarifying", submit(workflow.PO, sample(t, "webhook-relay", "01-po-first.md")))
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "a"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "a"}}})
 	b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
 }
 
@@ -207,7 +208,7 @@ func TestVerifyCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the server saw when the work was handed in opposes a pass of the review.
-	b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev"})
+	b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev"})
 	r = b.at("review/generating", submit(workflow.Dev, "# D"))
 	e := b.stored().Record(workflow.Dev).Evidence
 	if e == nil || e.ExitCode != 1 || strings.TrimSpace(e.Tail) != "checked" || !strings.Contains(r.UserMessage, "failed with exit code 1") {
@@ -242,7 +243,7 @@ func TestVerifyCommand(t *testing.T) {
 }
 
 func TestFindingsAreFollowedUp(t *testing.T) {
-	report := func(verdict, findings string) engine.Request {
+	report := func(verdict, findings string) request.Request {
 		return submit(workflow.Review, `{"review":"# R","verdict":"`+verdict+`","checks":[{"command":"go vet","exit":0}],"findings":[`+findings+`]}`)
 	}
 	b := newBench(t)
@@ -261,7 +262,7 @@ func TestFindingsAreFollowedUp(t *testing.T) {
 
 	// The same findings, and nothing was touched but the report: it is said.
 	b.write("drafts/review.json", `{"review":"# R again","verdict":"fail","findings":[{"id":"R1","severity":"critical","problem":"a"},{"id":"R2","problem":"b"},{"id":"R3","problem":"c"}]}`)
-	same := engine.Request{Action: workflow.ActionSubmit, Stage: "review", Results: []engine.Result{{Engine: workflow.Codex, Path: "drafts/review.json"}}}
+	same := request.Request{Action: workflow.ActionSubmit, Stage: "review", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Codex, Path: "drafts/review.json"}}}}
 	r := b.at("review/awaiting_approval", same)
 	if r.Progress == nil || !r.Progress.Unchanged || r.Progress.Open != 3 || !strings.Contains(r.UserMessage, "No change since the last report") {
 		t.Errorf("%+v\n%s", r.Progress, r.UserMessage)
@@ -324,29 +325,29 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	b.to(workflow.Review, workflow.Generating)
 	b.restart()
 	b.at("review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail"))
-	reopen := engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "again"}
+	reopen := request.Request{Action: workflow.ActionReopen, Stage: "dev", Decision: request.Decision{Feedback: "again"}}
 	b.refused(reopen, fault.GatePending, "policy strict")
-	if hint := b.refused(engine.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict"); !strings.Contains(hint, "bmad-mcp cancel build-a-thing") {
+	if hint := b.refused(request.Request{Action: workflow.ActionCancel}, fault.GatePending, "policy strict"); !strings.Contains(hint, "bmad-mcp cancel build-a-thing") {
 		t.Errorf("hint %q", hint)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); !slices.Equal(r.Allowed, []string{"status", "resume"}) || r.NextCall != nil {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); !slices.Equal(r.Allowed, []string{"status", "resume"}) || r.NextCall != nil {
 		t.Errorf("allowed %v, next %v", r.Allowed, r.NextCall)
 	}
 	reworks := b.stored().ReworkCount
-	reopen.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionReopen}}
+	reopen.Ask = &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionReopen}}
 	r := b.at("dev/refining", reopen)
 	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionReopen || g.Channel != workflow.ChannelTerminal || r.Rework != reworks+1 {
 		t.Errorf("%+v, rework %d", g, r.Rework)
 	}
 	reopen.Stage, reopen.Feedback, reopen.Forms = "po", "its own words", true
-	reopen.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionReopen}}
+	reopen.Ask = &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionReopen}}
 	b.at("po/refining", reopen)
 	if e := b.stored().Last(); e.Grant.Feedback != "" || e.Feedback != "its own words" || b.stored().Stages[workflow.PO].Feedback != "its own words" {
 		t.Errorf("the assistant's words are recorded as %+v, %+v", e, e.Grant)
 	}
-	cancel := engine.Request{Action: workflow.ActionCancel, Feedback: "enough"}
+	cancel := request.Request{Action: workflow.ActionCancel, Decision: request.Decision{Feedback: "enough"}}
 	b.refused(cancel, fault.GatePending, "policy strict") // though no gate is pending
-	cancel.Ask = &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionCancel}}
+	cancel.Ask = &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionCancel}}
 	b.at("po/cancelled", cancel)
 	if g := b.stored().Last().Grant; g == nil || g.Decision != workflow.DecisionCancel || g.Channel != workflow.ChannelTerminal || g.Feedback != "enough" {
 		t.Errorf("%+v", g)
@@ -373,7 +374,7 @@ func TestRelayedNoIsNoWayOn(t *testing.T) {
 	} {
 		b := newBench(t)
 		tt.bring(b)
-		person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("the form was closed")}}}
+		person := &answers{Response: gate.Response{Silence: gate.Silence{Why: lang.T("the form was closed")}}}
 		no := approve(false, "invented")
 		no.Ask, no.Via = person, workflow.ChannelRelayed
 		r := b.do(no)
@@ -413,9 +414,9 @@ func TestRubricNamedByTheProjectIsNotThePersons(t *testing.T) {
 // swap is a person who approves, while somebody writes another text into the draft.
 type swap struct{ do func() }
 
-func (s swap) Ask(context.Context, engine.Question) (engine.Response, error) {
+func (s swap) Ask(context.Context, gate.Question) (gate.Response, error) {
 	s.do()
-	return engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}, nil
+	return gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}, nil
 }
 
 // TestDecisionIsForTheTextThatWasThere, also where the session says no hash of it.
@@ -450,9 +451,9 @@ func TestAnswersOfAFormComeWhole(t *testing.T) {
 		b := newBench(t)
 		b.do(start("x"))
 		b.do(submit(workflow.PO, `{"prd_draft":"# D","quality_score":80,"questions":["Who?"]}`))
-		req := engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": long}}
+		req := request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": long}}}
 		if channel != workflow.ChannelRelayed {
-			req.Ask = &answers{Response: engine.Response{Channel: channel, Answers: req.Answers}}
+			req.Ask = &answers{Response: gate.Response{Channel: channel, Answers: req.Answers}}
 			req.Answers = nil
 		}
 		r := b.at("po/refining", req)
@@ -468,8 +469,8 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, `{"prd_draft":"# D","quality_score":95,"gaps":["none\nDraft: docs/prd.md (48 kB)\n\u001b[1A\u001b[2KScore: claims 95 of 100, audit 100; the gate is 90."]}`))
-	person := &answers{Response: engine.Response{Silence: engine.Silence{Why: lang.T("not now")}}}
-	b.do(engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	person := &answers{Response: gate.Response{Silence: gate.Silence{Why: lang.T("not now")}}}
+	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	for line := range strings.SplitSeq(person.asked[0].Text, "\n") {
 		if strings.HasPrefix(line, "Draft:") || strings.HasPrefix(line, "Score: ") && strings.Contains(line, "audit 100") || strings.ContainsRune(line, 0x1b) {
 			t.Errorf("%q", line)
@@ -567,8 +568,8 @@ func TestSignatureIsRecorded(t *testing.T) {
 	signature := workflow.Signature{
 		Credential: "Y3Jl", PublicKey: "a2V5", AuthenticatorData: "YXV0aA", ClientData: "Y2xpZW50", Signature: "c2ln", Nonce: "n.m", Answers: "ab",
 	}
-	person := &answers{Response: engine.Response{Channel: workflow.ChannelPasskey, Decision: workflow.DecisionApprove, Took: 3 * time.Second, Passkey: &signature}}
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	person := &answers{Response: gate.Response{Channel: workflow.ChannelPasskey, Decision: workflow.DecisionApprove, Took: 3 * time.Second, Passkey: &signature}}
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 	g := b.stored().Last().Grant
 	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil || !reflect.DeepEqual(*g.Passkey, signature) {
 		t.Errorf("%+v", g)

@@ -12,7 +12,7 @@ import (
 )
 
 // recorded makes the record of an answer, which may have come from anywhere.
-func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b Bound, a Response) (workflow.Grant, error) {
+func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
 		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
@@ -22,7 +22,7 @@ func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflo
 		ms := a.Took.Milliseconds()
 		g.TookMS = &ms
 	}
-	if err := request.CheckText("feedback", g.Feedback, MaxFeedback); err != nil {
+	if err := request.CheckText("feedback", g.Feedback, request.MaxFeedback); err != nil {
 		return g, err
 	}
 	var err error
@@ -31,7 +31,7 @@ func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflo
 }
 
 // granted is the record of a decision at a gate, if the gate takes it.
-func (r *run) granted(ctx context.Context, s *standing.Standing, b Bound, a Response) (workflow.Grant, error) {
+func (r *run) granted(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g, err := r.recorded(ctx, s, s.Policy.Gate, b, a)
 	if err != nil {
 		return g, err
@@ -40,7 +40,7 @@ func (r *run) granted(ctx context.Context, s *standing.Standing, b Bound, a Resp
 }
 
 // comments returns a person's comments on the document that waits as they are recorded.
-func (r *run) comments(ctx context.Context, s *standing.Standing, a Response) ([]workflow.Comment, error) {
+func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
 	switch a.Decision {
 	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
 		if len(a.Comments) > 0 {

@@ -9,8 +9,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -41,13 +42,13 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 	if r.Integrity != "changed" || strings.Count(r.UserMessage, "\n") == 0 || !strings.HasPrefix(r.UserMessage, "**Changed by other hands:** the session is at qa/generating, but its newest entry led to architect/generating") {
 		t.Errorf("%q\n%s", r.Integrity, r.UserMessage)
 	}
-	for _, req := range []engine.Request{{Action: workflow.ActionStatus}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionResume}} {
+	for _, req := range []request.Request{{Action: workflow.ActionStatus}, {Action: workflow.ActionReopen, Stage: "po"}, {Action: workflow.ActionResume}} {
 		if r := b.do(req); r.Integrity != "changed" || strings.Count(r.UserMessage, "Changed by other hands") != 1 {
 			t.Errorf("%s: %q\n%s", req.Action, r.Integrity, r.UserMessage)
 		}
 	}
 	b.do(start("another thing"))
-	list := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "", Cwd: b.dir, View: views.ViewSessions})
+	list := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "", Cwd: b.dir}, Status: request.Status{View: engine.ViewSessions}})
 	if list.Resource == nil || !strings.Contains(list.Resource.Text, `"integrity": "changed"`) {
 		t.Errorf("%+v", list.Resource)
 	}
@@ -62,28 +63,28 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
 	b.replace(`"objective": "x"`, `"objective": "y"`)
 	before := b.snapshot()
-	person := &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-	hint := b.refused(engine.Request{Action: workflow.ActionConfirm, Ask: person}, fault.Conflict, "was changed by other hands, and the policy is strict")
+	person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+	hint := b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}}, fault.Conflict, "was changed by other hands, and the policy is strict")
 	if len(person.asked) > 0 || b.snapshot() != before || !strings.Contains(hint, "bmad-mcp adopt x") {
 		t.Errorf("asked %v, hint %q", person.asked, hint)
 	}
 
 	// A form, or a script, adopts nothing; nor does the tool.
 	for _, channel := range []workflow.Channel{workflow.ChannelElicited, workflow.ChannelHostConfirmed, workflow.ChannelScript, workflow.ChannelRelayed} {
-		ask := &answers{Response: engine.Response{Channel: channel, Decision: workflow.DecisionAdopt}}
-		if _, err := b.engine.Adopt(ctx, engine.Request{Cwd: b.dir, SessionID: b.session, Ask: ask}); !fault.Is(err, fault.GatePending) {
+		ask := &answers{Response: gate.Response{Channel: channel, Decision: workflow.DecisionAdopt}}
+		if _, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Caller: request.Caller{Ask: ask}}); !fault.Is(err, fault.GatePending) {
 			t.Errorf("%s: %v", channel, err)
 		}
 	}
-	if _, err := b.engine.Adopt(ctx, engine.Request{Cwd: b.dir, SessionID: b.session}); !fault.Is(err, fault.GatePending) {
+	if _, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}}); !fault.Is(err, fault.GatePending) {
 		t.Errorf("nobody asked: %v", err)
 	}
-	b.refused(engine.Request{Action: workflow.ActionAdopt}, fault.InvalidArgument, "unknown action")
+	b.refused(request.Request{Action: workflow.ActionAdopt}, fault.InvalidArgument, "unknown action")
 	if b.snapshot() != before {
 		t.Error("a refused adoption changed files")
 	}
-	terminal := &answers{Response: engine.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionAdopt, Took: time.Second}}
-	r, err := b.engine.Adopt(ctx, engine.Request{Cwd: b.dir, SessionID: b.session, Ask: terminal, By: "terminal"})
+	terminal := &answers{Response: gate.Response{Channel: workflow.ChannelTerminal, Decision: workflow.DecisionAdopt, Took: time.Second}}
+	r, err := b.engine.Adopt(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Caller: request.Caller{Ask: terminal, By: "terminal"}})
 	if err != nil || r.Integrity != "" || r.State != workflow.AwaitingConfirmation {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -92,10 +93,10 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	}
 	// It decides nothing at the gate.
 	b.refused(confirm(true), fault.GatePending, "policy strict")
-	if v := b.do(engine.Request{Action: workflow.ActionStatus}).Stages[0]; v.Grant != nil {
+	if v := b.do(request.Request{Action: workflow.ActionStatus}).Stages[0]; v.Grant != nil {
 		t.Errorf("an adoption is shown as a decision: %+v", v.Grant)
 	}
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm, Ask: person})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 }
 
 // TestRevisionsAreNeverGivenTwice: after an older file was put back, a decision for a
@@ -146,9 +147,9 @@ func TestLookingRecordsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.restart()
-	b.do(engine.Request{Action: workflow.ActionStatus})
-	b.do(engine.Request{Action: workflow.ActionResume})
-	if _, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, []string{b.session}, true); err != nil {
+	b.do(request.Request{Action: workflow.ActionStatus})
+	b.do(request.Request{Action: workflow.ActionResume})
+	if _, err := b.engine.Changed(ctx, project.Address{Cwd: b.dir}, summaries(b.session), true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(b.state); err == nil {

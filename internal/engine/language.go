@@ -6,12 +6,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Translated returns an error in the language of the person behind a request, unless code closer to
 // a session has chosen one.
-func (e *Engine) Translated(ctx context.Context, req Request, err error) *fault.Error {
+func (e *Engine) Translated(ctx context.Context, req request.Request, err error) *fault.Error {
 	f := fault.From(err)
 	switch {
 	case f.Language != "":
@@ -25,10 +26,9 @@ func (e *Engine) Translated(ctx context.Context, req Request, err error) *fault.
 // Language returns the one for a request that is refused: that of the session that it is for,
 // else of the project and its newest session, else of callers without a project. It reads one
 // session at most.
-func (e *Engine) Language(ctx context.Context, req Request) lang.Language {
-	at := project.Address{Cwd: req.Cwd, Places: req.Places}
-	if req.SessionID != "" && req.Action != workflow.ActionStart {
-		at.Session = req.SessionID
+func (e *Engine) Language(ctx context.Context, req request.Request) lang.Language {
+	at := req.Address
+	if at.Session != "" && req.Action != workflow.ActionStart {
 		if p, id, err := e.Projects().Find(ctx, at); err == nil {
 			defer p.Close()
 			return p.Language(objective(ctx, p, id))

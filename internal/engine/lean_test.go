@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // leanKeys are the keys of a reply as a model gets it.
-func leanKeys(t *testing.T, r *engine.Reply) (keys map[string]json.RawMessage) {
+func leanKeys(t *testing.T, r *reply.Reply) (keys map[string]json.RawMessage) {
 	t.Helper()
 	data, err := r.Lean().Encode()
 	if err != nil {
@@ -31,7 +33,7 @@ var always = []string{"session_id", "stage", "current_stage", "state", "current_
 // program gets the whole reply; the person reads the same message either way.
 func TestLeanReplies(t *testing.T) {
 	b := newBench(t)
-	whole := func(r *engine.Reply) string {
+	whole := func(r *reply.Reply) string {
 		data, err := r.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +68,7 @@ func TestLeanReplies(t *testing.T) {
 	if keys := leanKeys(t, answered); keys["gaps"] != nil || len(answered.Gaps) == 0 {
 		t.Errorf("gaps come twice: %s", keys["gaps"])
 	}
-	status := leanKeys(t, b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "build-a-thing"}))
+	status := leanKeys(t, b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "build-a-thing"}}))
 	for _, key := range append([]string{"task_name", "cwd", "stage_description", "gaps", "stages", "session_file", "iteration"}, always...) {
 		if _, has := status[key]; !has {
 			t.Errorf("the status lacks %s", key)
@@ -99,17 +101,17 @@ func TestHandle(t *testing.T) {
 	first := here.do(start("build a thing"))
 	second := there.do(start("build a thing"))
 	places := []string{here.dir, there.dir}
-	handle := func(r *engine.Reply) any { return r.NextCall["session_id"] }
-	at := func(b *bench, req engine.Request, id string, places ...string) *engine.Reply {
+	handle := func(r *reply.Reply) any { return r.NextCall["session_id"] }
+	at := func(b *bench, req request.Request, id string, places ...string) *reply.Reply {
 		t.Helper()
-		req.Places, req.SessionID = places, id
+		req.Places, req.Session = places, id
 		r, err := b.try(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	status := engine.Request{Action: workflow.ActionStatus}
+	status := request.Request{Action: workflow.ActionStatus}
 	if got := handle(first); got != first.SessionID {
 		t.Errorf("a call with a folder of its own: %v", got)
 	}
@@ -130,7 +132,7 @@ func TestHandle(t *testing.T) {
 	}
 	// Names that lead nowhere, or to another session.
 	for _, name := range []string{"11111111-1111-4111-8111-111111111111", "feature second"} {
-		odd := here.do(engine.Request{Action: workflow.ActionStart, Objective: "x", TaskName: name})
+		odd := here.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", TaskName: name}})
 		r := at(here, status, odd.SessionID, here.dir)
 		if got := handle(r); got != odd.SessionID && got != r.TaskName {
 			t.Errorf("%q: %v", name, got)
@@ -143,7 +145,7 @@ func TestHandle(t *testing.T) {
 // is.
 func TestListKeepsItsFolder(t *testing.T) {
 	b := newBench(t)
-	if keys := leanKeys(t, b.do(engine.Request{Action: workflow.ActionStatus})); keys["cwd"] == nil {
+	if keys := leanKeys(t, b.do(request.Request{Action: workflow.ActionStatus})); keys["cwd"] == nil {
 		t.Errorf("the list lacks its folder: %v", keys)
 	}
 	b.do(start("x"))

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -15,10 +16,10 @@ import (
 // in one that the session has passed.
 func TestLeavingUnderStrict(t *testing.T) {
 	t.Parallel()
-	ways := map[string]func(engine.Request) engine.Request{
-		"relayed": func(q engine.Request) engine.Request { return q },
-		"script":  func(q engine.Request) engine.Request { q.Via = workflow.ChannelScript; return q },
-		"host":    func(q engine.Request) engine.Request { q.HostConfirm = true; return q },
+	ways := map[string]func(request.Request) request.Request{
+		"relayed": func(q request.Request) request.Request { return q },
+		"script":  func(q request.Request) request.Request { q.Via = workflow.ChannelScript; return q },
+		"host":    func(q request.Request) request.Request { q.HostConfirm = true; return q },
 	}
 	for _, place := range []struct {
 		stage workflow.StageID
@@ -35,15 +36,15 @@ func TestLeavingUnderStrict(t *testing.T) {
 			b.settings(policy)
 			before := b.snapshot()
 			for name, via := range ways {
-				calls := []engine.Request{{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"}}
+				calls := []request.Request{{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}}}
 				if place.state.Active() {
-					calls = append(calls, engine.Request{Action: workflow.ActionCancel})
+					calls = append(calls, request.Request{Action: workflow.ActionCancel})
 				}
 				for _, call := range calls {
 					if call.Action == workflow.ActionReopen && place.stage == workflow.PO {
 						continue // there is nothing before it
 					}
-					call.SessionID = b.session
+					call.Session = b.session
 					if hint := b.refused(via(call), fault.GatePending, "policy strict"); !strings.Contains(hint, "in a terminal: bmad-mcp "+string(call.Action)) {
 						t.Errorf("%s at %s/%s, %s: hint %q", call.Action, place.stage, place.state, name, hint)
 					}
@@ -52,7 +53,7 @@ func TestLeavingUnderStrict(t *testing.T) {
 			if b.snapshot() != before {
 				t.Errorf("%s/%s: a refused call changed the disk", place.stage, place.state)
 			}
-			r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: b.session})
+			r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: b.session}})
 			if slices.Contains(r.Allowed, "cancel") || slices.Contains(r.Allowed, "reopen") {
 				t.Errorf("%s/%s under %s offers %v", place.stage, place.state, policy, r.Allowed)
 			}
@@ -74,11 +75,11 @@ func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.reach(tt.stage, tt.state)
-		call := func(decision *bool) engine.Request {
+		call := func(decision *bool) request.Request {
 			if tt.state == workflow.AwaitingConfirmation {
-				return engine.Request{Action: workflow.ActionConfirm, Confirmed: decision, HostConfirm: true}
+				return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: decision}, Caller: request.Caller{HostConfirm: true}}
 			}
-			return engine.Request{Action: workflow.ActionApprove, Approved: decision, HostConfirm: true, Feedback: "as they said"}
+			return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: decision, Feedback: "as they said"}, Caller: request.Caller{HostConfirm: true}}
 		}
 		before := b.snapshot()
 		hint := b.refused(call(&yes), fault.GatePending, "bmad-confirm")
@@ -86,11 +87,11 @@ func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 			t.Errorf("%s: hint %q", tt.stage, hint)
 		}
 		if tt.state == workflow.AwaitingConfirmation {
-			b.refused(engine.Request{Action: workflow.ActionConfirm, HostConfirm: true}, fault.GatePending, "bmad-confirm")
+			b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{HostConfirm: true}}, fault.GatePending, "bmad-confirm")
 		}
 		// Through the tool it is taken; by relay where the policy says so; and a no either way.
 		host := call(&yes)
-		host.Via, host.Draft = workflow.ChannelHostConfirmed, b.do(engine.Request{Action: workflow.ActionStatus}).Draft.SHA256
+		host.Via, host.Draft = workflow.ChannelHostConfirmed, b.do(request.Request{Action: workflow.ActionStatus}).Draft.SHA256
 		b.do(host)
 		if g := lastDecision(b.stored()); g == nil || g.Channel != workflow.ChannelHostConfirmed || g.Stage != tt.stage {
 			t.Errorf("%s: %+v", tt.stage, g)

@@ -10,10 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -48,10 +48,10 @@ func BenchmarkLists(b *testing.B) {
 		at := project.Address{Cwd: bench.dir}
 		for name, list := range map[string]func() error{
 			"status": func() error {
-				_, err := bench.engine.Do(ctx, engine.Request{Action: workflow.ActionStatus, Cwd: bench.dir})
+				_, err := bench.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Cwd: bench.dir}})
 				return err
 			},
-			"resource":   func() error { _, _, err := bench.engine.Resource(ctx, at, views.ViewSessions); return err },
+			"resource":   func() error { _, _, err := bench.engine.Resource(ctx, at, engine.ViewSessions); return err },
 			"all":        func() error { _, _, _, err := bench.engine.Sessions(ctx, at); return err },
 			"completion": func() error { _, _, err := bench.engine.Known(ctx, at); return err },
 		} {

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -43,7 +44,7 @@ func TestJSONWithoutADocumentIsNoSubmission(t *testing.T) {
 func TestPlaceholderIsNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.Clarifying)
-	if _, err := b.try(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "…"}}); !fault.Is(err, fault.InvalidArgument) {
+	if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "…"}}}); !fault.Is(err, fault.InvalidArgument) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -110,7 +111,7 @@ func TestMissingArtifactIsSaid(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.dir, ".claude", "specs", "build-a-thing", "01-product-requirements.md")); err != nil {
 		t.Fatal(err)
 	}
-	r := b.do(engine.Request{Action: workflow.ActionStatus})
+	r := b.do(request.Request{Action: workflow.ActionStatus})
 	if !r.Stages[0].Missing || r.Stages[1].Missing || !strings.Contains(r.UserMessage, "missing on disk") {
 		t.Errorf("%+v\n%s", r.Stages, r.UserMessage)
 	}
@@ -123,7 +124,7 @@ func TestEditedArtifactIsKept(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}})
 	b.do(submit(workflow.PO, `{"prd_updated":"# new","quality_score":95}`))
 	r := b.do(confirm(true))
 	if !strings.Contains(r.UserMessage, "Your edited version is kept as `.claude/specs/build-a-thing/01-product-requirements.edited-") {
@@ -152,17 +153,17 @@ func TestUnreadableVerdictIsNamed(t *testing.T) {
 func TestFeedbackWithoutADecisionOpensNoGate(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
-	if _, err := b.try(engine.Request{Action: workflow.ActionConfirm, Feedback: "No, please add offline mode first"}); !fault.Is(err, fault.InvalidArgument) {
+	if _, err := b.try(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Feedback: "No, please add offline mode first"}}); !fault.Is(err, fault.InvalidArgument) {
 		t.Errorf("got %v", err)
 	}
-	b.at("architect/generating", engine.Request{Action: workflow.ActionConfirm})
+	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm})
 }
 
 func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
 	path := ".claude/specs/build-a-thing/01-product-requirements.md"
-	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); r.Draft.Path == path {
+	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "x"}}); r.Draft.Path == path {
 		t.Errorf("an untouched artifact is the draft: %+v", r.Draft)
 	}
 	b.do(submit(workflow.PO, `{"prd_updated":"# new","quality_score":95}`))
@@ -170,7 +171,7 @@ func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, filepath.FromSlash(path)), []byte("# mine\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "x"}); !r.Draft.Modified {
+	if r := b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "x"}}); !r.Draft.Modified {
 		t.Errorf("draft %+v", r.Draft)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.dir, b.draft(workflow.PO))); string(text) != "# mine\n" {
@@ -187,7 +188,7 @@ func TestSecondSprintBeginsLikeTheFirst(t *testing.T) {
 	b.do(one)
 	b.do(submit(workflow.Review, passes("")))
 	b.at("qa/completed", submit(workflow.QA, passes("")))
-	r := b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev"})
+	r := b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev"})
 	if !slices.Equal(r.PendingUserActions, []string{"specify_sprint_scope_then_generate"}) || !strings.Contains(r.RolePrompt, "# You are the Developer") ||
 		!strings.Contains(r.UserMessage, "Sprint 1: one — done") {
 		t.Errorf("%v\n%.100s\n%s", r.PendingUserActions, r.RolePrompt, r.UserMessage)
@@ -202,7 +203,7 @@ func TestStageAfterAReopenBeginsWithItsWholePrompt(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.QA, workflow.Generating) // through a rework
 	b.do(submit(workflow.QA, passes("")))
-	b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po"})
+	b.do(request.Request{Action: workflow.ActionReopen, Stage: "po"})
 	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`))
 	if r := b.at("architect/generating", confirm(true)); !strings.Contains(r.RolePrompt, "# You are the System Architect") || r.StageDescription == "" {
 		t.Errorf("prompt %.80q", r.RolePrompt)
@@ -218,8 +219,8 @@ func TestAbsolutePathThroughAnotherNameOfTheProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(b.dir, "prd.md"), []byte("# P\nQuality Score: 95"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.do(engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: link})
-	req := engine.Request{Action: workflow.ActionSubmit, Stage: "po", Cwd: link, Results: []engine.Result{{Engine: workflow.Claude, Path: filepath.Join(b.dir, "prd.md")}}}
+	b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: link}})
+	req := request.Request{Action: workflow.ActionSubmit, Stage: "po", Address: project.Address{Cwd: link}, Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: filepath.Join(b.dir, "prd.md")}}}}
 	b.at("po/awaiting_confirmation", req)
 }
 
@@ -228,11 +229,11 @@ func TestRefusalsStaySmall(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Dev, workflow.Generating)
 	long := strings.Repeat("x", 50_000)
-	for _, req := range []engine.Request{
+	for _, req := range []request.Request{
 		{Action: workflow.Action(long)},
 		{Action: workflow.ActionSubmit, Stage: long},
-		{Action: workflow.ActionSubmit, Stage: "dev", Results: []engine.Result{{Engine: workflow.Claude, Path: long}}},
-		{Action: workflow.ActionStatus, Cwd: "/" + long},
+		{Action: workflow.ActionSubmit, Stage: "dev", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: long}}}},
+		{Action: workflow.ActionStatus, Address: project.Address{Cwd: "/" + long}},
 	} {
 		_, err := b.try(req)
 		if !fault.Is(err, fault.InvalidArgument) {
@@ -257,13 +258,13 @@ func TestPromptOfTheRound(t *testing.T) {
 	if !strings.Contains(r.RolePrompt, later) {
 		t.Errorf("the second round:\n%s", r.RolePrompt)
 	}
-	r = b.do(engine.Request{Action: workflow.ActionResume})
+	r = b.do(request.Request{Action: workflow.ActionResume})
 	if !strings.Contains(r.RolePrompt, "You are the Reviewer") || !strings.Contains(r.RolePrompt, later) {
 		t.Errorf("the second round, resumed:\n%s", r.RolePrompt)
 	}
 	b = newBench(t)
 	b.to(workflow.PO, workflow.Refining)
-	r = b.do(engine.Request{Action: workflow.ActionResume})
+	r = b.do(request.Request{Action: workflow.ActionResume})
 	if !strings.Contains(r.RolePrompt, "You are the Product Owner") || !strings.Contains(r.RolePrompt, "do not append a Q&A") {
 		t.Errorf("resumed while refining:\n%s", r.RolePrompt)
 	}

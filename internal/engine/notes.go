@@ -22,7 +22,7 @@ func noting(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // recall adds to a briefing what earlier runs have learned. A stage gets it when it begins, and
 // when its work comes back. A failure costs the notes, not the action.
-func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *Reply) {
+func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
 	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
 	if r.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
 		return

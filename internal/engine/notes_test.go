@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
@@ -69,7 +69,7 @@ func TestLessons(t *testing.T) {
 	b := noting(t, kept)
 	b.do(start("build a relay"))
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
-	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: "Name the senders."})
+	b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: "Name the senders."}})
 	want := func(step, lessons string) {
 		t.Helper()
 		if got := kept.take(); got != lessons {
@@ -113,7 +113,7 @@ func TestLessons(t *testing.T) {
 func TestBriefingsCarryNotes(t *testing.T) {
 	kept := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
 	b := noting(t, kept)
-	carries := func(r *engine.Reply, want bool) {
+	carries := func(r *reply.Reply, want bool) {
 		t.Helper()
 		got := r.Context != nil && len(r.Context.Memory) == 1
 		if got != want || strings.Contains(r.RolePrompt, prompts.Notes) != want || strings.Contains(r.RolePrompt, "hmac") {
@@ -121,8 +121,8 @@ func TestBriefingsCarryNotes(t *testing.T) {
 		}
 	}
 	carries(b.do(start("build a relay")), true)
-	carries(b.do(engine.Request{Action: workflow.ActionResume}), true)
-	carries(b.do(engine.Request{Action: workflow.ActionStatus}), false)
+	carries(b.do(request.Request{Action: workflow.ActionResume}), true)
+	carries(b.do(request.Request{Action: workflow.ActionStatus}), false)
 	b.onTo(workflow.PO, workflow.Clarifying)
 	carries(b.do(onward(b.stored())), false) // another round of a conversation that has them
 	b.onTo(workflow.Review, workflow.Generating)
@@ -132,7 +132,7 @@ func TestBriefingsCarryNotes(t *testing.T) {
 	if !strings.Contains(q.Text, "no limit on retries") || !strings.Contains(q.Text, "fix F1 at least") || !slices.Contains(q.Types, lesson.AgentLearnings) || q.Session != b.session {
 		t.Errorf("a rework asks %+v", q)
 	}
-	r := b.do(engine.Request{Action: workflow.ActionResume})
+	r := b.do(request.Request{Action: workflow.ActionResume})
 	r.Gaps = []string{strings.Repeat("x", reply.Max)}
 	r.Fit()
 	if r.Context.Memory != nil {
@@ -239,7 +239,7 @@ func BenchmarkBriefing(b *testing.B) {
 			bench.do(start("Receive signed webhooks of the billing system, and store them"))
 			b.ResetTimer()
 			for b.Loop() {
-				bench.do(engine.Request{Action: workflow.ActionResume})
+				bench.do(request.Request{Action: workflow.ActionResume})
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -61,7 +61,7 @@ func (b *bench) fromArchitectGate() {
 func TestSessionOfTheNodeServerAtItsGate(t *testing.T) {
 	b := newBench(t)
 	b.install("v0", "0b6f9b1e-3d55-4c0e-9a4e-5b8c8f0a7d22", map[string]string{})
-	shown := b.do(engine.Request{Action: workflow.ActionStatus})
+	shown := b.do(request.Request{Action: workflow.ActionStatus})
 	if shown.State != workflow.AwaitingConfirmation || !strings.Contains(shown.UserMessage, "Score 93 of 100; the gate is 90.") ||
 		!strings.Contains(shown.UserMessage, "in the session file") {
 		t.Errorf("status says:\n%s", shown.UserMessage)
@@ -85,7 +85,7 @@ func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
 		".claude/specs/build-a-recipe-box/01-product-requirements.md":             "# Recipe box\n",
 		".bmad-task/temp/" + id + "/po_claude_result_2025-10-14T09-30-11-120Z.md": `{"prd_draft":"# Recipe box"}`,
 	})
-	r := b.at("architect/refining", engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "Postgres"}})
+	r := b.at("architect/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Postgres"}}})
 	if r.Draft == nil || len(r.Context.Documents) != 1 || r.Context.Documents[0].Path != ".claude/specs/build-a-recipe-box/01-product-requirements.md" {
 		t.Fatalf("draft %+v, documents %+v", r.Draft, r.Context.Documents)
 	}
@@ -112,7 +112,7 @@ func TestPlanOfTheNodeServerHasItsSprints(t *testing.T) {
 	b := newBench(t)
 	b.session = nodeID
 	b.write(".bmad-task/session-"+nodeID+".json", nodeSession("sm", "awaiting_approval", `{"status":"in_progress","draft":"# Plan\n## Sprint 1: Base\n## Sprint 2: More","iteration":1}`))
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sprints) != 2 || !strings.Contains(r.UserMessage, "Sprint 2: “More”") {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); len(r.Sprints) != 2 || !strings.Contains(r.UserMessage, "Sprint 2: “More”") {
 		t.Errorf("status: %+v\n%s", r.Sprints, r.UserMessage)
 	}
 	b.at("dev/generating", approve(true, ""))
@@ -133,7 +133,7 @@ func TestDevOfTheNodeServerHasItsSprints(t *testing.T) {
 	b.write(plan, "# Plan\n## Sprint 1: Base\n## Sprint 2: More")
 	b.write(".bmad-task/session-"+nodeID+".json", strings.Replace(nodeSession("dev", "generating", `{"status":"in_progress"}`), `"stages":{`,
 		`"stages":{"sm":{"status":"completed","claude_result_ref":{"file_path":"`+strings.ReplaceAll(plan, "/", `\\`)+`","summary":"","size":1}},`, 1))
-	resumed := b.do(engine.Request{Action: workflow.ActionResume})
+	resumed := b.do(request.Request{Action: workflow.ActionResume})
 	one := submit(workflow.Dev, "# D")
 	one.Sprints = []int{1}
 	if len(resumed.Sprints) != 2 {
@@ -150,7 +150,7 @@ func TestRoundOfTheNodeServerGoesOn(t *testing.T) {
 	b.session = nodeID
 	b.write(".bmad-task/session-"+nodeID+".json", nodeSession("po", "refining",
 		`{"status":"in_progress","draft":"# P one","score":70,"iteration":1,"questions":[{"id":"q1","question":"Who?"}],"answers":{"q1":"us"}}`))
-	r := b.do(engine.Request{Action: workflow.ActionResume})
+	r := b.do(request.Request{Action: workflow.ActionResume})
 	if r.Draft == nil || !strings.Contains(r.Draft.Summary, "stages.po.draft") || len(r.Context.Answers) != 1 || r.Context.Answers[0].Answer != "us" {
 		t.Errorf("resume: draft %+v, context %+v", r.Draft, r.Context)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -129,7 +130,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 			},
 		}),
 	})
-	do := func(place string, draft int, req engine.Request) {
+	do := func(place string, draft int, req request.Request) {
 		t.Helper()
 		count.take()
 		b.at(place, req)
@@ -164,8 +165,8 @@ func TestFilesAreReadOnce(t *testing.T) {
 			t.Errorf("%s at %s: the draft was opened %d times, want %d: %v", req.Action, place, got[work], draft, got)
 		}
 	}
-	status := engine.Request{Action: workflow.ActionStatus}
-	at := func(stage workflow.StageID, req engine.Request) engine.Request {
+	status := request.Request{Action: workflow.ActionStatus}
+	at := func(stage workflow.StageID, req request.Request) request.Request {
 		req.Stage = string(stage)
 		return req
 	}
@@ -179,7 +180,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 	do("architect/refining", 0, submit(workflow.Architect, "# A\nQuality Score: 50"))
 	b.write(".bmad-task/work/build-a-clock/architect.md", "# A, by hand\nQuality Score: 60")
 	// Once as the text that is handed in, once for edits, under the lock.
-	do("architect/refining", 2, engine.Request{Action: workflow.ActionSubmit, Stage: "architect"})
+	do("architect/refining", 2, request.Request{Action: workflow.ActionSubmit, Stage: "architect"})
 	do("architect/awaiting_confirmation", 1, submit(workflow.Architect, "# A\nQuality Score: 95"))
 	do("architect/refining", 1, at(workflow.Architect, confirm(false)))
 	do("architect/awaiting_confirmation", 1, submit(workflow.Architect, "# A2\nQuality Score: 95"))
@@ -187,5 +188,5 @@ func TestFilesAreReadOnce(t *testing.T) {
 	do("sm/awaiting_approval", 0, submit(workflow.SM, "## Sprint 1: one"))
 	do("sm/awaiting_approval", 1, status)
 	do("dev/generating", 2, at(workflow.SM, approve(true, "")))
-	do("dev/generating", 0, engine.Request{Action: workflow.ActionResume})
+	do("dev/generating", 0, request.Request{Action: workflow.ActionResume})
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -37,7 +37,7 @@ func TestPathsOfEverySystem(t *testing.T) {
 		b.do(start(objective))
 		for range 2 { // the second submission is another round of the same stage
 			b.do(submit(workflow.PO, "# P\nQuality Score: 95/100"))
-			b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: "more"})
+			b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: "more"}})
 		}
 		b.do(submit(workflow.PO, "# P\nQuality Score: 95/100"))
 		b.do(confirm(true))
@@ -124,7 +124,7 @@ func TestLineEndsOfWindows(t *testing.T) {
 	session := ".bmad-task/session-" + b.session + ".json"
 	crlf(session)
 	write("docs/prd.md", "# P\n\n## Goals\n\n- G-1: fast\n\nQuality Score: 95/100\n")
-	b.at("po/awaiting_confirmation", engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Path: "docs/prd.md"}}})
+	b.at("po/awaiting_confirmation", request.Request{Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: "docs/prd.md"}}}})
 	crlf(session)
 	b.at("architect/generating", confirm(true))
 	crlf(".claude/specs/build-a-clock/01-product-requirements.md")

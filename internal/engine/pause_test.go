@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,7 +19,7 @@ type stop struct {
 	actions string
 }
 
-func stopOf(r *engine.Reply) stop {
+func stopOf(r *reply.Reply) stop {
 	return stop{string(r.Stage) + "/" + string(r.State), r.RequiresUserConfirmation, r.InteractionType, strings.Join(r.PendingUserActions, " ")}
 }
 
@@ -84,7 +85,7 @@ func TestPauseOfOneStage(t *testing.T) {
 	if !noted {
 		t.Errorf("the change of policy is not in the history: %+v", b.stored().Last())
 	}
-	if r = b.do(engine.Request{Action: workflow.ActionStatus}); !r.RequiresUserConfirmation || r.NextCall["action"] != workflow.ActionSubmit {
+	if r = b.do(request.Request{Action: workflow.ActionStatus}); !r.RequiresUserConfirmation || r.NextCall["action"] != workflow.ActionSubmit {
 		t.Errorf("status: %+v", r)
 	}
 }
@@ -92,7 +93,7 @@ func TestPauseOfOneStage(t *testing.T) {
 // TestListWithoutADecision: the list of a project waits for a decision only where there is one.
 func TestListWithoutADecision(t *testing.T) {
 	b := newBench(t)
-	list := func() stop { return stopOf(b.do(engine.Request{Action: workflow.ActionStatus})) }
+	list := func() stop { return stopOf(b.do(request.Request{Action: workflow.ActionStatus})) }
 	if got, want := list(), (stop{"/", false, reply.NoSession, "start"}); got != want {
 		t.Errorf("an empty project: got %+v, want %+v", got, want)
 	}
@@ -105,7 +106,7 @@ func TestListWithoutADecision(t *testing.T) {
 		t.Errorf("two sessions: got %+v, want %+v", got, want)
 	}
 	for _, id := range []string{first, second} {
-		b.do(engine.Request{Action: workflow.ActionCancel, SessionID: id})
+		b.do(request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: id}})
 	}
 	if got, want := list(), (stop{"/", false, reply.NoSession, "start reopen"}); got != want {
 		t.Errorf("none active: got %+v, want %+v", got, want)

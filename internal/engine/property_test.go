@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -46,7 +47,7 @@ func TestRandomActions(t *testing.T) {
 	}
 }
 
-func randomRequest(random *rand.Rand, s *workflow.Session) engine.Request {
+func randomRequest(random *rand.Rand, s *workflow.Session) request.Request {
 	stage := s.CurrentStage
 	stages := workflow.Default().IDs()
 	if random.IntN(5) == 0 {
@@ -78,19 +79,19 @@ func randomRequest(random *rand.Rand, s *workflow.Session) engine.Request {
 		}
 		return req
 	case 4, 5:
-		return engine.Request{Action: workflow.ActionAnswer, Answers: answers}
+		return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}}
 	case 6:
-		return engine.Request{Action: workflow.ActionConfirm, Ask: person}
+		return request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}}
 	case 7:
-		return engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Feedback: "words"}
+		return request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes, Feedback: "words"}}
 	case 8:
-		return engine.Request{Action: workflow.ActionApprove, Ask: person}
+		return request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: person}}
 	case 9:
-		return engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "words"}
+		return request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "words"}}
 	case 10:
-		return engine.Request{Action: workflow.ActionReopen, Stage: string(stage)}
+		return request.Request{Action: workflow.ActionReopen, Stage: string(stage)}
 	}
-	return engine.Request{Action: []workflow.Action{workflow.ActionStatus, workflow.ActionResume}[random.IntN(2)]}
+	return request.Request{Action: []workflow.Action{workflow.ActionStatus, workflow.ActionResume}[random.IntN(2)]}
 }
 
 func checkStored(t *testing.T, b *bench) {
@@ -170,27 +171,27 @@ func TestRepliesStaySmall(t *testing.T) {
 		fmt.Fprintf(&plan, "## Sprint %d: %s\n", i, long[:600])
 	}
 	b := newBench(t)
-	b.do(start(strings.Repeat("构", engine.MaxObjective/3)))
+	b.do(start(strings.Repeat("构", request.MaxObjective/3)))
 	look := func() {
-		b.do(engine.Request{Action: workflow.ActionStatus})
-		b.do(engine.Request{Action: workflow.ActionResume})
+		b.do(request.Request{Action: workflow.ActionStatus})
+		b.do(request.Request{Action: workflow.ActionResume})
 	}
 	first := b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"gaps":[`+strings.Join(gaps, ",")+`],"questions":[`+strings.Join(questions, ",")+`]}`))
 	look()
 	given := map[string]string{}
 	for _, q := range b.stored().Record(workflow.PO).Questions {
-		given[q.ID] = strings.Repeat("答", engine.MaxAnswer/3)
+		given[q.ID] = strings.Repeat("答", request.MaxAnswer/3)
 		answers = append(answers, q.ID)
 	}
 	if len(first.Questions) == 0 || len(answers) == 0 {
 		t.Fatal("nothing was asked")
 	}
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: given})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: given}})
 	look()
 	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95,"gaps":[`+strings.Join(gaps, ",")+`]}`))
 	look()
 	no := confirm(false)
-	no.Feedback = strings.Repeat("x", engine.MaxFeedback)
+	no.Feedback = strings.Repeat("x", request.MaxFeedback)
 	b.do(no)
 	look()
 	b.do(submit(workflow.PO, `{"prd_updated":"# P","quality_score":95}`))
@@ -205,7 +206,7 @@ func TestRepliesStaySmall(t *testing.T) {
 	for _, stage := range []workflow.StageID{workflow.Review, workflow.QA} {
 		b.do(submit(stage, `{"content":"r","verdict":"fail","findings":[`+strings.Join(findings, ",")+`],"criteria":[`+strings.Join(criteria, ",")+`]}`))
 		look()
-		b.do(approve(false, strings.Repeat("y", engine.MaxFeedback)))
+		b.do(approve(false, strings.Repeat("y", request.MaxFeedback)))
 		look()
 		b.do(submit(workflow.Dev, "# D"))
 		look()
@@ -216,12 +217,12 @@ func TestRepliesStaySmall(t *testing.T) {
 		b.do(start(fmt.Sprint(i, strings.Repeat("another ", 400))))
 	}
 	b.session = ""
-	if _, err := b.try(engine.Request{Action: workflow.ActionCancel}); len(fault.From(err).Hint) > 1000 {
+	if _, err := b.try(request.Request{Action: workflow.ActionCancel}); len(fault.From(err).Hint) > 1000 {
 		t.Errorf("the hint has %d bytes", len(fault.From(err).Hint))
 	}
-	b.do(engine.Request{Action: workflow.ActionStatus})
-	if b.most > engine.MaxReply {
-		t.Errorf("the largest reply has %d bytes, the limit is %d", b.most, engine.MaxReply)
+	b.do(request.Request{Action: workflow.ActionStatus})
+	if b.most > reply.Max {
+		t.Errorf("the largest reply has %d bytes, the limit is %d", b.most, reply.Max)
 	}
 	t.Logf("the largest reply has %d bytes", b.most)
 }

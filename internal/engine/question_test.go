@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -15,10 +17,10 @@ import (
 // person in the call that follows, and Gate changes nothing.
 func TestGateIsWhatIsAsked(t *testing.T) {
 	b := newBench(t)
-	silent := engine.Response{Silence: engine.Silence{Why: lang.T("they are away")}}
-	same := func(name string, req engine.Request) engine.Question {
+	silent := gate.Response{Silence: gate.Silence{Why: lang.T("they are away")}}
+	same := func(name string, req request.Request) gate.Question {
 		t.Helper()
-		req.Cwd, req.SessionID = b.dir, b.session
+		req.Cwd, req.Session = b.dir, b.session
 		before := b.snapshot()
 		q, err := b.engine.Gate(ctx, req)
 		if err != nil {
@@ -36,34 +38,34 @@ func TestGateIsWhatIsAsked(t *testing.T) {
 		return q
 	}
 	b.do(start("x"))
-	_, err := b.engine.Gate(ctx, engine.Request{Cwd: b.dir})
+	_, err := b.engine.Gate(ctx, request.Request{Address: project.Address{Cwd: b.dir}})
 	if f := fault.From(err); f.Code != fault.NotAllowed || !strings.Contains(f.Message, "nothing waits for a decision") {
 		t.Errorf("nothing waits: %+v", f)
 	}
 	b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":95,"questions":["Who?"]}`))
-	if q := same("questions", engine.Request{Action: workflow.ActionAnswer}); len(q.Questions) != 1 || len(q.Choices) != 1 {
+	if q := same("questions", request.Request{Action: workflow.ActionAnswer}); len(q.Questions) != 1 || len(q.Choices) != 1 {
 		t.Errorf("%+v", q)
 	}
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 	b.do(submit(workflow.PO, commentedPRD))
-	if q := same("a gate", engine.Request{Action: workflow.ActionConfirm}); q.Choices[0].Decision != workflow.DecisionApprove || q.SHA256 == "" {
+	if q := same("a gate", request.Request{Action: workflow.ActionConfirm}); q.Choices[0].Decision != workflow.DecisionApprove || q.SHA256 == "" {
 		t.Errorf("%+v", q)
 	}
 	b.do(confirm(true))
-	if q := same("a reopen", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"}); q.Target != workflow.PO || q.Choices[0].Decision != workflow.DecisionReopen {
+	if q := same("a reopen", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}}); q.Target != workflow.PO || q.Choices[0].Decision != workflow.DecisionReopen {
 		t.Errorf("%+v", q)
 	}
-	same("a cancel", engine.Request{Action: workflow.ActionCancel})
+	same("a cancel", request.Request{Action: workflow.ActionCancel})
 
-	q, err := b.engine.Gate(ctx, engine.Request{Cwd: b.dir, SessionID: b.session, Action: workflow.ActionCancel, Language: lang.Language("zh")})
+	q, err := b.engine.Gate(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Action: workflow.ActionCancel, Caller: request.Caller{Language: lang.Language("zh")}})
 	if err != nil || q.Language != lang.Language("zh") || q.Choices[0].Label != "取消本次运行" {
 		t.Errorf("%+v, %v", q, err)
 	}
-	if _, err = b.engine.Gate(ctx, engine.Request{Cwd: b.dir, SessionID: "nobody"}); !fault.Is(err, fault.NotFound) {
+	if _, err = b.engine.Gate(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: "nobody"}}); !fault.Is(err, fault.NotFound) {
 		t.Error(err)
 	}
 	revision := b.stored().Revision - 1
-	if _, err = b.engine.Gate(ctx, engine.Request{Cwd: b.dir, SessionID: b.session, Action: workflow.ActionCancel, Revision: &revision}); !fault.Is(err, fault.Conflict) {
+	if _, err = b.engine.Gate(ctx, request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}, Action: workflow.ActionCancel, Revision: &revision}); !fault.Is(err, fault.Conflict) {
 		t.Error(err)
 	}
 }

@@ -7,24 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // asking is a document of a score that asks three questions.
-func asking(score int) engine.Request {
+func asking(score int) request.Request {
 	return submit(workflow.PO, fmt.Sprintf(`{"prd_draft":"# P","quality_score":%d,"questions":["Who?","When?",{"id":"q3","question":"Retry?","options":["skip","retry"]}]}`, score))
 }
 
-func answered(texts ...string) engine.Request {
+func answered(texts ...string) request.Request {
 	given := map[string]string{}
 	for i, text := range texts {
 		if text != "" {
 			given[fmt.Sprintf("q%d", i+1)] = text
 		}
 	}
-	return engine.Request{Action: workflow.ActionAnswer, Answers: given}
+	return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: given}}
 }
 
 // statuses are those of the questions of the first stage, in order.
@@ -91,7 +92,7 @@ func TestConfirmedWithQuestionsOpen(t *testing.T) {
 	if got := strings.Join(r.PendingUserActions, " "); got != "answer_questions confirm" || !strings.Contains(r.UserMessage, "or say **confirm**, since it has reached its gate: it is saved as `01-product-requirements.md` without the answers") {
 		t.Errorf("%s, %s", got, r.UserMessage)
 	}
-	if allowed := b.do(engine.Request{Action: workflow.ActionStatus}).Allowed; !slices.Contains(allowed, "confirm") {
+	if allowed := b.do(request.Request{Action: workflow.ActionStatus}).Allowed; !slices.Contains(allowed, "confirm") {
 		t.Errorf("allowed: %v", allowed)
 	}
 	b.at("architect/generating", confirm(true))
@@ -161,16 +162,16 @@ func TestFormOfQuestions(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		score    int
-		response engine.Response
+		response gate.Response
 		offered  int
 		place    string
 		statuses string
 	}{
-		{"skip the rest", 70, engine.Response{Answers: map[string]string{"q1": "us"}, SkipRest: true}, 0, "po/refining", "answered skipped skipped"},
-		{"skip all", 70, engine.Response{SkipRest: true}, 0, "po/refining", "skipped skipped skipped"},
-		{"skip all at the gate", 95, engine.Response{SkipRest: true}, 1, "po/awaiting_confirmation", "skipped skipped skipped"},
-		{"take it", 95, engine.Response{Decision: workflow.DecisionApprove}, 1, "architect/generating", "skipped skipped skipped"},
-		{"taken below the gate", 70, engine.Response{Decision: workflow.DecisionApprove}, 0, "po/clarifying", "  "},
+		{"skip the rest", 70, gate.Response{Answers: map[string]string{"q1": "us"}, SkipRest: true}, 0, "po/refining", "answered skipped skipped"},
+		{"skip all", 70, gate.Response{SkipRest: true}, 0, "po/refining", "skipped skipped skipped"},
+		{"skip all at the gate", 95, gate.Response{SkipRest: true}, 1, "po/awaiting_confirmation", "skipped skipped skipped"},
+		{"take it", 95, gate.Response{Decision: workflow.DecisionApprove}, 1, "architect/generating", "skipped skipped skipped"},
+		{"taken below the gate", 70, gate.Response{Decision: workflow.DecisionApprove}, 0, "po/clarifying", "  "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -211,12 +212,12 @@ func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
 // TestSkippingTheRestChecksTheAnswers: what is answered beside skipped questions has the limits of
 // every answer.
 func TestSkippingTheRestChecksTheAnswers(t *testing.T) {
-	for _, text := range []string{strings.Repeat("x", engine.MaxAnswer+1), "a\x00b", "\xff"} {
+	for _, text := range []string{strings.Repeat("x", request.MaxAnswer+1), "a\x00b", "\xff"} {
 		b := newBench(t)
 		b.do(start("x"))
 		b.do(asking(70))
-		person := &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": text}, SkipRest: true, Took: 3 * time.Second}}
-		if _, err := b.try(engine.Request{Action: workflow.ActionAnswer, Ask: person}); !fault.Is(err, fault.InvalidArgument) || b.statuses() != "  " {
+		person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": text}, SkipRest: true, Took: 3 * time.Second}}
+		if _, err := b.try(request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: person}}); !fault.Is(err, fault.InvalidArgument) || b.statuses() != "  " {
 			t.Errorf("%.10q: %v, %q", text, err, b.statuses())
 		}
 	}
@@ -228,8 +229,8 @@ func TestFormAnswersReachTheModelWhole(t *testing.T) {
 	b.do(start("x"))
 	b.do(asking(70))
 	long := strings.Repeat("the person's own words, ", 40)
-	person := &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": long}, Took: 3 * time.Second}}
-	r := b.do(engine.Request{Action: workflow.ActionAnswer, Ask: person, Forms: true})
+	person := &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Answers: map[string]string{"q1": long}, Took: 3 * time.Second}}
+	r := b.do(request.Request{Action: workflow.ActionAnswer, Caller: request.Caller{Ask: person, Forms: true}})
 	if got := r.Lean().Context.Answers[0].Answer; got != strings.TrimSpace(long) {
 		t.Errorf("got %d of %d bytes", len(got), len(long))
 	}

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -19,8 +20,8 @@ func TestBadInput(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("# secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	path := func(p string) engine.Request {
-		return engine.Request{Action: workflow.ActionSubmit, Stage: "po", Results: []engine.Result{{Engine: workflow.Claude, Path: p}}}
+	path := func(p string) request.Request {
+		return request.Request{Action: workflow.ActionSubmit, Stage: "po", Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Path: p}}}}
 	}
 	both := submit(workflow.PO, "# x")
 	both.Results[0].Path = "x.md"
@@ -28,26 +29,26 @@ func TestBadInput(t *testing.T) {
 	sprints.Sprints = []int{1}
 	tests := []struct {
 		name string
-		req  engine.Request
+		req  request.Request
 		code fault.Code
 		want string
 	}{
-		{"unknown action", engine.Request{Action: "finish"}, fault.InvalidArgument, `unknown action "finish"`},
-		{"no action", engine.Request{}, fault.InvalidArgument, `unknown action ""`},
+		{"unknown action", request.Request{Action: "finish"}, fault.InvalidArgument, `unknown action "finish"`},
+		{"no action", request.Request{}, fault.InvalidArgument, `unknown action ""`},
 		{"unknown stage", submit("boss", "# x"), fault.InvalidArgument, `unknown stage "boss"`},
 		{"no stage", submit("", "# x"), fault.InvalidArgument, "submit needs a stage"},
 		{"stage out of order", submit(workflow.QA, "# x"), fault.WrongStage, `is at stage "po", not "qa"`},
 		{"empty objective", start("  \n"), fault.InvalidArgument, "start needs an objective"},
 		{"long objective", start(strings.Repeat("x", 5000)), fault.InvalidArgument, "5000 bytes; at most 4000"},
 		{"objective not UTF-8", start("a\xffb"), fault.InvalidArgument, "objective is not valid UTF-8"},
-		{"relative cwd", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: "some/where"}, fault.InvalidArgument, "is not an absolute path"},
-		{"missing cwd", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside + "-not"}, fault.InvalidArgument, "does not exist"},
-		{"cwd is a file", engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: outside}, fault.InvalidArgument, "is not a folder"},
-		{"no place", engine.Request{Action: workflow.ActionStart, Objective: "x", Places: []string{"", "relative", "/not/there"}}, fault.InvalidArgument, "not clear which project"},
-		{"unknown session", engine.Request{Action: workflow.ActionStatus, SessionID: "99999999-0000-4000-8000-000000000000"}, fault.NotFound, "no session has"},
-		{"session id is a path", engine.Request{Action: workflow.ActionStatus, SessionID: "../../etc/passwd"}, fault.NotFound, "no session has"},
-		{"session id is long", engine.Request{Action: workflow.ActionStatus, SessionID: strings.Repeat("a", 300)}, fault.InvalidArgument, "session_id has 300 bytes"},
-		{"no result", engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit names no document, and the working copy .bmad-task/work/x/po.md does not exist"},
+		{"relative cwd", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: "some/where"}}, fault.InvalidArgument, "is not an absolute path"},
+		{"missing cwd", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside + "-not"}}, fault.InvalidArgument, "does not exist"},
+		{"cwd is a file", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: outside}}, fault.InvalidArgument, "is not a folder"},
+		{"no place", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Places: []string{"", "relative", "/not/there"}}}, fault.InvalidArgument, "not clear which project"},
+		{"unknown session", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "99999999-0000-4000-8000-000000000000"}}, fault.NotFound, "no session has"},
+		{"session id is a path", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "../../etc/passwd"}}, fault.NotFound, "no session has"},
+		{"session id is long", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: strings.Repeat("a", 300)}}, fault.InvalidArgument, "session_id has 300 bytes"},
+		{"no result", request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "submit names no document, and the working copy .bmad-task/work/x/po.md does not exist"},
 		{"empty submission", submit(workflow.PO, " \n\t"), fault.InvalidArgument, "claude_result is empty"},
 		{"empty document", submit(workflow.PO, `{"prd_draft":"","quality_score":99}`), fault.InvalidArgument, "holds no document"},
 		{"cut off", submit(workflow.PO, `{"quality_score": 99, "prd_draft": "# x`), fault.InvalidArgument, "breaks off before its closing brace"},
@@ -66,10 +67,10 @@ func TestBadInput(t *testing.T) {
 		{"path empty file", path("empty.md"), fault.InvalidArgument, "claude_result_path is empty"},
 		{"path too large", path("large.md"), fault.InvalidArgument, "at most 5242880"},
 		{"sprints at po", sprints, fault.InvalidArgument, `sprints go with stage "dev"`},
-		{"reopen without a stage", engine.Request{Action: workflow.ActionReopen}, fault.InvalidArgument, "reopen needs a stage"},
-		{"long feedback", engine.Request{Action: workflow.ActionCancel, Feedback: strings.Repeat("x", 9000)}, fault.InvalidArgument, "feedback has 9000 bytes"},
-		{"reopen ahead", engine.Request{Action: workflow.ActionReopen, Stage: "dev"}, fault.WrongStage, `stage "dev" is not before`},
-		{"reopen here", engine.Request{Action: workflow.ActionReopen, Stage: "po"}, fault.WrongStage, "is not before"},
+		{"reopen without a stage", request.Request{Action: workflow.ActionReopen}, fault.InvalidArgument, "reopen needs a stage"},
+		{"long feedback", request.Request{Action: workflow.ActionCancel, Decision: request.Decision{Feedback: strings.Repeat("x", 9000)}}, fault.InvalidArgument, "feedback has 9000 bytes"},
+		{"reopen ahead", request.Request{Action: workflow.ActionReopen, Stage: "dev"}, fault.WrongStage, `stage "dev" is not before`},
+		{"reopen here", request.Request{Action: workflow.ActionReopen, Stage: "po"}, fault.WrongStage, "is not before"},
 	}
 	b := newBench(t)
 	b.do(start("x"))
@@ -109,14 +110,14 @@ func TestBadInput(t *testing.T) {
 func TestStateBeforeArguments(t *testing.T) {
 	t.Parallel()
 	bare := map[workflow.Action]struct {
-		req     engine.Request
+		req     request.Request
 		missing string
 	}{
-		workflow.ActionSubmit:  {engine.Request{}, "submit needs a stage"},
-		workflow.ActionAnswer:  {engine.Request{}, "answer needs answers"},
-		workflow.ActionConfirm: {engine.Request{Feedback: "not yet"}, "confirm with feedback needs confirmed"},
-		workflow.ActionApprove: {engine.Request{Feedback: "not yet"}, "approve needs approved"},
-		workflow.ActionReopen:  {engine.Request{}, "reopen needs a stage"},
+		workflow.ActionSubmit:  {request.Request{}, "submit needs a stage"},
+		workflow.ActionAnswer:  {request.Request{}, "answer needs answers"},
+		workflow.ActionConfirm: {request.Request{Decision: request.Decision{Feedback: "not yet"}}, "confirm with feedback needs confirmed"},
+		workflow.ActionApprove: {request.Request{Decision: request.Decision{Feedback: "not yet"}}, "approve needs approved"},
+		workflow.ActionReopen:  {request.Request{}, "reopen needs a stage"},
 	}
 	// These repeat the step that was taken last.
 	repeated := map[string]bool{"po/refining answer": true, "qa/completed submit": true}
@@ -162,7 +163,7 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 		"not valid UTF-8":           {"q1": "\xff"},
 	} {
 		before := b.snapshot()
-		_, err := b.try(engine.Request{Action: workflow.ActionAnswer, Answers: answers})
+		_, err := b.try(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}})
 		if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), want) || b.snapshot() != before {
 			t.Errorf("%v: %v", answers, err)
 		}
@@ -186,7 +187,7 @@ func TestReportsAreReturned(t *testing.T) {
 		if len(r.Returned) == 0 || r.Verdict != "" || r.Iteration != i+1 || r.Rework != rework {
 			t.Errorf("%q: %+v", text, r)
 		}
-		if i == 0 && (strings.Contains(r.RolePrompt, form) || !strings.Contains(b.do(engine.Request{Action: workflow.ActionResume}).RolePrompt, form)) {
+		if i == 0 && (strings.Contains(r.RolePrompt, form) || !strings.Contains(b.do(request.Request{Action: workflow.ActionResume}).RolePrompt, form)) {
 			t.Errorf("only resume repeats the form: %q", r.RolePrompt)
 		}
 	}
@@ -258,36 +259,36 @@ func TestBrokenConfigurationNamesTheLine(t *testing.T) {
 
 func TestWhichSession(t *testing.T) {
 	b := newBench(t)
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no session yet") || r.PendingUserActions[0] != "start" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); !strings.Contains(r.UserMessage, "no session yet") || r.PendingUserActions[0] != "start" {
 		t.Errorf("%+v", r)
 	}
 	one := b.do(start("first"))
 	b.session = ""
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.SessionID != one.SessionID || len(r.Stages) != 6 {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.SessionID != one.SessionID || len(r.Stages) != 6 {
 		t.Errorf("the only active session is not found: %+v", r)
 	}
 	two := b.do(start("second"))
 	b.session = ""
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); len(r.Sessions) != 2 || r.Sessions[0].TaskName != "second" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); len(r.Sessions) != 2 || r.Sessions[0].TaskName != "second" {
 		t.Errorf("%+v", r)
 	}
-	if _, err := b.try(engine.Request{Action: workflow.ActionCancel}); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "first, second") {
+	if _, err := b.try(request.Request{Action: workflow.ActionCancel}); !fault.Is(err, fault.Conflict) || !strings.Contains(fault.From(err).Hint, "first, second") {
 		t.Errorf("got %v", err)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionCancel, SessionID: "second"}); r.SessionID != two.SessionID {
+	if r := b.do(request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: "second"}}); r.SessionID != two.SessionID {
 		t.Errorf("%+v", r)
 	}
 	// From another folder, by the list of known projects.
 	elsewhere := t.TempDir()
-	if r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: one.SessionID, Places: []string{elsewhere}}); r.Cwd != b.dir {
+	if r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: one.SessionID, Places: []string{elsewhere}}}); r.Cwd != b.dir {
 		t.Errorf("found in %q", r.Cwd)
 	}
 	other := t.TempDir()
-	b.do(engine.Request{Action: workflow.ActionStart, Objective: "first", Cwd: other})
-	if _, err := b.try(engine.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{elsewhere}}); !fault.Is(err, fault.Conflict) {
+	b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "first"}, Address: project.Address{Cwd: other}})
+	if _, err := b.try(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "first", Places: []string{elsewhere}}}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a name in two projects: %v", err)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionStatus, SessionID: "first", Places: []string{other}}); r.Cwd != other {
+	if r := b.do(request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "first", Places: []string{other}}}); r.Cwd != other {
 		t.Errorf("found in %q", r.Cwd)
 	}
 }
@@ -296,7 +297,7 @@ func TestWhichSession(t *testing.T) {
 // whether a folder outside the project exists.
 func TestRefusalsNameWhatIsNear(t *testing.T) {
 	b := newBench(t)
-	start := engine.Request{Action: workflow.ActionStart, Objective: "build a clock", TaskName: "build-a-clock"}
+	start := request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a clock", TaskName: "build-a-clock"}}
 	b.do(start)
 	b.write("docs/requirements.md", "# R")
 	outside := t.TempDir()
@@ -307,24 +308,24 @@ func TestRefusalsNameWhatIsNear(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	before := b.snapshot()
-	status := func(session string) engine.Request {
-		return engine.Request{Action: workflow.ActionStatus, SessionID: session}
+	status := func(session string) request.Request {
+		return request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: session}}
 	}
 	for _, tt := range []struct {
 		name string
-		req  engine.Request
+		req  request.Request
 		code fault.Code
 		near string
 	}{
 		{"session", status("buid-a-clock"), fault.NotFound, "build-a-clock"},
-		{"session with its folder", engine.Request{Action: workflow.ActionStatus, SessionID: "build-a-clok", Cwd: b.dir}, fault.NotFound, "build-a-clock"},
+		{"session with its folder", request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "build-a-clok", Cwd: b.dir}}, fault.NotFound, "build-a-clock"},
 		{"another session", status("paint-the-house"), fault.NotFound, ""},
 		{"file", byPath(workflow.PO, "docs/requirments.md"), fault.NotFound, "docs/requirements.md"},
 		{"folder of a file", byPath(workflow.PO, "doc/requirements.md"), fault.NotFound, "docs/requirements.md"},
 		{"file behind a link", byPath(workflow.PO, "linkd/requirements.md"), fault.NotFound, ""},
 		{"stage", submit("archtect", "# A"), fault.InvalidArgument, "architect"},
-		{"action", engine.Request{Action: "aprove"}, fault.InvalidArgument, "approve"},
-		{"workflow", engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "bmadd"}, fault.InvalidArgument, "bmad"},
+		{"action", request.Request{Action: "aprove"}, fault.InvalidArgument, "approve"},
+		{"workflow", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "bmadd"}}, fault.InvalidArgument, "bmad"},
 	} {
 		_, err := b.try(tt.req)
 		f := fault.From(err)

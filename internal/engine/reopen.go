@@ -13,7 +13,7 @@ import (
 
 // reopen takes the session back to an earlier stage. What follows from that
 // stage is marked stale and kept.
-func (r *run) reopen(ctx context.Context) (*Reply, error) {
+func (r *run) reopen(ctx context.Context) (Outcome, error) {
 	target := workflow.StageID(r.req.Stage)
 	var grant *workflow.Grant
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
@@ -33,7 +33,7 @@ func (r *run) reopen(ctx context.Context) (*Reply, error) {
 		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	d := reply.Short
 	if s.Continuing() {

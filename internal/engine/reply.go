@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -13,14 +14,24 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
+// Outcome is the result of an action. Its JSON form is that of the reply.
+type Outcome struct {
+	*reply.Reply
+	// Standing is where the session is; nil for a list of sessions.
+	Standing *standing.Standing `json:"-"`
+	// Silence says why a question to the person has brought no decision; nil if there was none, or it
+	// has brought one.
+	Silence *gate.Silence `json:"-"`
+}
+
 // reply describes a session, with a message for the human.
-func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (*Reply, error) {
+func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
-		return reply.New(s, d, message, ""), nil
+		return Outcome{Reply: reply.New(s, d, message, ""), Standing: s}, nil
 	}
 	prompt, err := r.project.Prompt(s.Stage)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	if r.req.Inline {
 		prompt = prompt.Answered()
@@ -33,8 +44,9 @@ func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, me
 		}
 		role = r.persona(r.project, s.Stage) + role
 	}
-	out := reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English)))
-	r.recall(ctx, s, d, out)
+	out := Outcome{Standing: s}
+	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English)))
+	r.recall(ctx, s, d, out.Reply)
 	return out, nil
 }
 

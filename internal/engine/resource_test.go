@@ -12,21 +12,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func status(view string) engine.Request {
-	return engine.Request{Action: workflow.ActionStatus, View: view}
+func status(view string) request.Request {
+	return request.Request{Action: workflow.ActionStatus, Status: request.Status{View: view}}
 }
 
 // TestViews reads each view whole by itself, and within bounds in a reply.
 func TestViews(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
-	req := engine.Request{Cwd: b.dir, SessionID: b.session}
+	req := request.Request{Address: project.Address{Cwd: b.dir, Session: b.session}}
 	for _, c := range []struct{ view, name, mime, words string }{
 		{"sessions", "sessions", "application/json", b.session},
 		{"session", "session", "application/json", `"current_stage": "architect"`},
@@ -35,20 +36,20 @@ func TestViews(t *testing.T) {
 		{"po", "01-product-requirements.md", "text/markdown", "# "},
 		{"01-product-requirements.md", "01-product-requirements.md", "text/markdown", "# "},
 	} {
-		res, _, err := b.engine.Resource(ctx, req.Address(), c.view)
+		res, _, err := b.engine.Resource(ctx, req.Address, c.view)
 		if err != nil || res.Name != c.name || res.MIMEType != c.mime || !strings.Contains(res.Text, c.words) || res.Size != int64(len(res.Text)) || res.Truncated {
 			t.Errorf("%s: %+.200v, %v", c.view, res, err)
 		}
 		if c.mime == "application/json" && !json.Valid([]byte(res.Text)) {
 			t.Errorf("%s is no JSON", c.view)
 		}
-		reply := b.do(status(c.view))
-		data, err := reply.Encode()
-		if err != nil || len(data) > engine.MaxReply || reply.Resource == nil || reply.Resource.Name != c.name || reply.Resource.Size != res.Size {
-			t.Errorf("%s in a reply of %d bytes: %+.200v", c.view, len(data), reply.Resource)
+		out := b.do(status(c.view))
+		data, err := out.Encode()
+		if err != nil || len(data) > reply.Max || out.Resource == nil || out.Resource.Name != c.name || out.Resource.Size != res.Size {
+			t.Errorf("%s in a reply of %d bytes: %+.200v", c.view, len(data), out.Resource)
 			continue
 		}
-		if !reply.Resource.Truncated && reply.Resource.Text != res.Text {
+		if !out.Resource.Truncated && out.Resource.Text != res.Text {
 			t.Errorf("%s: the reply has another text", c.view)
 		}
 	}
@@ -68,7 +69,7 @@ func TestLongViewsFitAReply(t *testing.T) {
 	long := "# P\n" + strings.Repeat("日本語の行です。 a line of it\n", 1500) + "\nQuality Score: 95/100\n"
 	for range 30 {
 		b.do(submit(workflow.PO, long))
-		b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: new(bool), Feedback: strings.Repeat("longer, ", 40)})
+		b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: new(bool), Feedback: strings.Repeat("longer, ", 40)}})
 	}
 	b.do(submit(workflow.PO, long))
 	b.do(confirm(true))
@@ -106,7 +107,7 @@ func TestWithin(t *testing.T) {
 		t.Skip(err)
 	}
 	// Sessions that a server without bounds has started are known on this machine.
-	free := b.do(engine.Request{Action: workflow.ActionStart, Objective: "Known elsewhere", Cwd: outside})
+	free := b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Known elsewhere"}, Address: project.Address{Cwd: outside}})
 	b.session = ""
 	e := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
 		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
@@ -114,20 +115,20 @@ func TestWithin(t *testing.T) {
 		Within:  []string{root},
 	})})
 	for _, cwd := range []string{outside, filepath.Join(root, "link"), filepath.Join(root, "..", "elsewhere"), filepath.Dir(root), "/"} {
-		_, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: cwd})
+		_, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: cwd}})
 		if !fault.Is(err, fault.NotAllowed) {
 			t.Errorf("%s: %v", cwd, err)
 		}
-		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Places: []string{cwd}}); !fault.Is(err, fault.InvalidArgument) {
+		if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Places: []string{cwd}}}); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("%s as a place: %v", cwd, err)
 		}
 	}
 	for _, ref := range []string{free.SessionID, free.TaskName} {
-		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStatus, SessionID: ref}); !fault.Is(err, fault.NotFound) {
+		if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: ref}}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("a session of elsewhere by %s: %v", ref, err)
 		}
 	}
-	if _, _, err := e.Resource(ctx, project.Address{Session: free.SessionID}, views.ViewSession); !fault.Is(err, fault.NotFound) {
+	if _, _, err := e.Resource(ctx, project.Address{Session: free.SessionID}, engine.ViewSession); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a session of elsewhere as a resource: %v", err)
 	}
 	entries, err := os.ReadDir(outside)
@@ -135,11 +136,11 @@ func TestWithin(t *testing.T) {
 		t.Errorf("outside there is %v, %v", entries, err)
 	}
 	for _, dir := range []string{"a", "b"} {
-		reply, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "Within " + dir, Cwd: filepath.Join(root, dir)})
+		reply, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Within " + dir}, Address: project.Address{Cwd: filepath.Join(root, dir)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStatus, SessionID: reply.TaskName}); err != nil {
+		if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: reply.TaskName}}); err != nil {
 			t.Errorf("found by its name: %v", err)
 		}
 	}
@@ -156,7 +157,7 @@ func TestWithin(t *testing.T) {
 			if err := os.WriteFile(settings, []byte(key+": "+folder+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if reply, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: filepath.Join(root, "a")}); !fault.Is(err, fault.NotAllowed) {
+			if reply, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: filepath.Join(root, "a")}}); !fault.Is(err, fault.NotAllowed) {
 				t.Errorf("%s: %s: %v, %v", key, folder, reply, err)
 			}
 		}
@@ -169,7 +170,7 @@ func TestWithin(t *testing.T) {
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},
 	})})
-	if reply, err := own.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "x", Cwd: filepath.Join(root, "a")}); err != nil || !strings.Contains(reply.RolePrompt, "SECRET") {
+	if reply, err := own.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x"}, Address: project.Address{Cwd: filepath.Join(root, "a")}}); err != nil || !strings.Contains(reply.RolePrompt, "SECRET") {
 		t.Errorf("the person's own folder: %v", err)
 	}
 	if got := e.Projects().List(); len(got) != 3 {

@@ -9,13 +9,13 @@ import (
 )
 
 // resume gives the current stage's whole briefing again and changes nothing.
-func (r *run) resume(ctx context.Context) (*Reply, error) {
+func (r *run) resume(ctx context.Context) (Outcome, error) {
 	s, err := r.look(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	out, err := r.reply(ctx, s, reply.Whole, words.Resumed(s)+words.Message(s))
-	if out != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
+	if out.Reply != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}
 	return out, err

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // failing is a report with one finding.
-func failing(severity, status string) engine.Request {
+func failing(severity, status string) request.Request {
 	return submit(workflow.Review, "# R\n```json\n"+`{"verdict": "fail", "no_checks": "nothing to run", "findings": [{"id": "R1", "severity": "`+severity+
 		`", "file": "a.go:1", "problem": "tasks are lost", "fix": "keep them", "status": "`+status+`"}]}`+"\n```\n")
 }
@@ -29,8 +30,8 @@ func TestCriticalRiskNeedsWords(t *testing.T) {
 		before := b.stored().Revision
 		b.refused(approve(true, ""), fault.InvalidArgument, "a critical finding is open; accepting it needs the human's reason")
 		b.refused(approve(true, " \n"), fault.InvalidArgument, "a critical finding is open")
-		person := &answers{Response: engine.Response{Channel: channel, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
-		ask := engine.Request{Action: workflow.ActionApprove, Ask: person}
+		person := &answers{Response: gate.Response{Channel: channel, Decision: workflow.DecisionApprove, Took: 3 * time.Second}}
+		ask := request.Request{Action: workflow.ActionApprove, Caller: request.Caller{Ask: person}}
 		r = b.at("review/awaiting_approval", ask)
 		if !person.asked[0].Choices[1].Reason || r.Gate == nil || !strings.Contains(r.Gate.Silence, "a critical finding is open") {
 			t.Errorf("%s: %+v, %+v", channel, person.asked[0].Choices, r.Gate)
@@ -49,7 +50,7 @@ func TestCriticalRiskNeedsWords(t *testing.T) {
 // TestOtherRisksNeedNone: a risk without a critical finding is accepted by a word, and to send the
 // work back takes none.
 func TestOtherRisksNeedNone(t *testing.T) {
-	for _, report := range []engine.Request{failing("major", "open"), failing("critical", "fixed")} {
+	for _, report := range []request.Request{failing("major", "open"), failing("critical", "fixed")} {
 		b := newBench(t)
 		b.to(workflow.Review, workflow.Generating)
 		b.at("review/awaiting_approval", report)

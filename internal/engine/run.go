@@ -6,8 +6,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -18,18 +19,18 @@ type run struct {
 	*Engine
 	project *project.Project
 	id      string
-	req     Request
+	req     request.Request
 	// call is when the call came in, by the engine's memory.
 	call   int64
 	caller caller
-	check  *integrity.Check
+	check  *check
 	disk   *documents.Disk
 }
 
-func (e *Engine) run(p *project.Project, id string, req Request, call int64) *run {
+func (e *Engine) run(p *project.Project, id string, req request.Request, call int64) *run {
 	return &run{
 		Engine: e, project: p, id: id, req: req, call: call,
-		caller: e.memory.caller(p, id, req.Client), check: e.keeper.Of(p, id), disk: documents.On(p),
+		caller: e.memory.caller(p, id, req.Client), check: e.keeper.of(p, id), disk: documents.On(p),
 	}
 }
 
@@ -42,7 +43,7 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 }
 
 // silence is the error of a question that brought no decision.
-type silence struct{ Silence }
+type silence struct{ gate.Silence }
 
 func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
@@ -93,7 +94,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 	spoken := r.project.Language(s.Objective)
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w, Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.Found, Strict: r.check.Strict, Trusting: r.keeper.Trusting(),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.trusting(),
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
@@ -113,7 +114,7 @@ func (r *run) known(s *workflow.Session) *standing.Standing {
 }
 
 // ask puts a question to the person, who may edit the draft before they answer.
-func (r *run) ask(ctx context.Context, s *standing.Standing, q Question) (Response, error) {
+func (r *run) ask(ctx context.Context, s *standing.Standing, q gate.Question) (gate.Response, error) {
 	r.project.Dir.ForgetFolders() // the person may take their time
 	a, err := r.req.Ask.Ask(ctx, q)
 	r.disk.Forget(s)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -55,7 +55,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // pass opens the gate that a submission leads to, if it leads to one, and returns the last reply.
-func pass(b *bench, reply *engine.Reply) *engine.Reply {
+func pass(b *bench, reply *reply.Reply) *reply.Reply {
 	b.t.Helper()
 	switch reply.State {
 	case workflow.AwaitingConfirmation:

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -38,7 +38,7 @@ func TestWholeRun(t *testing.T) {
 	if err := json.Unmarshal([]byte(sample(t, run, "02-answers.json")), &answers); err != nil {
 		t.Fatal(err)
 	}
-	refining := b.at("po/refining", engine.Request{Action: workflow.ActionAnswer, Answers: answers})
+	refining := b.at("po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: answers}})
 	if len(refining.Context.Answers) != 4 || len(refining.RolePrompt) > 2500 || refining.InteractionType != reply.AwaitingRegeneration {
 		t.Errorf("refining: %+v", refining)
 	}
@@ -107,8 +107,8 @@ func TestWholeRun(t *testing.T) {
 			t.Errorf("%s is %s", id, rec.Status)
 		}
 	}
-	if b.bytes > 60_000 || b.most > engine.MaxReply {
-		t.Errorf("the replies take %d bytes, the largest %d; the budget is 60000 and %d", b.bytes, b.most, engine.MaxReply)
+	if b.bytes > 60_000 || b.most > reply.Max {
+		t.Errorf("the replies take %d bytes, the largest %d; the budget is 60000 and %d", b.bytes, b.most, reply.Max)
 	}
 	t.Logf("the replies take %d bytes, the largest %d", b.bytes, b.most)
 	for _, e := range s.History {
@@ -144,7 +144,7 @@ func TestChineseRun(t *testing.T) {
 	if !strings.Contains(done.UserMessage, "已完成，除了冲刺 2") || done.NextCall["stage"] != workflow.Dev {
 		t.Errorf("message:\n%s", done.UserMessage)
 	}
-	again := b.at("dev/refining", engine.Request{Action: workflow.ActionReopen, Stage: "dev", Feedback: "now sprint 2"})
+	again := b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev", Decision: request.Decision{Feedback: "now sprint 2"}})
 	if got := again.NextCall["sprints"]; !slices.Equal(got.([]int), []int{2}) {
 		t.Errorf("the next call offers sprints %v", got)
 	}
@@ -188,7 +188,7 @@ func TestBothEnginesAreMerged(t *testing.T) {
 		t.Errorf("engines %v", started.Engines)
 	}
 	req := submit(workflow.PO, `{"prd_draft":"# from claude","quality_score":70,"gaps":["a"],"questions":["Who?"]}`)
-	req.Results = append(req.Results, engine.Result{Engine: workflow.Codex, Text: `{"prd_draft":"# from codex","quality_score":80,"gaps":["A.","b"],"questions":["who","When?"]}`})
+	req.Results = append(req.Results, request.Result{Engine: workflow.Codex, Text: `{"prd_draft":"# from codex","quality_score":80,"gaps":["A.","b"],"questions":["who","When?"]}`})
 	r := b.at("po/clarifying", req)
 	if *r.Score != 80 || len(r.Questions) != 2 {
 		t.Errorf("merged: %+v", r)
@@ -214,7 +214,7 @@ func TestSubmissionByPath(t *testing.T) {
 	}
 	for _, path := range []string{"docs/prd.md", full} {
 		req := submit(workflow.PO, "")
-		req.Results = []engine.Result{{Engine: workflow.Claude, Path: path}}
+		req.Results = []request.Result{{Engine: workflow.Claude, Path: path}}
 		b.at("po/awaiting_confirmation", req)
 		b.at("po/refining", confirm(false))
 	}
@@ -226,7 +226,7 @@ func TestSprintScope(t *testing.T) {
 	req := submit(workflow.Dev, "# D")
 	req.Sprints = []int{1}
 	b.do(req)
-	status := b.do(engine.Request{Action: workflow.ActionStatus})
+	status := b.do(request.Request{Action: workflow.ActionStatus})
 	if status.Sprints[0].Status != workflow.SprintImplemented || status.Sprints[1].Status != workflow.SprintPending {
 		t.Errorf("sprints %+v", status.Sprints)
 	}
@@ -240,7 +240,7 @@ func TestSprintScope(t *testing.T) {
 func TestReopenMarksLaterArtifactsStale(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.SM, workflow.AwaitingApproval)
-	r := b.at("po/refining", engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "scope grew"})
+	r := b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "scope grew"}})
 	if r.Context.Feedback != "scope grew" || r.Draft == nil {
 		t.Errorf("reopen: %+v", r)
 	}
@@ -267,7 +267,7 @@ func TestQuestionIDsStayApartAcrossRounds(t *testing.T) {
 	if r.Questions[0].ID != "q3" {
 		t.Errorf("questions %+v", r.Questions)
 	}
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q3": "here"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q3": "here"}}})
 	rec := b.stored().Record(workflow.PO)
 	if rec.Answers["q1"] != "us" || rec.Answers["q3"] != "here" || len(rec.SettledQuestions()) != 3 {
 		t.Errorf("%+v, %+v", rec.Answers, rec.Questions)

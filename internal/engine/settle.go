@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -16,7 +17,7 @@ type settlement struct {
 
 // settle stores answers with the channel that they came by, and marks each open question with
 // what became of it.
-func settle(rec *workflow.Record, a Response) settlement {
+func settle(rec *workflow.Record, a gate.Response) settlement {
 	if rec.Answers == nil {
 		rec.Answers = map[string]string{}
 	}
@@ -51,6 +52,6 @@ func (r *run) skipQuestions(ctx context.Context, s *standing.Standing) error {
 		return nil
 	}
 	rec := s.Current()
-	skipped := settle(rec, Response{SkipRest: true}).skipped
+	skipped := settle(rec, gate.Response{SkipRest: true}).skipped
 	return r.fire(ctx, s, workflow.EventSkipped, workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: skipped})
 }

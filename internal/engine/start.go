@@ -7,31 +7,32 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // start makes a session at the first stage.
-func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
-	p, err := e.Projects().At(req.Address())
+func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error) {
+	p, err := e.Projects().At(req.Address)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	defer p.Close()
 	// Before anything is made: a broken prompt file would leave a session without its briefing.
 	guard := e.person.In(p)
 	w, err := guard.Chosen(req.Workflow)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	if err := p.CheckPrompts(w); err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
-	e.keeper.SealNew(ctx, p, s)
+	e.keeper.sealNew(ctx, p, s)
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)
@@ -42,13 +43,13 @@ func (e *Engine) start(ctx context.Context, req Request) (*Reply, error) {
 		},
 	}
 	if err := p.Backend.Create(ctx, s, names); err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
 	r := e.run(p, id, req, 0)
-	r.check.Record(ctx, s)
+	r.check.record(ctx, s)
 	r.caller.show(s.Revision)
 	where := ""
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project

@@ -11,19 +11,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
 // status describes a session and changes nothing.
-func (r *run) status(ctx context.Context) (*Reply, error) {
+func (r *run) status(ctx context.Context) (Outcome, error) {
 	waited, inVain, err := r.wait(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	s, err := r.look(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	message, depth := words.Message, reply.Light
 	switch {
@@ -34,7 +33,7 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	}
 	out, err := r.reply(ctx, s, depth, message(s))
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	out.AddStages(s)
 	out.Allowed = request.ActionNames(gate.Allowed(s))
@@ -44,14 +43,14 @@ func (r *run) status(ctx context.Context) (*Reply, error) {
 	if r.req.View == "" {
 		return out, nil
 	}
-	res, err := r.Shown(ctx, r.project, s.Session, r.check, r.req.View)
+	res, err := r.shown(ctx, r.project, s.Session, r.check, r.req.View)
 	out.Show(res)
 	return out, err
 }
 
 // look returns the session for an action that only describes it.
 func (r *run) look(ctx context.Context) (*standing.Standing, error) {
-	s, err := r.check.Get(ctx)
+	s, err := r.check.get(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +63,16 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 }
 
 // list describes the sessions of a project that has not exactly one active.
-func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Reply, error) {
+func (e *Engine) list(ctx context.Context, req request.Request, p *project.Project) (Outcome, error) {
 	all, err := p.Sessions(ctx)
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	page, err := all.Page(store.Query{Limit: reply.Listed})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
-	out := reply.OfProject(p.Dir.Path())
+	out := Outcome{Reply: reply.OfProject(p.Dir.Path())}
 	written := ""
 	if len(page.Sessions) > 0 { // the one that has changed last
 		written = page.Sessions[0].Objective
@@ -83,7 +82,7 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 		out.Unreadable = append(out.Unreadable, lang.Of(b.Err).In(l))
 	}
 	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
-	out.Sessions = e.Rows(ctx, p, page.Sessions, 200, true)
+	out.Sessions = e.rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {
 		e.memory.caller(p, s.SessionID, req.Client).tell(s.Revision)
 		message.Add(s, out.Sessions[i].Integrity != "")
@@ -99,11 +98,11 @@ func (e *Engine) list(ctx context.Context, req Request, p *project.Project) (*Re
 	if req.View == "" {
 		return out, nil
 	}
-	if req.View != views.ViewSessions && req.View != views.ViewWorkflow {
-		return nil, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
+	if req.View != ViewSessions && req.View != ViewWorkflow {
+		return Outcome{}, fault.New(fault.InvalidArgument, "%q can be shown of one session, and the project has not exactly one active", req.View).
 			WithHint("pass session_id; status without view lists the sessions")
 	}
-	res, err := e.OfProject(ctx, p, req.View)
+	res, err := e.projectView(ctx, p, req.View)
 	out.Show(res)
 	return out, err
 }

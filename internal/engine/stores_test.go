@@ -12,9 +12,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -49,7 +50,7 @@ func (w *transcript) note(what string, v any, err error) {
 	w.out = append(w.out, what+"\n"+strings.ReplaceAll(string(text), w.dir, "PROJECT"))
 }
 
-func (w *transcript) do(req engine.Request) {
+func (w *transcript) do(req request.Request) {
 	w.t.Helper()
 	reply, err := w.try(req)
 	w.note(fmt.Sprintf("%s %s %s", req.Action, req.Stage, req.View), reply, err)
@@ -58,27 +59,27 @@ func (w *transcript) do(req engine.Request) {
 // look reads all that can be read of the session and its project.
 func (w *transcript) look() {
 	w.t.Helper()
-	for _, view := range []string{"", views.ViewSession, views.ViewHistory, views.ViewSessions, "po"} {
-		w.do(engine.Request{Action: workflow.ActionStatus, View: view})
+	for _, view := range []string{"", engine.ViewSession, engine.ViewHistory, engine.ViewSessions, "po"} {
+		w.do(request.Request{Action: workflow.ActionStatus, Status: request.Status{View: view}})
 	}
-	w.do(engine.Request{Action: workflow.ActionResume})
-	here := engine.Request{Cwd: w.dir, SessionID: w.session}
-	for _, view := range []string{views.ViewSession, views.ViewHistory, views.ViewSessions} {
-		res, _, err := w.engine.Resource(ctx, here.Address(), view)
+	w.do(request.Request{Action: workflow.ActionResume})
+	here := request.Request{Address: project.Address{Cwd: w.dir, Session: w.session}}
+	for _, view := range []string{engine.ViewSession, engine.ViewHistory, engine.ViewSessions} {
+		res, _, err := w.engine.Resource(ctx, here.Address, view)
 		w.note("resource "+view, res, err)
 	}
-	entries, _, err := w.engine.Index(ctx, here.Address(), 10)
+	entries, _, err := w.engine.Index(ctx, here.Address, 10)
 	for i := range entries { // a file's own time is not the engine's
-		if entries[i].View != views.ViewSession {
+		if entries[i].View != engine.ViewSession {
 			entries[i].Changed = w.clock
 		}
 	}
 	w.note("index", entries, err)
-	_, found, _, err := w.engine.Inspect(ctx, here.Address())
+	_, found, _, err := w.engine.Inspect(ctx, here.Address)
 	w.note("inspect", found, err)
-	changed, err := w.engine.Changed(ctx, here.Address(), []string{w.session}, true)
+	changed, err := w.engine.Changed(ctx, here.Address, summaries(w.session), true)
 	w.note("changed", changed, err)
-	rounds, err := w.engine.Submissions(ctx, here.Address(), workflow.PO, 1)
+	rounds, err := w.engine.Submissions(ctx, here.Address, workflow.PO, 1)
 	w.note("rounds", rounds, err)
 }
 
@@ -90,8 +91,8 @@ func (w *transcript) wholeRun() {
 	stale := w.stored().Revision
 	w.do(submit(workflow.PO, sample(t, run, "01-po-first.md")))
 	w.look()
-	w.do(engine.Request{Action: workflow.ActionAnswer, Revision: &stale, Answers: map[string]string{"q1": "us"}}) // lost
-	w.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+	w.do(request.Request{Action: workflow.ActionAnswer, Revision: &stale, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}) // lost
+	w.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 	w.restart()
 	w.do(submit(workflow.PO, sample(t, run, "03-po-second.json")))
 	w.look()
@@ -100,9 +101,9 @@ func (w *transcript) wholeRun() {
 	draft := w.draft(workflow.PO)
 	w.write(draft, w.read(draft)+"\nOne more line.\n")
 	w.do(confirm(true))
-	w.do(engine.Request{Action: workflow.ActionSubmit, Stage: "po"})
+	w.do(request.Request{Action: workflow.ActionSubmit, Stage: "po"})
 	w.write(draft, w.read(draft)+"\nQuality Score: 95/100\n")
-	w.do(engine.Request{Action: workflow.ActionSubmit, Stage: "po"})
+	w.do(request.Request{Action: workflow.ActionSubmit, Stage: "po"})
 	if err := os.Remove(filepath.Join(w.dir, draft)); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func (w *transcript) wholeRun() {
 	w.do(submit(workflow.Review, sample(t, run, "10-review-second.md")))
 	w.do(submit(workflow.QA, sample(t, run, "11-qa.md")))
 	w.look()
-	w.do(engine.Request{Action: workflow.ActionReopen, Stage: "architect", Feedback: "one more"})
+	w.do(request.Request{Action: workflow.ActionReopen, Stage: "architect", Decision: request.Decision{Feedback: "one more"}})
 	w.do(submit(workflow.Architect, sample(t, run, "05-architect-second.md")+"\nQuality Score: 91/100\n"))
 	w.look()
 
@@ -140,13 +141,13 @@ func (w *transcript) wholeRun() {
 	first := w.session
 	w.do(start("build a thing"))
 	w.do(start("another"))
-	w.do(engine.Request{Action: workflow.ActionCancel})
-	reply, err := w.engine.Do(ctx, engine.Request{Action: workflow.ActionStatus, Cwd: w.dir})
-	w.note("list", reply, err)
-	reply, err = w.engine.Do(ctx, engine.Request{Action: workflow.ActionResume, Cwd: w.dir})
-	w.note("resume of many", reply, err)
+	w.do(request.Request{Action: workflow.ActionCancel})
+	out, err := w.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Cwd: w.dir}})
+	w.note("list", out.Reply, err)
+	out, err = w.engine.Do(ctx, request.Request{Action: workflow.ActionResume, Address: project.Address{Cwd: w.dir}})
+	w.note("resume of many", out.Reply, err)
 	w.session = first
-	w.do(engine.Request{Action: workflow.ActionCancel})
+	w.do(request.Request{Action: workflow.ActionCancel})
 	w.look()
 }
 
@@ -204,7 +205,7 @@ func TestOneDecisionCounts(t *testing.T) {
 		for i := range callers {
 			wg.Go(func() {
 				req := confirm(true)
-				req.Cwd, req.SessionID, req.Revision = b.dir, b.session, &before.Revision
+				req.Cwd, req.Session, req.Revision = b.dir, b.session, &before.Revision
 				_, errs[i] = b.engine.Do(ctx, req)
 			})
 		}

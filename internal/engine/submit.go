@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/submission"
@@ -18,7 +19,7 @@ import (
 )
 
 // submit scores a document and moves the session by what comes of it.
-func (r *run) submit(ctx context.Context) (*Reply, error) {
+func (r *run) submit(ctx context.Context) (Outcome, error) {
 	var sub *submission.Submission
 	var kept string
 	from := workflow.Stage{}
@@ -45,11 +46,11 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return Outcome{}, err
 	}
 	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), sub.Fixed(from, s.Record(from.ID)), kept) + words.EditsNote(s.Language, sub.Edits)
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
-	if rec := s.Record(from.ID); out != nil && rec.Status == workflow.Done && rec.Artifact != nil {
+	if rec := s.Record(from.ID); out.Reply != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
 	}
 	if err == nil && s.CurrentState == workflow.Clarifying && r.req.Ask != nil && s.Policy.Gate != workflow.GateRelay {
@@ -60,14 +61,12 @@ func (r *run) submit(ctx context.Context) (*Reply, error) {
 
 // askNow puts the questions of a submission to the person right away, where the caller
 // can. The submission is taken, whatever comes of it.
-func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted *Reply) (*Reply, error) {
+func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcome) (Outcome, error) {
 	r.caller.show(s.Revision)
-	next := r.run(r.project, r.id, Request{
-		Action: workflow.ActionAnswer, By: r.req.By, Client: r.req.Client, Ask: r.req.Ask, Forms: r.req.Forms, HostConfirm: r.req.HostConfirm, Revision: &s.Revision,
-	}, r.call)
+	next := r.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *silence
-	if err == nil || errors.Is(err, ErrAsked) || errors.As(err, &none) && !none.Unasked {
+	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
 		return out, err
 	}
 	return submitted, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -15,15 +16,15 @@ import (
 // typed returns the person's decision where they have typed it for the gate as it is,
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
-func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workflow.Grant, ok bool, err error) {
-	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Approved == nil
+func (r *run) typed(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
+	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
 	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
 		return g, false, nil
 	}
 	if s.Draft.Edited && !r.req.Word().No { // nothing shows that they have read the edit
 		return g, false, nil
 	}
-	a := Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
+	a := gate.Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := !gate.NeedsWords(s, a.Decision, "", nil).Empty()
 	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
@@ -41,7 +42,7 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b Bound) (g workf
 	return g, true, err
 }
 
-func typedGate(project string, b Bound, d workflow.Decision) trust.TypedGate {
+func typedGate(project string, b gate.Bound, d workflow.Decision) trust.TypedGate {
 	return trust.TypedGate{Project: project, SessionID: b.SessionID, Stage: b.Stage, Revision: b.Revision, SHA256: b.SHA256, Action: b.Action, Decision: d}
 }
 
@@ -102,6 +103,6 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 	if s == nil {
 		return typed, "", false
 	}
-	b := gate.Bind(e.run(p, s.SessionID, Request{}, 0).before(ctx, s).AtGate())
+	b := gate.Bind(e.run(p, s.SessionID, request.Request{}, 0).before(ctx, s).AtGate())
 	return typedGate(p.Dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

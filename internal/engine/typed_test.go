@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -27,11 +28,11 @@ func (b *bench) types(action workflow.Action, d workflow.Decision, words string)
 
 // form is a host that shows forms, to a person who says no to each.
 func form() *answers {
-	return &answers{Response: engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges, Feedback: "no", Took: 3 * time.Second}}
+	return &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges, Feedback: "no", Took: 3 * time.Second}}
 }
 
 // relays is the assistant's call, in a host that has forms.
-func relays(req engine.Request, ask engine.Channel) engine.Request {
+func relays(req request.Request, ask request.Channel) request.Request {
 	req.Via, req.Ask, req.Forms = workflow.ChannelRelayed, ask, true
 	return req
 }
@@ -129,7 +130,7 @@ func TestTypedIsNotUsed(t *testing.T) {
 			b.types(workflow.ActionConfirm, workflow.DecisionApprove, "")
 			stale := b.stored().Revision
 			b.do(relays(confirm(true), nil))
-			b.do(engine.Request{Action: workflow.ActionReopen, Stage: "po", Feedback: "again"})
+			b.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "again"}})
 			b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
 			if b.stored().Revision == stale {
 				b.t.Error("the revision is the same")
@@ -183,7 +184,7 @@ func TestTypedWords(t *testing.T) {
 	approve := func(words string) (*answers, workflow.Grant) {
 		ask, yes := form(), true
 		b.types(workflow.ActionApprove, workflow.DecisionApprove, words)
-		b.do(relays(engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "the assistant's reason"}, ask))
+		b.do(relays(request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "the assistant's reason"}}, ask))
 		return ask, b.lastGrant()
 	}
 	ask, g := approve("it is a prototype")
@@ -200,7 +201,7 @@ func TestTypedNeedsWords(t *testing.T) {
 	b.at("po/awaiting_approval", submit(workflow.PO, "# D\nQuality Score: 50"))
 	b.types(workflow.ActionApprove, workflow.DecisionApprove, "")
 	ask, yes := form(), true
-	b.do(relays(engine.Request{Action: workflow.ActionApprove, Approved: &yes, Feedback: "the assistant's reason"}, ask))
+	b.do(relays(request.Request{Action: workflow.ActionApprove, Decision: request.Decision{Yes: &yes, Feedback: "the assistant's reason"}}, ask))
 	if g := b.lastGrant(); len(ask.asked) != 1 || g.Channel != workflow.ChannelElicited {
 		t.Errorf("asked %d times; %+v", len(ask.asked), g)
 	}

@@ -16,7 +16,7 @@ func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err 
 	if r.req.Wait == 0 || r.req.Hold == nil {
 		return stage, false, nil
 	}
-	before, err := r.check.Get(ctx)
+	before, err := r.check.get(ctx)
 	if err != nil || !before.CurrentState.WaitsForHuman() && !r.before(ctx, before).Stopped() {
 		return stage, false, err
 	}

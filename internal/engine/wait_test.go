@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -17,8 +17,8 @@ type holder struct {
 	do   func(look func(context.Context) string)
 }
 
-func (h *holder) waits(seconds int) engine.Request {
-	return engine.Request{Action: workflow.ActionStatus, Wait: seconds, Hold: func(ctx context.Context, _, seen string, look func(context.Context) string) {
+func (h *holder) waits(seconds int) request.Request {
+	return request.Request{Action: workflow.ActionStatus, Status: request.Status{Wait: seconds}, Caller: request.Caller{Hold: func(ctx context.Context, _, seen string, look func(context.Context) string) {
 		h.held++
 		h.seen = seen
 		if deadline, ok := ctx.Deadline(); !ok || deadline.IsZero() {
@@ -27,7 +27,7 @@ func (h *holder) waits(seconds int) engine.Request {
 		if h.do != nil {
 			h.do(look)
 		}
-	}}
+	}}}
 }
 
 // TestWaitsForThePerson only, whatever they have to do, and says nothing twice.
@@ -49,7 +49,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		if look(t.Context()) != h.seen {
 			t.Error("what was seen is not what is there")
 		}
-		b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "us"}})
+		b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}})
 		if look(t.Context()) == h.seen {
 			t.Error("the answers do not show")
 		}
@@ -61,7 +61,7 @@ func TestWaitsForThePerson(t *testing.T) {
 	// Nobody decides: the caller, who has been shown all of it, is told so and little else.
 	h.do = nil
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))
-	whole, short := b.do(engine.Request{Action: workflow.ActionStatus}), b.at("po/awaiting_confirmation", h.waits(50))
+	whole, short := b.do(request.Request{Action: workflow.ActionStatus}), b.at("po/awaiting_confirmation", h.waits(50))
 	long, _ := whole.Lean().Encode()
 	said, _ := short.Lean().Encode()
 	if h.held != 2 || len(said) > len(long)/2 || short.Lean().NextCall["action"] != workflow.ActionConfirm || short.Lean().NextCall["revision"] != whole.Revision {
@@ -86,7 +86,7 @@ func TestWaitsForThePerson(t *testing.T) {
 		t.Errorf("given up, it ends with %v", err)
 	}
 	held := h.held
-	b.do(engine.Request{Action: workflow.ActionStatus, Wait: 50})
+	b.do(request.Request{Action: workflow.ActionStatus, Status: request.Status{Wait: 50}})
 	if h.held != held {
 		t.Error("a caller waits who cannot")
 	}
@@ -99,7 +99,7 @@ func TestWaitIsTheNextCall(t *testing.T) {
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))
 	h := &holder{}
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.NextCall != nil {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.NextCall != nil {
 		t.Errorf("one that cannot wait is to call %v", r.NextCall)
 	}
 	r := b.do(h.waits(0))
@@ -118,14 +118,14 @@ func TestWaitBriefs(t *testing.T) {
 	b := newBench(t)
 	yes := true
 	h := &holder{do: func(func(context.Context) string) {
-		b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes, Via: workflow.ChannelTerminal})
+		b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}, Caller: request.Caller{Via: workflow.ChannelTerminal}})
 	}}
 	b.do(start("x"))
 	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 95"))
 	if r := b.at("architect/generating", h.waits(50)); r.RolePrompt == "" || r.Context == nil || len(r.Context.Documents) == 0 {
 		t.Errorf("the briefing is %q with %+v", r.RolePrompt, r.Context)
 	}
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.RolePrompt != "" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.RolePrompt != "" {
 		t.Error("a status that does not wait repeats the briefing")
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,7 +19,7 @@ var glued = regexp.MustCompile(`(?m)^- .*\n[^-\s].*$`)
 func TestNothingEndsInABullet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	check := func(r *engine.Reply) *engine.Reply {
+	check := func(r *reply.Reply) *reply.Reply {
 		t.Helper()
 		if at := glued.FindString(r.UserMessage); at != "" {
 			t.Errorf("drawn as one item:\n%s\n\nin:\n%s", at, r.UserMessage)
@@ -59,7 +60,7 @@ func TestGapsNameTheirAuthor(t *testing.T) {
 	if !strings.Contains(r.UserMessage, "- Server: word for word the document of the round before\n- “no time zones”") {
 		t.Errorf("%s", r.UserMessage)
 	}
-	b.do(engine.Request{Action: workflow.ActionConfirm, Ask: person, Forms: true})
+	b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person, Forms: true}})
 	if worst := person.asked[len(person.asked)-1].Worst; strings.Contains(worst, "Assistant") {
 		t.Errorf("the form says %q", worst)
 	}
@@ -73,7 +74,7 @@ func TestAnUnchangedDraftIsNotARound(t *testing.T) {
 	b.do(start("Build a clock"))
 	b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":70}`))
 	before := b.snapshot()
-	b.refused(engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "is still what was handed in last")
+	b.refused(request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "is still what was handed in last")
 	if b.snapshot() != before {
 		t.Error("the refusal has changed something")
 	}

@@ -7,18 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // begin starts a run of a workflow.
-func (b *bench) begin(name string) *engine.Reply {
+func (b *bench) begin(name string) *reply.Reply {
 	b.t.Helper()
-	return b.do(engine.Request{Action: workflow.ActionStart, Objective: "build a thing", Workflow: name})
+	return b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", Workflow: name}})
 }
 
 // secure adds a seventh stage to the default workflow, by YAML alone.
@@ -83,7 +84,7 @@ func TestBuiltinWorkflowsEnd(t *testing.T) {
 			if s.Workflow == nil || s.Workflow.Name != name || s.Workflow.Hash == "" || len(s.Stages) != len(s.Workflow.Stages) {
 				t.Errorf("stored workflow: got %+v, stages %v", s.Workflow, s.Stages)
 			}
-			status := b.do(engine.Request{Action: workflow.ActionStatus})
+			status := b.do(request.Request{Action: workflow.ActionStatus})
 			if len(status.Stages) != len(s.Workflow.Stages) || strings.Contains(status.UserMessage, "not built yet") {
 				t.Errorf("status: got %d stages and\n%s", len(status.Stages), status.UserMessage)
 			}
@@ -150,7 +151,7 @@ func TestStrictScope(t *testing.T) {
 	b.begin("fix")
 	b.at("dev/awaiting_approval", submit(workflow.Dev, "# Scope"))
 	b.refused(approve(true, ""), fault.GatePending, "only the human's own act")
-	b.refused(engine.Request{Action: workflow.ActionCancel}, fault.GatePending, "only the human's own act")
+	b.refused(request.Request{Action: workflow.ActionCancel}, fault.GatePending, "only the human's own act")
 }
 
 // TestSeventhStage: a stage that YAML alone adds works like the others, and its findings reach
@@ -158,7 +159,7 @@ func TestStrictScope(t *testing.T) {
 func TestSeventhStage(t *testing.T) {
 	b := newBench(t)
 	b.write(".claude/bmad-workflows/secure.yaml", secure(t))
-	asks := engine.Request{Action: workflow.ActionStart, Objective: "build a thing", Workflow: "secure"}
+	asks := request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", Workflow: "secure"}}
 	hint := b.refused(asks, fault.NotAllowed, "the person has not allowed it as it is")
 	if !strings.Contains(hint, "bmad, quick, plan, fix, six") {
 		t.Errorf("hint: got %s", hint)
@@ -202,7 +203,7 @@ func TestARunKeepsItsWorkflow(t *testing.T) {
 	b.allowWorkflow()
 	b.begin("secure")
 	b.write(file, strings.Replace(secure(t), "    gate: score\n    gate_score: 90\n", "    gate: none\n", 1))
-	b.refused(engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "secure"}, fault.NotAllowed, "has not allowed it as it is")
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "secure"}}, fault.NotAllowed, "has not allowed it as it is")
 	b.onTo(workflow.PO, workflow.AwaitingConfirmation)
 	if err := os.Remove(filepath.Join(b.dir, filepath.FromSlash(file))); err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func TestARunKeepsItsWorkflow(t *testing.T) {
 
 	// A definition that somebody edits in the session file is not one that can be run by.
 	b.replace(`"sends_back_to": "dev"`, `"sends_back_to": "moon"`)
-	b.refused(engine.Request{Action: workflow.ActionStatus}, fault.Storage, `no valid "workflow"`)
+	b.refused(request.Request{Action: workflow.ActionStatus}, fault.Storage, `no valid "workflow"`)
 }
 
 // TestGateTakenOutOfASession: a gate that an edit of the session file leaves out shows.
@@ -226,17 +227,17 @@ func TestGateTakenOutOfASession(t *testing.T) {
 
 func TestStartOptions(t *testing.T) {
 	b := newBench(t)
-	named := b.do(engine.Request{Action: workflow.ActionStart, Objective: "build a thing", TaskName: "The Door!"})
+	named := b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", TaskName: "The Door!"}})
 	if named.TaskName != "the-door" {
 		t.Errorf("task name: got %s", named.TaskName)
 	}
-	b.refused(engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "nope"}, fault.InvalidArgument, `no workflow "nope"`)
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "nope"}}, fault.InvalidArgument, `no workflow "nope"`)
 	b.workflow = ""
 	b.settings("workflow: quick\n")
 	if r := b.do(start("another")); !strings.Contains(r.UserMessage, "stage 1 of 3") {
 		t.Errorf("configured workflow: got %s", r.UserMessage)
 	}
 	b.write(".claude/bmad-workflows/broken.yaml", "name: broken\n")
-	b.refused(engine.Request{Action: workflow.ActionStart, Objective: "x", Workflow: "broken"}, fault.InvalidArgument, "line 1: stages is missing")
+	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "broken"}}, fault.InvalidArgument, "line 1: stages is missing")
 	b.do(start("a broken file keeps nobody from their work"))
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -23,8 +23,8 @@ func (b *bench) read(name string) string {
 }
 
 // bySelf submits without naming a text or a path.
-func bySelf(stage workflow.StageID) engine.Request {
-	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage)}
+func bySelf(stage workflow.StageID) request.Request {
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage)}
 }
 
 // TestRunByWorkingCopies goes through all stages by files that are written where next_call
@@ -36,14 +36,14 @@ func TestRunByWorkingCopies(t *testing.T) {
 	for _, step := range []struct {
 		stage       workflow.StageID
 		text, place string
-		then        engine.Request
+		then        request.Request
 	}{
 		{workflow.PO, "# P\n\nQuality Score: 95/100\n", "po/awaiting_confirmation", confirm(true)},
 		{workflow.Architect, "# A\n\nQuality Score: 95/100\n", "architect/awaiting_confirmation", confirm(true)},
 		{workflow.SM, "# S\n## Sprint 1: one\n", "sm/awaiting_approval", approve(true, "")},
-		{workflow.Dev, "# D\n", "review/generating", engine.Request{}},
-		{workflow.Review, passes("# R"), "qa/generating", engine.Request{}},
-		{workflow.QA, passes("# Q"), "qa/completed", engine.Request{}},
+		{workflow.Dev, "# D\n", "review/generating", request.Request{}},
+		{workflow.Review, passes("# R"), "qa/generating", request.Request{}},
+		{workflow.QA, passes("# Q"), "qa/completed", request.Request{}},
 	} {
 		draft, named := b.draft(step.stage), false
 		for key, value := range reply.NextCall {
@@ -72,7 +72,7 @@ func TestRunByWorkingCopies(t *testing.T) {
 func TestEditsThatNoSubmissionTakes(t *testing.T) {
 	t.Parallel()
 	const theirs = "# P with hours of work\n"
-	round := func(b *bench, req engine.Request, taken bool) {
+	round := func(b *bench, req request.Request, taken bool) {
 		t.Helper()
 		reply := b.do(req)
 		last := b.stored().Last()
@@ -87,7 +87,7 @@ func TestEditsThatNoSubmissionTakes(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		req   engine.Request
+		req   request.Request
 		taken bool
 	}{
 		"another text":           {submit(workflow.PO, "# P2\nQuality Score: 50/100"), false},
@@ -118,7 +118,7 @@ func TestEditsThatNoSubmissionTakes(t *testing.T) {
 		draft := b.draft(workflow.PO)
 		b.write(draft, "# by Claude\nQuality Score: 70/100\n")
 		req := byPath(workflow.PO, draft)
-		req.Results = append(req.Results, engine.Result{Engine: workflow.Codex, Text: "# by Codex\nQuality Score: 80/100\n"})
+		req.Results = append(req.Results, request.Result{Engine: workflow.Codex, Text: "# by Codex\nQuality Score: 80/100\n"})
 		b.do(req)
 		if got, last := b.read(draft), b.stored().Last(); !strings.Contains(got, "by Codex") || last.Kept != "" {
 			t.Errorf("the working copy holds %q; kept %q", got, last.Kept)
@@ -180,7 +180,7 @@ func TestOlderSessionsGetAWorkingCopy(t *testing.T) {
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
 	draft, record := b.draft(workflow.PO), b.stored().Record(workflow.PO).FinalResultRef.FilePath
 	b.remove(artifact.WorkFolder)
-	if r := b.do(engine.Request{Action: workflow.ActionStatus}); r.Draft.Path != record || b.read(draft) != "" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != record || b.read(draft) != "" {
 		t.Errorf("draft %+v", r.Draft)
 	}
 	if r := b.at("po/refining", confirm(false)); r.Draft.Path != draft || b.read(draft) != b.read(record) {
@@ -227,7 +227,7 @@ func TestFrontMatterIsTakenOut(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.write(".bmad-task/work/x/po.md", "---\ntitle: Rides\nquality_score: 74\nquestions:\n  - id: q1\n    question: Which provider: Okta or Entra?\n    options: [Okta, Entra]\n---\n# PRD\n")
-	r := b.at("po/clarifying", engine.Request{Action: workflow.ActionSubmit, Stage: "po"})
+	r := b.at("po/clarifying", request.Request{Action: workflow.ActionSubmit, Stage: "po"})
 	if r.Score == nil || *r.Score != 74 || len(r.Questions) != 1 || r.Questions[0].Question != "Which provider: Okta or Entra?" || len(r.Questions[0].Options) != 2 {
 		t.Errorf("%v %+v", r.Score, r.Questions)
 	}
@@ -235,7 +235,7 @@ func TestFrontMatterIsTakenOut(t *testing.T) {
 	if err != nil || string(text) != "---\ntitle: Rides\n---\n# PRD\n" {
 		t.Errorf("%q %v", text, err)
 	}
-	b.do(engine.Request{Action: workflow.ActionAnswer, Answers: map[string]string{"q1": "Okta"}})
+	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Okta"}}})
 	b.write(".bmad-task/work/x/po.md", "---\nquality_score: 95\nquestions: [who\n---\n# PRD\n")
-	b.refused(engine.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "the front matter in claude_result is not valid YAML, at line 2")
+	b.refused(request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "the front matter in claude_result is not valid YAML, at line 2")
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -32,7 +32,7 @@ func (p *prompts) addBMAD() {
 	p.offers(anyAgent, "Agent", "", p.agent, message)
 }
 
-func (p *prompts) agent(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) agent(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
 	name := arguments["agent"]
 	if own := arguments[agentKey]; own != "" {
 		name = own
@@ -45,7 +45,7 @@ func (p *prompts) agent(_ context.Context, base engine.Request, arguments map[st
 	return text + cutWords(arguments["message"]), err
 }
 
-func (p *prompts) workflow(_ context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) workflow(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
 	shelf, err := p.offer.shelfOf(base)
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func (p *prompts) workflow(_ context.Context, base engine.Request, arguments map
 
 // ways are those of a document that is a prompt: the words that the person has typed are nowhere
 // else.
-func (p *prompts) ways(base engine.Request) library.ToolNames {
+func (p *prompts) ways(base request.Request) library.ToolNames {
 	w := p.offer.ways(base.Cwd)
 	w.Whole = true
 	return w

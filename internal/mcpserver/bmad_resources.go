@@ -9,7 +9,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -42,23 +43,23 @@ func plainAddress(_ context.Context, _ any, message *mcp.ReadResourceRequest) {
 }
 
 // readBMAD returns the resource at an address of the method, and its project.
-func (o *offer) readBMAD(uri string, base engine.Request) (engine.Resource, string, error) {
+func (o *offer) readBMAD(uri string, base request.Request) (reply.Resource, string, error) {
 	ref, err := catalog.ParseRef(uri)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	if ref.Cwd != "" {
 		base.Cwd = ref.Cwd
 	}
 	shelf, err := o.shelfOf(base)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	r, err := shelf.Read(uri, 0)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
-	res := engine.Resource{Name: r.Path, MIMEType: r.MIMEType, Size: int64(len(r.Data)), Text: string(r.Data)}
+	res := reply.Resource{Name: r.Path, MIMEType: r.MIMEType, Size: int64(len(r.Data)), Text: string(r.Data)}
 	if r.Source == catalog.Project {
 		res.Path = r.Path
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 var (
@@ -170,7 +171,7 @@ func (b bmadTools) findOrRead(shelf *library.Snapshot, a bmadCall) (string, erro
 // the part that fits, with the address of the rest.
 func (b bmadTools) readText(shelf *library.Snapshot, uri, cwd string) (string, error) {
 	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
-		if shelf, err = b.offer.shelfOf(engine.Request{Cwd: ref.Cwd}); err != nil {
+		if shelf, err = b.offer.shelfOf(request.Request{Address: project.Address{Cwd: ref.Cwd}}); err != nil {
 			return "", err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // Places are the folders that a server works for; all may be empty.
@@ -65,8 +66,8 @@ type callers struct {
 }
 
 // request returns an engine request by the caller of a request.
-func (c *callers) request(ctx context.Context) engine.Request {
-	req := engine.Request{By: callerName(ctx)}
+func (c *callers) request(ctx context.Context) request.Request {
+	req := request.Request{Caller: request.Caller{By: callerName(ctx)}}
 	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
 		req.Page = c.page // it is served on this machine only
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // maxCompletions is the protocol's limit for one answer.
@@ -48,7 +48,7 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 	case "name":
 		all = c.artifacts(ctx, base, given.Arguments["task"])
 	case "stage":
-		for _, st := range c.engine.Stages(base.Address()) {
+		for _, st := range c.engine.Stages(base.Address) {
 			all = append(all, string(st.ID))
 		}
 	case "agent", "workflow":
@@ -71,8 +71,8 @@ func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument
 
 // sessions lists the task names or ids of sessions: of the active ones first, and of each kind those
 // changed last. A task that is not known yet is listed by its name.
-func (c completions) sessions(ctx context.Context, base engine.Request, argument mcp.CompleteArgument) (all []string) {
-	known, others, err := c.engine.Known(ctx, base.Address())
+func (c completions) sessions(ctx context.Context, base request.Request, argument mcp.CompleteArgument) (all []string) {
+	known, others, err := c.engine.Known(ctx, base.Address)
 	if err != nil {
 		c.log.Debug("nothing is completed", "error", err)
 	}
@@ -95,7 +95,7 @@ func (c completions) sessions(ctx context.Context, base engine.Request, argument
 
 // items lists the agents or workflows of the method that match the typed text: by the beginning
 // of their names, then by any part of their names and titles.
-func (c completions) items(base engine.Request, argument mcp.CompleteArgument) []string {
+func (c completions) items(base request.Request, argument mcp.CompleteArgument) []string {
 	shelf := c.offer.shelf(base)
 	if shelf == nil {
 		return nil
@@ -121,7 +121,7 @@ func (c completions) items(base engine.Request, argument mcp.CompleteArgument) [
 }
 
 // files lists the paths of the method's files.
-func (c completions) files(base engine.Request) []string {
+func (c completions) files(base request.Request) []string {
 	shelf := c.offer.shelf(base)
 	if shelf == nil {
 		return nil
@@ -138,17 +138,17 @@ func (c completions) files(base engine.Request) []string {
 }
 
 // artifacts lists the file names of a task's artifacts; of an unknown task, all possible ones.
-func (c completions) artifacts(ctx context.Context, base engine.Request, task string) []string {
+func (c completions) artifacts(ctx context.Context, base request.Request, task string) []string {
 	var out []string
-	if base.SessionID = task; task != "" {
-		if s, _, err := c.engine.Session(ctx, base.Address()); err == nil {
+	if base.Session = task; task != "" {
+		if s, _, err := c.engine.Session(ctx, base.Address); err == nil {
 			for _, file := range s.Artifacts {
 				out = append(out, file[strings.LastIndexByte(file, '/')+1:])
 			}
 			return out
 		}
 	}
-	for _, st := range c.engine.Stages(base.Address()) {
+	for _, st := range c.engine.Stages(base.Address) {
 		if st.Artifact != "" {
 			out = append(out, st.Artifact)
 		}

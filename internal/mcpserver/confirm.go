@@ -57,19 +57,16 @@ func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.Call
 		return t.callers.refuseCall(ctx, call, err), nil
 	}
 	req := t.callers.request(ctx)
-	req.SessionID, req.Cwd, req.Stage, req.Feedback, req.Draft = d.sessionID, d.cwd, d.stage, d.feedback, d.sha256
+	req.Session, req.Cwd, req.Stage, req.Feedback, req.Draft = d.sessionID, d.cwd, d.stage, d.feedback, d.sha256
 	req.Via, req.HostConfirm = workflow.ChannelHostConfirmed, true
 	if ask := t.callers.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
-	action, session, err := t.engine.GateAction(ctx, req.Address())
+	action, session, err := t.engine.GateAction(ctx, req.Address)
 	if err != nil {
 		return t.callers.refuse(ctx, req, err), nil
 	}
 	yes := d.decision == string(workflow.DecisionApprove)
-	req.Action, req.Revision, req.Confirmed = action, &session.Revision, &yes
-	if action == workflow.ActionApprove {
-		req.Confirmed, req.Approved = nil, &yes
-	}
+	req.Action, req.Revision, req.Yes = action, &session.Revision, &yes
 	return t.do(ctx, req, nil), nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -121,7 +121,7 @@ func fitted(d delegated) delegated {
 	for _, text := range []*string{&d.Context, &d.Text, &d.Persona} {
 		for *text != "" {
 			data, err := library.Encode(d)
-			over := len(data) - engine.MaxReply
+			over := len(data) - reply.Max
 			if err != nil || over <= 0 {
 				return d
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
@@ -49,7 +50,7 @@ func TestPageOfADraft(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []string
-			e := engine.New(engine.Options{Now: time.Now, Names: engine.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
+			e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
 				OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
 			})})
 			s := New(e, Options{Version: "test", Page: func(cwd, task, stage string) string {

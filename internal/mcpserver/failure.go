@@ -8,8 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -57,7 +57,7 @@ func clip(s string) string { return visible.Clip(s, 2000) }
 
 // refuse is the result of a call that was refused with an error, in the language of the person
 // behind the request.
-func (c *callers) refuse(ctx context.Context, req engine.Request, err error) *mcp.CallToolResult {
+func (c *callers) refuse(ctx context.Context, req request.Request, err error) *mcp.CallToolResult {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -8,10 +8,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -22,7 +22,7 @@ const pathRows = 2
 // reachable checks the folder that a call names: it asks the client for its roots and then the
 // person, where either could allow it. A result that is not nil is that question, or the
 // refusal; with nil the engine decides.
-func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req engine.Request) *mcp.CallToolResult {
+func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req request.Request) *mcp.CallToolResult {
 	if c.reach == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req e
 }
 
 // askFolder asks the person whether a folder may be used; nil where they cannot be asked.
-func (c *callers) askFolder(ctx context.Context, req engine.Request) *mcp.CallToolResult {
+func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
 	real, askable := c.reach.Askable(req.Cwd)
 	lines, fits := wrapPath(shown(real))
@@ -85,7 +85,7 @@ func wrapPath(path string) (lines string, ok bool) {
 
 // folderAnswered takes the answer to a form about a folder. Any program may have made it up: only
 // a choice that the form offered counts, given in human time, and for the folder that it showed.
-func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state string, req engine.Request) *mcp.CallToolResult {
+func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state string, req request.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
 	f := c.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
 	if f == nil {

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -40,7 +41,7 @@ func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
 // sheetOf is the form of a question.
-func (f formStyle) sheetOf(q engine.Question) sheet {
+func (f formStyle) sheetOf(q gate.Question) sheet {
 	if len(q.Questions) > 0 {
 		return f.answersSheet(q)
 	}
@@ -48,7 +49,7 @@ func (f formStyle) sheetOf(q engine.Question) sheet {
 }
 
 // heading has the lines that decide, and those behind them.
-func heading(q engine.Question, second string) (first, rest []string) {
+func heading(q gate.Question, second string) (first, rest []string) {
 	first = []string{q.Lead, second}
 	// A path that is cut leads nowhere; a link that fits is one click.
 	if page := q.Language.Say("Read it: %s", q.Page); q.Page != "" && visible.Columns(page) <= messageColumns {
@@ -67,7 +68,7 @@ func heading(q engine.Question, second string) (first, rest []string) {
 	return first, rest
 }
 
-func offered(choices []engine.Choice) []choice {
+func offered(choices []gate.Choice) []choice {
 	out := make([]choice, len(choices))
 	for i, c := range choices {
 		out[i] = choice{c.Value(), c.Label}
@@ -77,7 +78,7 @@ func offered(choices []engine.Choice) []choice {
 
 // decisionSheet asks for a decision, which is one field: the words that some choices need are asked
 // for behind them, in the form of wordsSheet.
-func (f formStyle) decisionSheet(q engine.Question) sheet {
+func (f formStyle) decisionSheet(q gate.Question) sheet {
 	first, rest := heading(q, q.Worst)
 	neutral := []choice{{notNow, q.Language.Say("Not now: leave it as it is")}}
 	if q.Draft != "" {
@@ -90,25 +91,25 @@ func (f formStyle) decisionSheet(q engine.Question) sheet {
 }
 
 // wordsSheet asks for the words that a decision needs.
-func wordsSheet(q engine.Question, chosen engine.Choice) sheet {
+func wordsSheet(q gate.Question, chosen gate.Choice) sheet {
 	_, rest := heading(q, "")
 	return sheet{
 		first: []string{chosen.Words, q.Language.Say("You chose: %s", chosen.Label), q.Language.Say("If you close this form, nothing is decided.")},
 		rest:  append([]string{q.Lead, q.Worst}, rest[:1]...),
 		fields: []field{{
-			name: wordsField, title: q.Language.Say("Your words"), required: true, most: engine.MaxFeedback / 4,
+			name: wordsField, title: q.Language.Say("Your words"), required: true, most: request.MaxFeedback / 4,
 		}},
 	}
 }
 
 // answersSheet asks for answers, in one field for each question. Where a host can leave a text empty,
 // a question without offered answers takes the answer itself.
-func (f formStyle) answersSheet(q engine.Question) sheet {
+func (f formStyle) answersSheet(q gate.Question) sheet {
 	l := q.Language
 	first, rest := heading(q, cmp.Or(f.longEnds(l, q.Questions), q.Worst))
 	out := sheet{first: first, rest: rest}
 	for i, question := range q.Questions {
-		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.described(l, question), most: engine.MaxAnswer / 4}
+		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.described(l, question), most: request.MaxAnswer / 4}
 		if !f.unset {
 			each.choices = []choice{{leaveOpen, l.Say("Leave it open")}}
 		}
@@ -130,14 +131,14 @@ func (f formStyle) answersSheet(q engine.Question) sheet {
 }
 
 // ownWordsSheet asks for the answers to some questions in the person's own words.
-func (f formStyle) ownWordsSheet(q engine.Question, to []int) sheet {
+func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
 	l := q.Language
 	out := sheet{first: []string{l.Say("In your own words. If you close this form, no answer is recorded.")}}
 	asked := make([]workflow.Question, len(to))
 	for n, i := range to {
 		asked[n] = q.Questions[i]
 		out.fields = append(out.fields, field{
-			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.described(l, asked[n]), required: true, most: engine.MaxAnswer / 4,
+			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.described(l, asked[n]), required: true, most: request.MaxAnswer / 4,
 		})
 	}
 	if ends := f.longEnds(l, asked); ends != "" {

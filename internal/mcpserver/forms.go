@@ -11,12 +11,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -56,7 +57,7 @@ const forgetSilence = 5 * time.Minute
 
 // form is one question that was sent.
 type form struct {
-	bound  engine.Bound
+	bound  gate.Bound
 	cwd    string
 	client string
 	asked  time.Time
@@ -65,7 +66,7 @@ type form struct {
 	held  bool
 	sheet sheet
 	// begun are the answers of the form before, if this one completes it.
-	begun *engine.Response
+	begun *gate.Response
 }
 
 func newForms(now func() time.Time) *forms {
@@ -205,8 +206,8 @@ func (c *formChannel) form() *form {
 	return c.answered
 }
 
-// Ask implements engine.Channel.
-func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+// Ask implements request.Channel.
+func (c *formChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	f := c.answered
 	if f == nil {
 		return c.send(q, c.sheetOf(q), nil)
@@ -219,31 +220,31 @@ func (c *formChannel) Ask(_ context.Context, q engine.Question) (engine.Response
 }
 
 // send puts a form to the person; its answer comes with the call that follows.
-func (c *formChannel) send(q engine.Question, s sheet, begun *engine.Response) (engine.Response, error) {
+func (c *formChannel) send(q gate.Question, s sheet, begun *gate.Response) (gate.Response, error) {
 	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held, sheet: s, begun: begun})
 	if state == "" {
 		return silence(why, false), nil
 	}
 	c.asking = server.NewInputRequestBuilder(state).Elicit(formKey, c.params(s)).ToolResult()
-	return engine.Response{}, engine.ErrAsked
+	return gate.Response{}, request.ErrAsked
 }
 
-func silence(why lang.Text, unasked bool) engine.Response {
-	return engine.Response{Silence: engine.Silence{Why: why, Unasked: unasked}}
+func silence(why lang.Text, unasked bool) gate.Response {
+	return gate.Response{Silence: gate.Silence{Why: why, Unasked: unasked}}
 }
 
 // read turns the client's response to a form into the person's answer, or into the form that asks for
 // the rest of it.
-func (c *formChannel) read(f *form, q engine.Question) (engine.Response, error) {
+func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
 	if out := c.unanswered(f); !out.Silence.Why.Empty() {
 		return out, nil
 	}
 	filled, why := f.sheet.read(c.answer.Content)
 	if !why.Empty() {
-		return engine.Response{}, fault.New(fault.GatePending, "no decision was taken: the host's answer to the form cannot be used: %s", why).
+		return gate.Response{}, fault.New(fault.GatePending, "no decision was taken: the host's answer to the form cannot be used: %s", why).
 			WithHint("nothing was recorded; tell the human, and repeat the call when they are ready: the form comes back")
 	}
-	a := engine.Response{Channel: workflow.ChannelElicited}
+	a := gate.Response{Channel: workflow.ChannelElicited}
 	if f.begun != nil {
 		a = *f.begun
 	}
@@ -259,7 +260,7 @@ func (c *formChannel) read(f *form, q engine.Question) (engine.Response, error) 
 	case notNow:
 		return silence(lang.T("not now"), false), nil
 	case viewFirst:
-		return engine.Response{Silence: engine.Silence{Why: lang.T("the document is to be read first"), View: true}}, nil
+		return gate.Response{Silence: gate.Silence{Why: lang.T("the document is to be read first"), View: true}}, nil
 	}
 	for _, chosen := range q.Choices {
 		if chosen.Value() != filled[decisionField] {
@@ -280,7 +281,7 @@ func (c *formChannel) read(f *form, q engine.Question) (engine.Response, error) 
 
 // unanswered says why no person has answered a form; it is empty where one may have. Nobody else
 // decides where a person has answered the form before.
-func (c *formChannel) unanswered(f *form) engine.Response {
+func (c *formChannel) unanswered(f *form) gate.Response {
 	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
 	switch {
 	case c.answer == nil && took >= f.limit:
@@ -301,7 +302,7 @@ func (c *formChannel) unanswered(f *form) engine.Response {
 	c.forms.setSilent(c.client, false)
 	switch c.answer.Action {
 	case mcp.ElicitationResponseActionAccept:
-		return engine.Response{}
+		return gate.Response{}
 	case mcp.ElicitationResponseActionDecline:
 		return silence(lang.T("the form was declined"), false)
 	default:
@@ -311,7 +312,7 @@ func (c *formChannel) unanswered(f *form) engine.Response {
 
 // readAnswers takes the answers of a form into those so far. Those in own words are asked for in the
 // form that follows.
-func (c *formChannel) readAnswers(f *form, q engine.Question, a engine.Response, filled map[string]string) (engine.Response, error) {
+func (c *formChannel) readAnswers(f *form, q gate.Question, a gate.Response, filled map[string]string) (gate.Response, error) {
 	if f.begun == nil {
 		a.Answers, a.SkipRest = map[string]string{}, filled[restField] == skipRest
 	}

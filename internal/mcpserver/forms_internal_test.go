@@ -10,7 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -37,13 +38,13 @@ func FuzzFormAnswer(f *testing.F) {
 		asked := time.Unix(0, 0)
 		c := &formChannel{answer: &answer, forms: newForms(func() time.Time { return asked.Add(time.Duration(tookMS) * time.Millisecond) })}
 		c.unset = true
-		q := engine.Question{Choices: []engine.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges, Words: "What?"}}}
+		q := gate.Question{Choices: []gate.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges, Words: "What?"}}}
 		if questions {
-			q = engine.Question{Questions: []workflow.Question{{ID: "q1"}, {ID: "q2", Options: []string{"one", "two"}}}}
+			q = gate.Question{Questions: []workflow.Question{{ID: "q1"}, {ID: "q2", Options: []string{"one", "two"}}}}
 		}
 		sent := &form{asked: asked, limit: time.Minute, sheet: c.sheetOf(q)}
 		if second && !questions {
-			sent.sheet, sent.begun = wordsSheet(q, q.Choices[1]), &engine.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges}
+			sent.sheet, sent.begun = wordsSheet(q, q.Choices[1]), &gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges}
 		}
 		got, err := c.read(sent, q)
 		decided := got.Decision != "" || got.Answers != nil
@@ -57,7 +58,7 @@ func FuzzFormAnswer(f *testing.F) {
 			t.Fatalf("%s: %+v, %v", text, got, err)
 		}
 		inTime := answer.Action == "accept" && tookMS >= 1000 && tookMS < 60000
-		if asks := errors.Is(err, engine.ErrAsked); (decided || asks) && !inTime {
+		if asks := errors.Is(err, request.ErrAsked); (decided || asks) && !inTime {
 			t.Errorf("%s after %d ms decided: %+v", text, tookMS, got)
 		}
 		if got.Silence.Unasked && second && !questions {
@@ -118,9 +119,9 @@ func TestSheetRefuses(t *testing.T) {
 // other client counts as one where it does not.
 func TestOrderFollowsTheHost(t *testing.T) {
 	t.Parallel()
-	draft := engine.Question{Draft: "po.md", Choices: []engine.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges}}}
-	bare := engine.Question{Choices: []engine.Choice{{Decision: workflow.DecisionCancel}}}
-	options := engine.Question{Questions: []workflow.Question{{ID: "a", Options: []string{"x", "y"}}, {ID: "b"}}}
+	draft := gate.Question{Draft: "po.md", Choices: []gate.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges}}}
+	bare := gate.Question{Choices: []gate.Choice{{Decision: workflow.DecisionCancel}}}
+	options := gate.Question{Questions: []workflow.Question{{ID: "a", Options: []string{"x", "y"}}, {ID: "b"}}}
 	for _, tt := range []struct {
 		name  string
 		sheet func(formStyle) sheet

@@ -12,9 +12,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -102,7 +102,7 @@ func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResou
 }
 
 // look looks at a subject for a caller: a list, or the resource at an address.
-func (l *lists) look(ctx context.Context, base engine.Request, subject string) feed.Sight {
+func (l *lists) look(ctx context.Context, base request.Request, subject string) feed.Sight {
 	switch subject {
 	case mcp.MethodNotificationToolsListChanged:
 		return l.toolsSight(l.offer.shelf(base))

@@ -13,6 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // Model is a language model that the person has set up for delegated tasks.
@@ -38,7 +40,7 @@ type memoryTools struct {
 type memoryCall struct {
 	memoryArguments
 	call    mcp.CallToolRequest
-	request engine.Request
+	request request.Request
 	project *project.Project
 	book    *memory.Book
 	// sample is the answer of the host's model that the call brings, if any.
@@ -50,7 +52,7 @@ type memoryHandler func(ctx context.Context, c *memoryCall) (any, error)
 
 // answer opens the project of a call and answers it.
 func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHandler) (any, error) {
-	p, err := m.engine.Projects().At(c.request.Address())
+	p, err := m.engine.Projects().At(c.request.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +109,13 @@ func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
 	return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
 }
 
-// fitting returns a reply without the last entries of a list in it, as many as do not fit.
-func fitting[T, E any](reply *T, list *[]E) T {
+// fitting returns what was found without the last entries of a list in it, as many as do not fit.
+func fitting[T, E any](found *T, list *[]E) T {
 	for len(*list) > 0 {
-		if data, err := library.Encode(reply); err != nil || len(data) <= engine.MaxReply {
+		if data, err := library.Encode(found); err != nil || len(data) <= reply.Max {
 			break
 		}
 		*list = (*list)[:len(*list)-1]
 	}
-	return *reply
+	return *found
 }

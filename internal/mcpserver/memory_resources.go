@@ -11,6 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // The addresses of the project memory. They too take the project folder as cwd.
@@ -42,25 +44,25 @@ type memoryPages struct {
 }
 
 // read returns the resource at an address of the project memory, and its project.
-func (r memoryPages) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+func (r memoryPages) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
-		return engine.Resource{}, "", noMemory(uri)
+		return reply.Resource{}, "", noMemory(uri)
 	}
 	if cwd := u.Query().Get("cwd"); cwd != "" {
 		base.Cwd = cwd
 	}
-	p, err := r.engine.Projects().At(base.Address())
+	p, err := r.engine.Projects().At(base.Address)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	defer p.Close()
 	value, path, err := r.of(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	data, err := library.Encode(value)
-	return engine.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
+	return reply.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
 }
 
 // of returns a part of a project's memory by its name in an address, and a file in the

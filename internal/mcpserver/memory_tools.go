@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -107,8 +107,8 @@ func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args a
 		return result
 	}
 	data, err := library.Encode(out)
-	if err == nil && len(data) > engine.MaxReply {
-		err = fault.New(fault.InvalidArgument, "the answer has %d bytes; a reply has at most %d", len(data), engine.MaxReply).
+	if err == nil && len(data) > reply.Max {
+		err = fault.New(fault.InvalidArgument, "the answer has %d bytes; a reply has at most %d", len(data), reply.Max).
 			WithHint("ask for less, such as a smaller limit, last_n or top_n")
 	}
 	if err != nil {

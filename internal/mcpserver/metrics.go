@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/exposition"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -51,7 +52,7 @@ func outcome(err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case errors.Is(err, engine.ErrAsked):
+	case errors.Is(err, request.ErrAsked):
 		return "asked"
 	}
 	return string(fault.From(err).Code)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // missing is the refusal of a request for a tool, prompt or resource that a caller does not
@@ -33,7 +33,7 @@ func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) 
 	return mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: f.data(key, clip(name))}
 }
 
-func (l *lists) noTool(ctx context.Context, base engine.Request, name string) error {
+func (l *lists) noTool(ctx context.Context, base request.Request, name string) error {
 	var all []mcp.Tool
 	for _, t := range l.wire.ListTools() {
 		all = append(all, t.Tool)
@@ -46,7 +46,7 @@ func (l *lists) noTool(ctx context.Context, base engine.Request, name string) er
 		WithHint("tools/list has those that there are").Suggest(name, slices.Sorted(slices.Values(names)))
 }
 
-func (l *lists) noPrompt(base engine.Request, name string) error {
+func (l *lists) noPrompt(base request.Request, name string) error {
 	var names []string
 	for _, p := range l.prompts.list(l.offer.shelf(base)) {
 		names = append(names, p.Name)

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // The tools of the toolset method.
@@ -106,7 +107,7 @@ func (o *offer) mayHave(shelf *library.Snapshot) bool {
 }
 
 // shelf returns the shelf of a caller; nil where the method is not served.
-func (o *offer) shelf(base engine.Request) *library.Snapshot {
+func (o *offer) shelf(base request.Request) *library.Snapshot {
 	shelf, err := o.shelfOf(base)
 	if err != nil {
 		o.log.Debug("nothing of the method is listed", "error", err)
@@ -116,11 +117,11 @@ func (o *offer) shelf(base engine.Request) *library.Snapshot {
 
 // shelfOf returns the same, or the problem with the project that the caller names. Without a
 // name, and where the project cannot be known, it is the shelf of the person.
-func (o *offer) shelfOf(base engine.Request) (*library.Snapshot, error) {
+func (o *offer) shelfOf(base request.Request) (*library.Snapshot, error) {
 	if !o.method() {
 		return nil, nil
 	}
-	project, err := o.engine.Projects().Where(base.Address())
+	project, err := o.engine.Projects().Where(base.Address)
 	if err != nil && base.Cwd != "" {
 		return nil, err
 	}
@@ -129,8 +130,8 @@ func (o *offer) shelfOf(base engine.Request) (*library.Snapshot, error) {
 
 // personas returns the shelf whose agents take on tasks, which are those of the project whether or
 // not the method is served.
-func (o *offer) personas(req engine.Request) (*library.Snapshot, error) {
-	project, err := o.engine.Projects().Where(req.Address())
+func (o *offer) personas(req request.Request) (*library.Snapshot, error) {
+	project, err := o.engine.Projects().Where(req.Address)
 	if err != nil || o.library == nil {
 		return nil, cmp.Or(err, catalog.NoInstallation())
 	}

@@ -9,17 +9,17 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // place adds the folders in which to look for a call without cwd: the host's project, the
 // client's roots, the server's folder. A non-nil result is a question for the client, which then
 // repeats the call, or a refusal.
-func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if c.places.Remote {
 		return c.placeServed(ctx, call, req)
 	}
@@ -38,7 +38,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 		}
 		req.Several = len(roots) > 1
 		// Several roots are places of sessions, but do not decide where to start one.
-		if len(roots) != 1 && req.SessionID == "" {
+		if len(roots) != 1 && req.Session == "" {
 			roots = nil
 		}
 	}
@@ -47,7 +47,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *engi
 }
 
 // base returns the request of a caller that calls no tool, with the folders in which to look.
-func (c *callers) base(ctx context.Context) engine.Request {
+func (c *callers) base(ctx context.Context) request.Request {
 	req := c.request(ctx)
 	if c.places.Remote {
 		req.Places = c.served(c.roots.of(ctx), false)
@@ -70,7 +70,7 @@ func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err 
 	req := c.base(ctx)
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(rawArguments(call), &given) // without arguments it is a call for no session
-	for name, field := range map[string]*string{"session_id": &req.SessionID, "cwd": &req.Cwd, "objective": &req.Objective} {
+	for name, field := range map[string]*string{"session_id": &req.Session, "cwd": &req.Cwd, "objective": &req.Objective} {
 		if json.Unmarshal(given[name], field) != nil {
 			*field = "" // the refusal is about this argument, or comes before it
 		}
@@ -84,7 +84,7 @@ func (c *callers) refuseCall(ctx context.Context, call mcp.CallToolRequest, err 
 // work of one project does not belong into a folder of several.
 
 // placeServed is place over HTTP.
-func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *engine.Request) *mcp.CallToolResult {
+func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req *request.Request) *mcp.CallToolResult {
 	if req.Cwd != "" {
 		if req.Action == workflow.ActionStart && c.onlyHolds(req.Cwd) {
 			return c.refuse(ctx, *req, fault.New(fault.InvalidArgument, "cwd %q is a folder of several projects, not a project", clip(req.Cwd)).
@@ -100,7 +100,7 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 		}
 	}
 	req.Several = len(c.served(roots, true)) > 1
-	req.Places = append(req.Places, c.served(roots, req.SessionID != "")...)
+	req.Places = append(req.Places, c.served(roots, req.Session != "")...)
 	return nil
 }
 

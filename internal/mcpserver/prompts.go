@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // People choose prompts in their host, mostly as slash commands. Each speaks for the person to
@@ -64,7 +65,7 @@ const anyAgent = "bmad agent of the caller's project"
 const agentKey = "bmad agent"
 
 // promptHandler returns the text of a prompt, in the person's words.
-type promptHandler func(ctx context.Context, base engine.Request, arguments map[string]string) (string, error)
+type promptHandler func(ctx context.Context, base request.Request, arguments map[string]string) (string, error)
 
 // handler turns a handler into one of the library's. A refusal is the text of the prompt: hosts do
 // not show an error of prompts/get, or show it as one of theirs.

@@ -16,7 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // listedSessions bounds the sessions in a list of resources: hosts show the list to people
@@ -94,10 +95,10 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 }
 
 // about is a request for the subject of a resource, as far as its address says.
-func (r *resources) about(ctx context.Context, uri string) engine.Request {
+func (r *resources) about(ctx context.Context, uri string) request.Request {
 	base := r.callers.base(ctx)
 	if a, err := parseAddress(uri); err == nil {
-		base.SessionID, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
+		base.Session, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
 	} else if ref, err := catalog.ParseRef(uri); err == nil {
 		base.Cwd = cmp.Or(ref.Cwd, base.Cwd)
 	}
@@ -105,14 +106,14 @@ func (r *resources) about(ctx context.Context, uri string) engine.Request {
 }
 
 // readSafely reads the resource at an address; a panic is an error of it.
-func (r *resources) readSafely(ctx context.Context, uri string) (res engine.Resource, err error) {
+func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resource, err error) {
 	defer mcpwire.Caught(r.log, "resource", uri, &err)
 	res, _, err = r.read(ctx, uri, r.callers.base(ctx))
 	return res, err
 }
 
 // read returns the resource at an address, for a caller at base, and its project.
-func (r *resources) read(ctx context.Context, uri string, base engine.Request) (engine.Resource, string, error) {
+func (r *resources) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
 		return r.memory.read(ctx, uri, base)
 	}
@@ -121,22 +122,22 @@ func (r *resources) read(ctx context.Context, uri string, base engine.Request) (
 	}
 	a, err := parseAddress(uri)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
-	base.SessionID = a.session
+	base.Session = a.session
 	if a.cwd != "" {
 		base.Cwd = a.cwd
 	}
-	if a.view == views.ViewReview {
+	if a.view == engine.ViewReview {
 		return review(ctx, r.engine, a, base)
 	}
-	return r.engine.Resource(ctx, base.Address(), a.view)
+	return r.engine.Resource(ctx, base.Address, a.view)
 }
 
 // listed returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
-func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Resource, string) {
-	entries, cwd, err := r.engine.Index(ctx, base.Address(), listedSessions)
+func (r *resources) listed(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
+	entries, cwd, err := r.engine.Index(ctx, base.Address, listedSessions)
 	if err != nil {
 		r.log.Debug("no resources are listed", "error", err)
 		return nil, ""
@@ -145,7 +146,7 @@ func (r *resources) listed(ctx context.Context, base engine.Request) ([]mcp.Reso
 	for _, e := range entries {
 		size := e.Size
 		res := mcp.Resource{URI: artifactURI(e.Session.TaskName, e.View), Name: e.Session.TaskName + "/" + e.View, MIMEType: "text/markdown", Size: &size}
-		if e.View == views.ViewSession {
+		if e.View == engine.ViewSession {
 			res.URI, res.Name, res.MIMEType = sessionURI(e.Session.SessionID), e.Session.TaskName, "application/json"
 			res.Description = string(e.Session.CurrentStage) + ", " + strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
 		}

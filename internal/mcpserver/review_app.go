@@ -16,7 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -122,11 +123,11 @@ type reviewed struct {
 }
 
 // review renders the latest round of a stage's document.
-func review(ctx context.Context, e *engine.Engine, a address, base engine.Request) (engine.Resource, string, error) {
-	at := base.Address()
+func review(ctx context.Context, e *engine.Engine, a address, base request.Request) (reply.Resource, string, error) {
+	at := base.Address
 	s, cwd, err := e.Session(ctx, at)
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	stage := workflow.StageID(cmp.Or(a.stage, string(s.CurrentStage)))
 	round := 0
@@ -136,16 +137,16 @@ func review(ctx context.Context, e *engine.Engine, a address, base engine.Reques
 		}
 	}
 	if round == 0 {
-		return engine.Resource{}, "", fault.New(fault.NotFound, "the stage %q has no document yet", string(stage)).WithHint("status says where the run stands")
+		return reply.Resource{}, "", fault.New(fault.NotFound, "the stage %q has no document yet", string(stage)).WithHint("status says where the run stands")
 	}
 	texts, err := e.Submissions(ctx, at, stage, round+1) // as the draft was edited at its gate
 	if err != nil {
 		texts, err = e.Submissions(ctx, at, stage, round)
 	}
 	if err != nil {
-		return engine.Resource{}, "", err
+		return reply.Resource{}, "", err
 	}
 	page := render.Document(texts[0].Text)
 	data, err := json.Marshal(reviewed{Task: s.TaskName, Stage: stage, Round: round, Path: texts[0].Path, HTML: string(page.HTML), Hidden: page.Hidden, Edited: texts[0].Edited})
-	return engine.Resource{Name: views.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
+	return reply.Resource{Name: engine.ViewReview, MIMEType: "application/json", Text: string(data), Path: texts[0].Path, Size: int64(len(data))}, cwd, err
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -28,8 +28,8 @@ type prompt struct {
 }
 
 // bound identifies the question: an answer counts for no other.
-func (p prompt) bound() engine.Bound {
-	return engine.Bound{SHA256: workflow.Hash([]byte(p.system + "\x00" + p.message))}
+func (p prompt) bound() gate.Bound {
+	return gate.Bound{SHA256: workflow.Hash([]byte(p.system + "\x00" + p.message))}
 }
 
 // sample is the answer that a call brings of the host's model, as far as there is one.

@@ -10,9 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
 // subscriptions pass on to clients what the feed reports. The library takes subscriptions and
@@ -22,9 +22,9 @@ type subscriptions struct {
 	log  *slog.Logger
 	// look looks at a subject for a caller: the address of a resource, or the notification by
 	// which a list changes.
-	look func(ctx context.Context, base engine.Request, subject string) feed.Sight
+	look func(ctx context.Context, base request.Request, subject string) feed.Sight
 	// base returns the request of a caller.
-	base func(context.Context) engine.Request
+	base func(context.Context) request.Request
 
 	mu        sync.Mutex
 	listeners map[streamKey]*listener
@@ -44,7 +44,7 @@ type listener struct {
 	tag any // the id of the request that listens
 
 	mu   sync.Mutex
-	base engine.Request
+	base request.Request
 }
 
 // Look implements feed.Subscriber.
@@ -138,7 +138,7 @@ func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.Subscri
 }
 
 // listener returns the listener behind a stream, a new one if need be.
-func (b *subscriptions) listener(key streamKey, tag any, base engine.Request) *listener {
+func (b *subscriptions) listener(key streamKey, tag any, base request.Request) *listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.listeners[key]
@@ -166,7 +166,7 @@ func (b *subscriptions) leave(gone func(streamKey) bool) {
 
 // listed notes that a legacy client has seen a list: it cannot ask for notifications, and is sent
 // them once it has shown interest.
-func (b *subscriptions) listed(ctx context.Context, base engine.Request, list string, look func() feed.Sight) {
+func (b *subscriptions) listed(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
 	session := mcpwire.LastingSession(ctx)
 	if mcpwire.Modern(ctx) || session == nil {
 		return

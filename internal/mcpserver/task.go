@@ -15,6 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -40,26 +42,22 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	if err != nil {
 		return t.callers.refuseCall(ctx, call, err), nil
 	}
-	who := t.callers.request(ctx)
-	req.By, req.Client, req.Page, req.Tell = who.By, who.Client, who.Page, telling(ctx, call)
-	req.Via, req.HostConfirm = workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
+	req.Caller = t.callers.request(ctx).Caller
+	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
 	channel := t.callers.channel(ctx, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
-		req = engine.Request{Action: workflow.ActionStatus, SessionID: req.SessionID, Cwd: req.Cwd, By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm}
+		req = request.Request{Action: workflow.ActionStatus, Address: req.Address, Caller: req.Caller}
 	}
 	if channel != nil {
 		req.Ask, req.Forms, req.NoForms = channel, true, channel.silent()
 	}
 	if f := channel.form(); f != nil {
 		// The form determines the subject of the call; its arguments could be another's.
-		req.SessionID, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
+		req.Session, req.Cwd, req.Revision = f.bound.SessionID, f.cwd, &f.bound.Revision
 		if f.bound.Action == workflow.ActionAnswer {
 			// The call may be the submission that raised the questions: it was taken.
-			req = engine.Request{
-				Action: workflow.ActionAnswer, SessionID: req.SessionID, Cwd: req.Cwd, Revision: req.Revision,
-				By: req.By, Client: req.Client, Page: req.Page, Via: req.Via, HostConfirm: req.HostConfirm, Ask: req.Ask, Forms: true, NoForms: req.NoForms, Answers: req.Answers,
-			}
+			req = request.Request{Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller, Decision: request.Decision{Answers: req.Answers}}
 		}
 		if channel.seen() {
 			req.Via = "" // whatever the call says, the person has decided
@@ -74,22 +72,22 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
-func (t tasks) blind(ctx context.Context, req engine.Request) bool {
-	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Confirmed == nil && req.Approved == nil {
+func (t tasks) blind(ctx context.Context, req request.Request) bool {
+	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
 	switch req.Action {
 	case workflow.ActionConfirm:
-		return req.Confirmed == nil || *req.Confirmed
+		return req.Yes == nil || *req.Yes
 	case workflow.ActionApprove:
-		return req.Approved != nil && *req.Approved
+		return req.Yes != nil && *req.Yes
 	}
 	return false
 }
 
 // do runs an action and returns its result: the reply, the refusal, or the question on
 // its way to the person.
-func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel) *mcp.CallToolResult {
+func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel) *mcp.CallToolResult {
 	began, waited := t.engine.Clock(), time.Duration(0)
 	hold := t.waits.hold(mcpwire.ClientKey(ctx))
 	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
@@ -97,19 +95,19 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 		hold(ctx, project, seen, look)
 		waited += t.engine.Clock().Sub(from)
 	}
-	reply, err := t.engine.Do(ctx, req)
+	out, err := t.engine.Do(ctx, req)
 	t.metrics.count(req.Action, t.engine.Clock().Sub(began)-waited, outcome(err))
 	switch {
-	case errors.Is(err, engine.ErrAsked) && channel != nil && channel.asking != nil:
-		t.log.Info("asked", "action", req.Action, "session", req.SessionID)
+	case errors.Is(err, request.ErrAsked) && channel != nil && channel.asking != nil:
+		t.log.Info("asked", "action", req.Action, "session", req.Session)
 		return channel.asking
 	case err != nil:
-		t.log.Info("refused", "action", req.Action, "session", req.SessionID, "error", err)
+		t.log.Info("refused", "action", req.Action, "session", req.Session, "error", err)
 		return t.callers.refuse(ctx, req, err)
 	}
 	t.changed()
-	t.log.Info("done", "action", req.Action, "session", reply.SessionID, "stage", reply.Stage, "state", reply.State)
-	data, err := reply.Lean().Encode()
+	t.log.Info("done", "action", req.Action, "session", out.SessionID, "stage", out.Stage, "state", out.State)
+	data, err := out.Lean().Encode()
 	if err != nil {
 		return t.callers.refuse(ctx, req, err)
 	}
@@ -119,7 +117,7 @@ func (t tasks) do(ctx context.Context, req engine.Request, channel *formChannel)
 // telling returns a function that passes an action's notices on to the client: as progress, if
 // the call asks for that, and as log messages at level info, which are sent only to clients that
 // want that level.
-func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) {
+func telling(ctx context.Context, call mcp.CallToolRequest) func(verify.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
 		token = call.Params.Meta.ProgressToken
@@ -130,7 +128,7 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(engine.Notice) 
 	}
 	var mu sync.Mutex
 	last := -1.0
-	return func(n engine.Notice) {
+	return func(n verify.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
 		if mcpwire.Detach(ctx, n.Message) {

@@ -7,9 +7,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -30,15 +31,16 @@ func (p *prompts) addTask() {
 }
 
 // ask runs an action that changes nothing.
-func (p *prompts) ask(ctx context.Context, base engine.Request, action workflow.Action, task string) (*engine.Reply, error) {
-	base.Action, base.SessionID = action, strings.TrimSpace(task)
-	return p.engine.Do(ctx, base)
+func (p *prompts) ask(ctx context.Context, base request.Request, action workflow.Action, task string) (*reply.Reply, error) {
+	base.Action, base.Session = action, strings.TrimSpace(task)
+	out, err := p.engine.Do(ctx, base)
+	return out.Reply, err
 }
 
-func (p *prompts) start(ctx context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) start(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
 	objective := strings.TrimSpace(arguments["objective"])
-	if len(objective) > engine.MaxObjective {
-		return "", fault.New(fault.InvalidArgument, "the objective has %d bytes; at most %d are accepted", len(objective), engine.MaxObjective).
+	if len(objective) > request.MaxObjective {
+		return "", fault.New(fault.InvalidArgument, "the objective has %d bytes; at most %d are accepted", len(objective), request.MaxObjective).
 			WithHint("put the details into a file of the project, and name the file")
 	}
 	now, err := p.ask(ctx, base, workflow.ActionStatus, "")
@@ -71,7 +73,7 @@ func (p *prompts) start(ctx context.Context, base engine.Request, arguments map[
 }
 
 // running names the active tasks of a status.
-func running(r *engine.Reply) string {
+func running(r *reply.Reply) string {
 	if r.SessionID != "" && r.State.Active() {
 		return fmt.Sprintf("%s (session_id %s, at %s)", r.TaskName, r.SessionID, r.Stage)
 	}
@@ -84,7 +86,7 @@ func running(r *engine.Reply) string {
 	return strings.Join(at, ", ")
 }
 
-func (p *prompts) status(ctx context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) status(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
 	now, err := p.ask(ctx, base, workflow.ActionStatus, arguments["task"])
 	if err != nil {
 		return "", err
@@ -94,7 +96,7 @@ func (p *prompts) status(ctx context.Context, base engine.Request, arguments map
 }
 
 // stageTable shows the stages of a status.
-func stageTable(r *engine.Reply) string {
+func stageTable(r *reply.Reply) string {
 	if len(r.Stages) == 0 {
 		return ""
 	}
@@ -137,7 +139,7 @@ func figure(f *float64) string {
 	return fmt.Sprintf("%g", *f)
 }
 
-func (p *prompts) next(ctx context.Context, base engine.Request, arguments map[string]string) (string, error) {
+func (p *prompts) next(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
 	now, err := p.ask(ctx, base, workflow.ActionStatus, arguments["task"])
 	if err != nil {
 		return "", err
@@ -151,7 +153,7 @@ func (p *prompts) next(ctx context.Context, base engine.Request, arguments map[s
 }
 
 func (p *prompts) stage(st workflow.Stage) promptHandler {
-	return func(ctx context.Context, base engine.Request, arguments map[string]string) (string, error) {
+	return func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
 		now, err := p.ask(ctx, base, workflow.ActionStatus, arguments["task"])
 		if err != nil {
 			return "", err
@@ -170,7 +172,7 @@ func (p *prompts) stage(st workflow.Stage) promptHandler {
 }
 
 // elsewhere reports that a task is not at a stage, with the remedy.
-func elsewhere(now *engine.Reply, st workflow.Stage) string {
+func elsewhere(now *reply.Reply, st workflow.Stage) string {
 	text := fmt.Sprintf("I asked for the %s's briefing, but the task %s is not at that stage. The server says:\n\n%s\n\nTell me so in a line or two. ", st.Role, now.TaskName, quote(now.UserMessage))
 	switch there, here := now.At(st.ID), now.At(now.Stage); {
 	case there < 0:
@@ -183,7 +185,7 @@ func elsewhere(now *engine.Reply, st workflow.Stage) string {
 }
 
 // briefing is the reply by which an assistant can act in the current stage, as the tool gives it.
-func briefing(now *engine.Reply) (string, error) {
+func briefing(now *reply.Reply) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Take up the BMAD task %s at its present stage. The server says:\n\n%s\n", now.TaskName, quote(now.UserMessage))
 	if now.RequiresUserConfirmation {

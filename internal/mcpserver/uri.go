@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 )
 
 // scheme is that of the resources' addresses.
@@ -77,21 +77,21 @@ func noResource(text string) error {
 func readParts(parts []string) (a address, ok bool) {
 	switch n := len(parts); {
 	case n == 1 && parts[0] == "workflow":
-		a.view = views.ViewWorkflow
+		a.view = engine.ViewWorkflow
 	case n == 1 && parts[0] == "sessions":
-		a.view = views.ViewSessions
+		a.view = engine.ViewSessions
 	case n == 2 && parts[0] == "sessions":
-		a.view, a.session = views.ViewSession, parts[1]
+		a.view, a.session = engine.ViewSession, parts[1]
 	case n == 3 && parts[0] == "sessions" && parts[2] == "history":
-		a.view, a.session = views.ViewHistory, parts[1]
+		a.view, a.session = engine.ViewHistory, parts[1]
 	case n == 4 && parts[0] == "tasks" && parts[2] == "artifacts":
 		a.view, a.session = parts[3], parts[1]
 		if stage, ok := strings.CutSuffix(a.view, reviewSuffix); ok {
-			a.view, a.stage = views.ViewReview, stage
+			a.view, a.stage = engine.ViewReview, stage
 			break
 		}
 		switch a.view { // these are not artifacts
-		case views.ViewSession, views.ViewHistory, views.ViewSessions, views.ViewWorkflow, views.ViewReview:
+		case engine.ViewSession, engine.ViewHistory, engine.ViewSessions, engine.ViewWorkflow, engine.ViewReview:
 			return a, false
 		}
 	default:

@@ -25,7 +25,7 @@ type waits struct {
 	all int
 }
 
-// hold returns the way in which a call of a client waits, as [engine.Request] has it.
+// hold returns the way in which a call of a client waits, as [request.Request] has it.
 func (w *waits) hold(client string) func(ctx context.Context, project, seen string, look func(context.Context) string) {
 	return func(ctx context.Context, project, seen string, look func(context.Context) string) {
 		if !w.enter(client) {

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -42,7 +43,7 @@ func (r *Reply) shorten(items, text int) {
 	if c := r.Context; c != nil {
 		c.Comments = first(c.Comments, 2*items, func(c *CommentView) { c.cut(text) })
 		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
-		c.Documents = first(c.Documents, items, func(d *Document) { d.Summary = cut(d.Summary) })
+		c.Documents = first(c.Documents, items, func(d *standing.Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
 	}
 	r.shortened = true

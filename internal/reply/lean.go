@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -50,14 +51,14 @@ func (r *Reply) Lean() *Reply {
 	}
 	if c := r.Context; c != nil {
 		lean := *c
-		lean.Documents = first(c.Documents, len(c.Documents), func(d *Document) { d.Size = 0 })
+		lean.Documents = first(c.Documents, len(c.Documents), func(d *standing.Document) { d.Size = 0 })
 		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) {
 			if !a.unseen {
 				a.Question, a.Answer = words.Clip(a.Question, 40), words.Clip(a.Answer, 100)
 			}
 		})
 		out.Context = &lean
-		if slices.ContainsFunc(c.Documents, func(d Document) bool { return d.Path == r.Artifact }) {
+		if slices.ContainsFunc(c.Documents, func(d standing.Document) bool { return d.Path == r.Artifact }) {
 			out.Artifact = ""
 		}
 	}

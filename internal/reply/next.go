@@ -121,12 +121,12 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	if s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.InteractionType = AwaitingRegeneration
 	}
-	switch {
-	case s.AsksScope() && (s.CurrentState == workflow.Generating || s.Continuing()):
+	switch s.Wants() {
+	case standing.WantsScope:
 		out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
-	case s.CurrentState == workflow.Refining && s.Unexplained():
+	case standing.WantsChange:
 		out.PendingUserActions = []string{"say_what_to_change"}
-	case s.Pauses():
+	case standing.WantsStart:
 		out.PendingUserActions = []string{"start_stage"}
 	}
 	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0

@@ -33,76 +33,24 @@ const (
 )
 
 // Reply is what an action answers. Its JSON form is the tool's contract: keys are
-// added, never changed or removed.
+// added, never changed or removed. The keys of an embedded struct stand among those of the reply.
 type Reply struct {
-	SessionID string `json:"session_id,omitempty"`
-	TaskName  string `json:"task_name,omitempty"`
-	// Cwd is the project folder, to which every path in replies is relative.
-	Cwd string `json:"cwd,omitempty"`
-	// Stage and State stand under two names each; both hold the same value.
-	Stage        workflow.StageID `json:"stage,omitempty"`
-	CurrentStage workflow.StageID `json:"current_stage,omitempty"`
-	State        workflow.State   `json:"state,omitempty"`
-	CurrentState workflow.State   `json:"current_state,omitempty"`
+	Place
+	Turn
+	Briefing
+	Measures
+	Judgement
 
-	// RequiresUserConfirmation is true when the assistant must wait for the human.
-	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
-	InteractionType          string `json:"interaction_type"`
-	// UserMessage is Markdown to show to the human.
-	UserMessage        string   `json:"user_message"`
-	PendingUserActions []string `json:"pending_user_actions"`
-	// NextCall is the call that continues, with "…" in place of a text.
-	NextCall map[string]any `json:"next_call,omitempty"`
-
-	StageDescription string            `json:"stage_description,omitempty"`
-	RolePrompt       string            `json:"role_prompt,omitempty"`
-	Engines          []workflow.Engine `json:"engines,omitempty"`
-	Context          *Context          `json:"context,omitempty"`
-
-	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
-	Score           *float64 `json:"score,omitempty"`
-	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
-	GateScore       *float64 `json:"gate_score,omitempty"`
-	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
-	ScoreNote string `json:"score_note,omitempty"`
-
-	// Candidates are the drafts of several engines, where more than one was asked.
-	Candidates []workflow.Candidate `json:"candidates,omitempty"`
-	// Audit is the server's own count, where the stage has a submission.
-	Audit *AuditView `json:"audit,omitempty"`
-	// Evidence is the result of the verify command at the latest submission.
-	Evidence *EvidenceView `json:"evidence,omitempty"`
-	// Gate says who decides at a pending gate, and how.
-	Gate *GateView `json:"gate,omitempty"`
-
-	Verdict workflow.Verdict `json:"verdict,omitempty"`
-	// Needs is what a blocked stage waits for from the human.
-	Needs      string             `json:"needs,omitempty"`
-	Objections []string           `json:"objections,omitempty"`
-	Progress   *workflow.Progress `json:"progress,omitempty"`
-	// Owed are the ids of the criteria for which the report owes a row, the first forty; OwedMore
-	// says how many there are and where.
-	Owed     []string  `json:"owed,omitempty"`
-	OwedMore *OwedMore `json:"owed_more,omitempty"`
-	// Returned are the reasons why the latest report was returned.
-	Returned []string `json:"returned,omitempty"`
-	// Rows counts the rows of the latest report, and names those that did not pass.
-	Rows      *RowsView           `json:"rows,omitempty"`
-	Findings  []workflow.Finding  `json:"findings,omitempty"`
 	Questions []workflow.Question `json:"questions,omitempty"`
 	Gaps      []string            `json:"gaps,omitempty"`
 	// ChangeRequests are the person's comments that the next submission has to take up.
-	ChangeRequests []CommentView       `json:"change_requests,omitempty"`
-	Draft          *Document           `json:"draft,omitempty"`
-	Artifact       string              `json:"artifact_path,omitempty"`
-	Sprints        []workflow.Sprint   `json:"sprints,omitempty"`
-	Rework         int                 `json:"rework_count,omitempty"`
-	Iteration      int                 `json:"iteration,omitempty"`
-	Stages         []StageView         `json:"stages,omitempty"`
-	Artifacts      []workflow.Artifact `json:"artifacts,omitempty"`
-	Sessions       []SessionView       `json:"sessions,omitempty"`
-	Unreadable     []string            `json:"unreadable_sessions,omitempty"`
-	Allowed        []string            `json:"allowed_actions,omitempty"`
+	ChangeRequests []CommentView      `json:"change_requests,omitempty"`
+	Draft          *standing.Document `json:"draft,omitempty"`
+	Artifact       string             `json:"artifact_path,omitempty"`
+	Sprints        []workflow.Sprint  `json:"sprints,omitempty"`
+	Rework         int                `json:"rework_count,omitempty"`
+	Iteration      int                `json:"iteration,omitempty"`
+	Lists
 	// Resource is what the call wanted to see besides.
 	Resource *Resource `json:"resource,omitempty"`
 	// SessionFile is where everything that was shortened here stands in full.
@@ -121,6 +69,84 @@ type Reply struct {
 	unmoved bool
 	// shortened is true where the reply names the session file, because it does not have all.
 	shortened bool
+}
+
+// Place is where the session is.
+type Place struct {
+	SessionID string `json:"session_id,omitempty"`
+	TaskName  string `json:"task_name,omitempty"`
+	// Cwd is the project folder, to which every path in replies is relative.
+	Cwd string `json:"cwd,omitempty"`
+	// Stage and State stand under two names each; both hold the same value.
+	Stage        workflow.StageID `json:"stage,omitempty"`
+	CurrentStage workflow.StageID `json:"current_stage,omitempty"`
+	State        workflow.State   `json:"state,omitempty"`
+	CurrentState workflow.State   `json:"current_state,omitempty"`
+}
+
+// Turn is who acts next, and how.
+type Turn struct {
+	// RequiresUserConfirmation is true when the assistant must wait for the human.
+	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
+	InteractionType          string `json:"interaction_type"`
+	// UserMessage is Markdown to show to the human.
+	UserMessage        string   `json:"user_message"`
+	PendingUserActions []string `json:"pending_user_actions"`
+	// NextCall is the call that continues, with "…" in place of a text.
+	NextCall map[string]any `json:"next_call,omitempty"`
+}
+
+// Briefing is what the stage is told.
+type Briefing struct {
+	StageDescription string            `json:"stage_description,omitempty"`
+	RolePrompt       string            `json:"role_prompt,omitempty"`
+	Engines          []workflow.Engine `json:"engines,omitempty"`
+	Context          *Context          `json:"context,omitempty"`
+}
+
+// Measures are the scores of the document that waits, its evidence, and what its gate asks for.
+type Measures struct {
+	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
+	Score           *float64 `json:"score,omitempty"`
+	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
+	GateScore       *float64 `json:"gate_score,omitempty"`
+	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	ScoreNote string `json:"score_note,omitempty"`
+	// Candidates are the drafts of several engines, where more than one was asked.
+	Candidates []workflow.Candidate `json:"candidates,omitempty"`
+	// Audit is the server's own count, where the stage has a submission.
+	Audit *AuditView `json:"audit,omitempty"`
+	// Evidence is the result of the verify command at the latest submission.
+	Evidence *EvidenceView `json:"evidence,omitempty"`
+	// Gate says who decides at a pending gate, and how.
+	Gate *GateView `json:"gate,omitempty"`
+}
+
+// Judgement is what a report has said, and what the next one owes.
+type Judgement struct {
+	Verdict workflow.Verdict `json:"verdict,omitempty"`
+	// Needs is what a blocked stage waits for from the human.
+	Needs      string             `json:"needs,omitempty"`
+	Objections []string           `json:"objections,omitempty"`
+	Progress   *workflow.Progress `json:"progress,omitempty"`
+	// Owed are the ids of the criteria for which the report owes a row, the first forty; OwedMore
+	// says how many there are and where.
+	Owed     []string  `json:"owed,omitempty"`
+	OwedMore *OwedMore `json:"owed_more,omitempty"`
+	// Returned are the reasons why the latest report was returned.
+	Returned []string `json:"returned,omitempty"`
+	// Rows counts the rows of the latest report, and names those that did not pass.
+	Rows     *RowsView          `json:"rows,omitempty"`
+	Findings []workflow.Finding `json:"findings,omitempty"`
+}
+
+// Lists are what a status lists besides.
+type Lists struct {
+	Stages     []StageView         `json:"stages,omitempty"`
+	Artifacts  []workflow.Artifact `json:"artifacts,omitempty"`
+	Sessions   []SessionView       `json:"sessions,omitempty"`
+	Unreadable []string            `json:"unreadable_sessions,omitempty"`
+	Allowed    []string            `json:"allowed_actions,omitempty"`
 }
 
 // Unmoved marks the reply to a caller who was shown the same revision before.
@@ -181,10 +207,10 @@ type GrantView struct {
 
 // Context is what a stage works from.
 type Context struct {
-	Objective string     `json:"objective,omitempty"`
-	Documents []Document `json:"documents,omitempty"`
-	Answers   []Answer   `json:"user_answers,omitempty"`
-	Feedback  string     `json:"feedback,omitempty"`
+	Objective string              `json:"objective,omitempty"`
+	Documents []standing.Document `json:"documents,omitempty"`
+	Answers   []Answer            `json:"user_answers,omitempty"`
+	Feedback  string              `json:"feedback,omitempty"`
 	// Comments are the person's remarks with which they let the stage before go on.
 	Comments []CommentView `json:"comments,omitempty"`
 	// Memory are notes of earlier runs that may help.
@@ -208,9 +234,6 @@ type CommentView struct {
 func NewCommentView(c workflow.Comment, stage workflow.StageID) CommentView {
 	return CommentView{ID: c.ID, Lines: c.Lines(), Stage: stage, Quote: c.Quote, Kind: c.Kind, Text: c.Text, Replace: c.Replace}
 }
-
-// Document refers to a text in the project.
-type Document = standing.Document
 
 // Answer is a question with the human's answer; an empty one was left open.
 type Answer struct {

@@ -44,14 +44,13 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	}
 	st, rec := s.Stage, s.Current()
 	out := &Reply{
-		SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder, file: s.SessionFile, language: s.Language,
-		action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
-		Stage: s.CurrentStage, CurrentStage: s.CurrentStage,
-		State: s.CurrentState, CurrentState: s.CurrentState,
-		Iteration:   rec.Iteration,
-		Rework:      s.ReworkCount,
-		Revision:    s.Revision,
-		UserMessage: words.Headline(s) + "\n\n" + message,
+		Place: Place{
+			SessionID: s.SessionID, TaskName: s.TaskName, Cwd: s.Folder,
+			Stage: s.CurrentStage, CurrentStage: s.CurrentStage, State: s.CurrentState, CurrentState: s.CurrentState,
+		},
+		Turn:      Turn{UserMessage: words.Headline(s) + "\n\n" + message},
+		Iteration: rec.Iteration, Rework: s.ReworkCount, Revision: s.Revision,
+		file: s.SessionFile, language: s.Language, action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
 	}
 	switch s.Call.Action {
 	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
@@ -93,7 +92,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 
 // OfProject is the reply that lists the sessions of a project, which has none active yet.
 func OfProject(folder string) *Reply {
-	return &Reply{Cwd: folder, InteractionType: NoSession, PendingUserActions: []string{"start"}, describes: true}
+	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, describes: true}
 }
 
 // AddStages describes all stages.
@@ -117,7 +116,7 @@ func (r *Reply) AddStages(s *standing.Standing) {
 }
 
 // waiting refers to the current stage's document; nil where there is none.
-func waiting(s *standing.Standing) *Document {
+func waiting(s *standing.Standing) *standing.Document {
 	doc := s.Waiting()
 	switch {
 	case doc == nil:
@@ -212,7 +211,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 			}
 			out.Findings = append(out.Findings, words.JudgedFindings(s.Language, id, s.Record(id), tail)...)
 			if ref := s.Record(id).FinalResultRef; ref != nil && s.Record(id).Held() {
-				c.Documents = append(c.Documents, Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
+				c.Documents = append(c.Documents, standing.Document{Stage: id, Path: ref.FilePath, Size: ref.Size})
 			}
 		}
 	}
@@ -230,11 +229,11 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 
 // earlier lists the documents of the stages before st: the artifact where one is
 // saved, else the last submission.
-func earlier(s *standing.Standing, st workflow.Stage) []Document {
-	var out []Document
+func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
+	var out []standing.Document
 	for _, before := range s.Workflow.Stages {
 		if scope := s.Record(before.ID).ApprovedScope; scope != nil {
-			out = append(out, Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
+			out = append(out, standing.Document{Stage: before.ID, Path: scope.FilePath, Summary: s.Say("the approved scope"), Size: scope.Size})
 		}
 		if before.ID == st.ID {
 			break

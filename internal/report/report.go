@@ -13,7 +13,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -169,8 +168,8 @@ func (p *page) rounds() {
 }
 
 // decided returns the decisions of the history that a test accepts.
-func (p *page) decided(test func(*workflow.Grant) bool) []views.Step {
-	return slices.DeleteFunc(views.History(p.s, p.found), func(e views.Step) bool { return e.Grant == nil || !test(e.Grant) })
+func (p *page) decided(test func(*workflow.Grant) bool) []workflow.Step {
+	return slices.DeleteFunc(p.s.Steps(p.found), func(e workflow.Step) bool { return e.Grant == nil || !test(e.Grant) })
 }
 
 func (p *page) decisions() {

@@ -55,12 +55,12 @@ func (q *Request) Complete() error {
 		}
 	case workflow.ActionConfirm:
 		// A "no, because …" without the no must not open the gate.
-		if q.Confirmed == nil && (strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0) {
+		if q.Yes == nil && (strings.TrimSpace(q.Feedback) != "" || len(q.Comments) > 0) {
 			return fault.New(fault.InvalidArgument, "confirm with feedback needs confirmed: true or false").
 				WithHint("true saves the document and goes on; false asks for another round with the feedback")
 		}
 	case workflow.ActionApprove:
-		if q.Approved == nil && q.Ask == nil {
+		if q.Yes == nil && q.Ask == nil {
 			return words.ApproveNeeds()
 		}
 	}
@@ -81,7 +81,7 @@ func (q *Request) checkTexts() error {
 	for _, t := range []struct {
 		name, text string
 		limit      int
-	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.SessionID, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200}, {"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.Session, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200}, {"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
 		if err := CheckText(t.name, t.text, t.limit); err != nil {
 			return err
 		}

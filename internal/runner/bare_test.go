@@ -5,7 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -18,19 +19,19 @@ func BenchmarkBareEngine(b *testing.B) {
 		bench := newBench(b, nil)
 		acts := wholeRun()
 		b.StartTimer()
-		id := bench.do(engine.Request{Action: workflow.ActionStart, Objective: "Build a to-do list"}).SessionID
+		id := bench.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Build a to-do list"}}).SessionID
 		for _, stage := range []string{"po", "architect", "sm", "dev", "review", "qa"} {
 			if file := acts[stage][0].file; file != "" {
 				if err := os.WriteFile(filepath.Join(bench.dir, file), []byte(stage), 0o600); err != nil {
 					b.Fatal(err)
 				}
 			}
-			bench.do(engine.Request{Action: workflow.ActionResume, SessionID: id, Inline: true})
+			bench.do(request.Request{Action: workflow.ActionResume, Address: project.Address{Session: id}, Caller: request.Caller{Inline: true}})
 			switch out := bench.do(submitted(workflow.StageID(stage), acts[stage][0].text)); out.State {
 			case workflow.AwaitingConfirmation:
-				bench.do(engine.Request{Action: workflow.ActionConfirm, SessionID: id, Confirmed: &yes, Via: workflow.ChannelScript, Feedback: "yes"})
+				bench.do(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: id}, Decision: request.Decision{Yes: &yes, Feedback: "yes"}, Caller: request.Caller{Via: workflow.ChannelScript}})
 			case workflow.AwaitingApproval:
-				bench.do(engine.Request{Action: workflow.ActionApprove, SessionID: id, Approved: &yes, Via: workflow.ChannelScript, Feedback: "yes"})
+				bench.do(request.Request{Action: workflow.ActionApprove, Address: project.Address{Session: id}, Decision: request.Decision{Yes: &yes, Feedback: "yes"}, Caller: request.Caller{Via: workflow.ChannelScript}})
 			}
 		}
 		if s := bench.session(); s.CurrentState != workflow.Completed {

@@ -13,9 +13,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -156,7 +160,7 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	environ = append([]string{"BMAD_AUDIT_FLOOR=0"}, environ...) // its documents say little
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: engine.Names{Program: "bmad-mcp"},
+		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: standing.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {
@@ -211,28 +215,28 @@ func (b *bench) at(r *runner.Result, reason runner.Reason, place string) {
 }
 
 // do takes an action as another program does.
-func (b *bench) do(req engine.Request) *engine.Reply {
+func (b *bench) do(req request.Request) *reply.Reply {
 	b.t.Helper()
 	req.Cwd = b.dir
 	out, err := b.engine.Do(ctx, req)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return out
+	return out.Reply
 }
 
 // person is a channel that answers from a list.
 type person struct {
 	t    testing.TB
-	said []engine.Response
-	seen []engine.Question
+	said []gate.Response
+	seen []gate.Question
 }
 
-func (p *person) Ask(_ context.Context, q engine.Question) (engine.Response, error) {
+func (p *person) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	p.seen = append(p.seen, q)
 	if len(p.said) == 0 {
 		p.t.Errorf("the person is asked once more than the test expects: %s", q.Lead)
-		return engine.Response{}, nil
+		return gate.Response{}, nil
 	}
 	next := p.said[0]
 	p.said = p.said[1:]
@@ -240,7 +244,7 @@ func (p *person) Ask(_ context.Context, q engine.Question) (engine.Response, err
 	return next, nil
 }
 
-var approve = engine.Response{Decision: workflow.DecisionApprove}
+var approve = gate.Response{Decision: workflow.DecisionApprove}
 
 // types lists the events, without those of engines.
 func (b *bench) types() string {
@@ -257,6 +261,6 @@ func (b *bench) types() string {
 func cost(calls int) price.Money { return price.Money(calls) * (100*2_000 + 10*10_000) }
 
 // submitted is a submission as another program makes it.
-func submitted(stage workflow.StageID, text string) engine.Request {
-	return engine.Request{Action: workflow.ActionSubmit, Stage: string(stage), Results: []engine.Result{{Engine: workflow.Claude, Text: text}}}
+func submitted(stage workflow.StageID, text string) request.Request {
+	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}}
 }

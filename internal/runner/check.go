@@ -17,43 +17,30 @@ const leastText = 200
 const blockedLine = "BLOCKED:"
 
 // check says why an answer is not to be submitted; empty where it is. changes is true where the
-// work was to change the project, changed where it did.
+// work was to change the project, changed where it did. What an answer states, and whether in the
+// right form, is for the engine to read, which refuses it or returns it.
 func check(st workflow.Stage, text string, changes, changed bool) lang.Text {
 	text = strings.TrimSpace(text)
-	if st.Gate == workflow.GateVerdict {
-		return checkReport(text)
-	}
-	a := score.Read(st, text)
-	states := a.Claimed != nil || len(a.Questions)+len(a.Sprints)+len(a.Scope)+len(a.Resolved) > 0
 	switch {
 	case text == "":
 		return lang.T("the answer is empty")
 	case strings.HasPrefix(text, "API Error:"):
 		return lang.T("the answer is an error of the model's server: %s", clip(text, 160))
-	case utf8.RuneCountInString(text) < leastText && !states:
+	case utf8.RuneCountInString(text) < leastText && !states(st, text):
 		return lang.T("the answer %q is not the document of the stage", clip(text, 80))
-	case !a.Defect.Empty():
-		return lang.T("the JSON of the answer %s", a.Defect)
-	case !a.FrontDefect.Empty():
-		return lang.T("the front matter of the answer %s", a.FrontDefect)
 	case changes && !changed && !strings.HasPrefix(text, blockedLine):
 		return lang.T("the answer reports work, and no file of the project has changed")
 	}
 	return lang.Text{}
 }
 
-// checkReport says why an answer is not a report. What a report owes is for the server to say, which
-// returns it to the engine.
-func checkReport(text string) lang.Text {
-	switch {
-	case text == "":
-		return lang.T("the answer is empty")
-	case strings.HasPrefix(text, "API Error:"):
-		return lang.T("the answer is an error of the model's server: %s", clip(text, 160))
-	case utf8.RuneCountInString(text) < leastText && !strings.Contains(text, "{") && !strings.Contains(text, "\n") && !strings.Contains(text, ":"):
-		return lang.T("the answer %q is not the document of the stage", clip(text, 80))
+// states reports whether a short text states anything that the server reads.
+func states(st workflow.Stage, text string) bool {
+	if st.Gate == workflow.GateVerdict {
+		return strings.ContainsAny(text, "{\n:")
 	}
-	return lang.Text{}
+	a := score.Read(st, text)
+	return a.Claimed != nil || len(a.Questions)+len(a.Sprints)+len(a.Scope)+len(a.Resolved) > 0
 }
 
 // clip returns the beginning of a text, on one line.

@@ -15,7 +15,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -53,7 +55,7 @@ func onDisk(t testing.TB, disk *durabletest.Disk, kept vault) (*engine.Engine, *
 			},
 			Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
 		}),
-		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: engine.Names{Program: "bmad-mcp"},
+		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: standing.Names{Program: "bmad-mcp"},
 	})
 	return e, w, runner.New(runner.Options{
 		Engine: e, Workers: []runner.Worker{w}, Folder: path, By: "test", Gates: runner.Yes,
@@ -71,7 +73,7 @@ func TestEveryCut(t *testing.T) {
 	disk := durabletest.New()
 	kept := vault{}
 	e, w, r := onDisk(t, disk, kept)
-	if _, err := e.Do(ctx, engine.Request{Action: workflow.ActionStart, Objective: "Build a list", Cwd: folder(t)}); err != nil {
+	if _, err := e.Do(ctx, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Build a list"}, Address: project.Address{Cwd: folder(t)}}); err != nil {
 		t.Fatal(err)
 	}
 	var calls int

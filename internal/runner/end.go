@@ -13,7 +13,10 @@ import (
 // end ends a run.
 func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 	out := &Result{
-		Reason: e.reason, Why: e.why.In(r.language), Command: e.command, Cost: r.budget.Report(), Reported: r.state.Reported, Reply: r.reply, Before: r.state.Before,
+		Reason: e.reason, Why: e.why.In(r.language), Command: e.command, Cost: r.budget.Report(), Reported: r.state.Reported, Before: r.state.Before,
+	}
+	if r.now.Reply != nil {
+		out.Session = &r.now
 	}
 	if e.reason != Done && r.session.CurrentState != workflow.Cancelled {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
@@ -39,7 +42,7 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 	case r.session.CurrentState.Gated():
 		r.tell(r.gateEvent(), true)
 	case r.session.CurrentState == workflow.Clarifying:
-		r.tell(Event{Type: Questioned, Stage: r.session.CurrentStage, State: r.session.CurrentState, Questions: r.reply.Questions}, true)
+		r.tell(Event{Type: Questioned, Stage: r.session.CurrentStage, State: r.session.CurrentState, Questions: r.now.Questions}, true)
 	}
 	r.tell(Event{
 		Type: kind, Stage: r.session.CurrentStage, State: r.session.CurrentState, Reason: e.reason, Why: out.Why, Command: e.command,

@@ -31,7 +31,7 @@ func TestContracts(t *testing.T) {
 	}
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Person, "review/awaiting_approval")
-	out.Reply = nil // which has its own tests
+	out.Session = nil // which has its own tests
 	var events strings.Builder
 	for _, e := range b.events {
 		fmt.Fprintln(&events, asJSON(t, e, ""))

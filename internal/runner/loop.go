@@ -6,28 +6,23 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // facts gathers what decides about the next step.
 func (r *run) facts() facts {
-	id := r.session.CurrentStage
+	s, id := r.now.Standing, r.session.CurrentStage
 	st, planned := r.plan.stage(id)
-	policy := workflow.GateAuto
-	if r.reply.Gate != nil {
-		policy = r.reply.Gate.Policy
-	}
-	below := r.reply.Gate != nil && r.reply.Gate.AuditFloor != nil
-	pending := r.reply.PendingUserActions
 	f := facts{
-		state: r.session.CurrentState, wanted: st.Engine != "", passed: !planned, changed: slices.Contains(pending, string(workflow.ActionAdopt)),
-		ordinary: slices.Contains(pending, "confirm") || slices.Contains(pending, "approve"), edited: r.reply.Draft != nil && r.reply.Draft.Modified && r.session.CurrentState.Gated(),
-		below: below, strict: policy == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
-		pauses: slices.Contains(pending, "start_stage"), worked: r.worked, spent: r.state.Given[id],
+		state: s.CurrentState, wanted: st.Engine != "", passed: !planned, changed: s.Stopped(),
+		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
+		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
+		pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
 		given: planned && st.Engine == "",
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
-	open := r.reply.Questions
+	open := s.Current().OpenQuestions()
 	f.answers = len(open) > 0 && !slices.ContainsFunc(open, func(q workflow.Question) bool { return r.Answers[q.ID] == "" })
 	return f
 }
@@ -55,8 +50,8 @@ func (r *run) step(ctx context.Context) (*ending, error) {
 func (r *run) stop(s step) *ending {
 	task, stage := r.state.TaskName, r.session.CurrentStage
 	command := ""
-	if r.reply.Gate != nil {
-		command = r.reply.Gate.Terminal
+	if r.now.Gate != nil {
+		command = r.now.Gate.Terminal
 	}
 	person := func(why lang.Text) *ending { return &ending{Person, why, command} }
 	switch s {
@@ -75,7 +70,7 @@ func (r *run) stop(s step) *ending {
 	case stopPause:
 		return person(lang.T("the setting pause has each round wait for your word; to resume the run is this word"))
 	case stopFloor:
-		return person(lang.T("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, r.reply.Audit.Score, *r.reply.Gate.AuditFloor))
+		return person(lang.T("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, r.session.Record(stage).Audit.Score, *r.now.Standing.Policy.AuditFloor))
 	case stopRisk:
 		if r.session.Record(stage).Spent() {
 			return person(lang.T("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage))

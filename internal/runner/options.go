@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -25,7 +26,7 @@ type Worker interface {
 
 // Engine is what a run needs of the program's engine.
 type Engine interface {
-	Do(ctx context.Context, req engine.Request) (*engine.Reply, error)
+	Do(ctx context.Context, req request.Request) (engine.Outcome, error)
 	Session(ctx context.Context, at project.Address) (*workflow.Session, string, error)
 	Projects() *project.Finder
 	// Clock returns the time.
@@ -118,7 +119,7 @@ type Options struct {
 	// Repository may be nil: the project then counts as being in none.
 	Repository Repository
 	// Person brings questions to a person; nil where there is none.
-	Person engine.Channel
+	Person request.Channel
 	Gates  Gates
 	Flags  Flags
 	// Answers are the person's, by question id.
@@ -167,8 +168,8 @@ type Result struct {
 	// Before and After are the repository before the first change and at the end.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
-	// Reply describes the session.
-	Reply *engine.Reply `json:"session,omitempty"`
+	// Session describes the session.
+	Session *engine.Outcome `json:"session,omitempty"`
 }
 
 // worker returns the worker of a name.

@@ -3,8 +3,9 @@ package runner
 import (
 	"context"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -14,12 +15,12 @@ const yesWords = "--yes of the command line"
 // person takes a step that is a person's: their channel is asked, or they have said it beforehand.
 func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	at := r.at()
-	req := engine.Request{SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By, Revision: &at.Revision}
+	req := request.Request{Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()}, Caller: request.Caller{By: r.By}, Revision: &at.Revision}
 	yes := true
 	switch s {
 	case askQuestions, fileAnswers:
 		req.Action = workflow.ActionAnswer
-		r.tell(Event{Type: Questioned, Stage: at.Stage, State: r.session.CurrentState, Questions: r.reply.Questions}, true)
+		r.tell(Event{Type: Questioned, Stage: at.Stage, State: r.session.CurrentState, Questions: r.now.Questions}, true)
 	default:
 		req.Action = workflow.ActionConfirm
 		if r.session.CurrentState == workflow.AwaitingApproval {
@@ -30,40 +31,36 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	switch s {
 	case fileAnswers:
 		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
-		for _, q := range r.reply.Questions {
+		for _, q := range r.now.Questions {
 			req.Answers[q.ID] = r.Answers[q.ID]
 		}
 	case sayYes:
 		req.Via, req.Feedback = workflow.ChannelScript, yesWords
-		if req.Action == workflow.ActionApprove {
-			req.Approved = &yes
-		} else {
-			req.Confirmed = &yes
-		}
+		req.Yes = &yes
 	default:
 		req.Ask = r.Person
 	}
-	reply, err := r.Engine.Do(ctx, req)
+	out, err := r.Engine.Do(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if reply.Gate != nil && reply.Gate.Silence != "" {
-		return &ending{Person, lang.T("no decision was taken: %s", reply.Gate.Silence), reply.Gate.Terminal}, nil
+	if out.Silence != nil {
+		return &ending{Person, lang.T("no decision was taken: %s", out.Silence.Why), out.Gate.Terminal}, nil
 	}
 	return nil, r.decided(ctx, at.Stage)
 }
 
 // gateEvent describes the gate that the session waits at.
 func (r *run) gateEvent() Event {
-	e := Event{Type: GateReached, Stage: r.session.CurrentStage, Round: r.reply.Iteration, State: r.session.CurrentState, Score: r.reply.Score, Verdict: r.reply.Verdict}
-	if r.reply.Audit != nil {
-		e.Audit = &r.reply.Audit.Score
+	e := Event{Type: GateReached, Stage: r.session.CurrentStage, Round: r.now.Iteration, State: r.session.CurrentState, Score: r.now.Score, Verdict: r.now.Verdict}
+	if r.now.Audit != nil {
+		e.Audit = &r.now.Audit.Score
 	}
-	if r.reply.Draft != nil {
-		e.Draft = r.reply.Draft.Path
+	if r.now.Draft != nil {
+		e.Draft = r.now.Draft.Path
 	}
-	if r.reply.Gate != nil {
-		e.Command = r.reply.Gate.Terminal
+	if r.now.Gate != nil {
+		e.Command = r.now.Gate.Terminal
 	}
 	return e
 }

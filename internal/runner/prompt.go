@@ -5,43 +5,12 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// material is what a role prompt refers to, under the keys of a reply.
-type material struct {
-	Stage    workflow.StageID   `json:"stage"`
-	Draft    *reply.Document    `json:"draft,omitempty"`
-	Context  *reply.Context     `json:"context,omitempty"`
-	Gaps     []string           `json:"gaps,omitempty"`
-	Findings []workflow.Finding `json:"findings,omitempty"`
-	// Owed are the ids of the rows that a report owes, Returned the reasons why the last one was
-	// returned.
-	Owed     []string        `json:"owed,omitempty"`
-	OwedMore *reply.OwedMore `json:"owed_more,omitempty"`
-	Returned []string        `json:"returned,omitempty"`
-	// Requests are the person's comments that the answer has to take up.
-	Requests []reply.CommentView `json:"change_requests,omitempty"`
-	Evidence any                 `json:"evidence,omitempty"`
-	Sprints  []workflow.Sprint   `json:"sprints,omitempty"`
-	// Build are the sprints that the person wants.
-	Build any    `json:"build,omitempty"`
-	File  string `json:"session_file,omitempty"`
-}
 
 // promptFor is everything that an engine is told for a stage. problem is why its last answer was
 // not submitted.
-func promptFor(r *engine.Reply, writes bool, problem lang.Text) (string, error) {
-	m := material{Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Requests: r.ChangeRequests, Sprints: r.Sprints, File: r.SessionFile,
-		Owed: r.Owed, OwedMore: r.OwedMore, Returned: r.Returned}
-	if r.Evidence != nil {
-		m.Evidence = r.Evidence
-	}
-	if writes {
-		m.Build = r.NextCall["sprints"]
-	}
-	data, err := workflow.Marshal(m)
+func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error) {
+	data, err := r.Material(writes)
 	if err != nil {
 		return "", err
 	}

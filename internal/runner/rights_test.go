@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -45,7 +46,7 @@ func reopened(t *testing.T) *bench {
 	b.options.Workers = append(b.options.Workers, &script{t: t, name: "api", acts: map[string][]act{}})
 	b.options.Flags = runner.Flags{Stages: "po..sm", Budget: cost(6), Commands: []string{"go vet"}, Engine: "claude", Model: model, Minutes: 60}
 	b.at(b.start("Build a to-do list"), runner.Done, "dev/generating")
-	b.do(engine.Request{Action: workflow.ActionReopen, SessionID: b.session().SessionID, Stage: "architect", Feedback: "again"})
+	b.do(request.Request{Action: workflow.ActionReopen, Address: project.Address{Session: b.session().SessionID}, Stage: "architect", Decision: request.Decision{Feedback: "again"}})
 	b.events, b.options.Flags = nil, runner.Flags{}
 	b.options.Repository = &repository{[]*runner.Tree{{Head: "abc", Changed: []string{" M main.go"}}}}
 	return b

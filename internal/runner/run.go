@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -35,9 +36,9 @@ type run struct {
 	notice   lang.Text
 	unproven bool
 
-	// session and reply describe the session as it is; each step reads them anew.
+	// session and now describe the session as it is; each step reads them anew.
 	session *workflow.Session
-	reply   *engine.Reply
+	now     engine.Outcome
 	worked  int
 	begun   map[workflow.StageID]int // rounds whose begin was told
 
@@ -124,11 +125,11 @@ func (r *run) read(ctx context.Context) error {
 		if !r.session.CurrentState.Active() {
 			action = workflow.ActionStatus
 		}
-		reply, err := r.Engine.Do(ctx, engine.Request{Action: action, SessionID: r.state.SessionID, Cwd: at.Cwd, By: r.By, Inline: true})
+		now, err := r.Engine.Do(ctx, request.Request{Action: action, Address: project.Address{Session: r.state.SessionID, Cwd: at.Cwd}, Caller: request.Caller{By: r.By, Inline: true}})
 		if err != nil {
 			return err
 		}
-		if r.reply = reply; reply.Revision == s.Revision {
+		if r.now = now; now.Revision == s.Revision {
 			return nil
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -93,8 +94,8 @@ func TestPerson(t *testing.T) {
 	acts["dev"] = append(acts["dev"], act{text: again, file: "todo.go"})
 	acts["review"] = []act{{text: failed}, {text: passed}}
 	b := newBench(t, acts)
-	changes := engine.Response{Decision: workflow.DecisionChanges, Feedback: "name the users"}
-	p := &person{t: t, said: []engine.Response{{Answers: map[string]string{"q1": "me", "q2": "a laptop"}}, changes, approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
+	changes := gate.Response{Decision: workflow.DecisionChanges, Feedback: "name the users"}
+	p := &person{t: t, said: []gate.Response{{Answers: map[string]string{"q1": "me", "q2": "a laptop"}}, changes, approve, approve, approve, {Decision: workflow.DecisionChanges, Feedback: "keep the tasks"}}}
 	b.options.Gates, b.options.Person = runner.Ask, p
 	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
 	if len(p.said) > 0 {
@@ -130,13 +131,13 @@ func TestStopsAtAGate(t *testing.T) {
 	if out.Command != "bmad-mcp confirm build-a-to-do-list" || out.Resume != "bmad-mcp run --resume build-a-to-do-list" {
 		t.Errorf("command %q, resume %q", out.Command, out.Resume)
 	}
-	if out.Reply.Draft == nil || out.Reply.Score == nil || *out.Reply.Score != 95 || out.Reply.Audit == nil {
-		t.Errorf("the gate is not described: %+v", out.Reply)
+	if out.Session.Draft == nil || out.Session.Score == nil || *out.Session.Score != 95 || out.Session.Audit == nil {
+		t.Errorf("the gate is not described: %+v", out.Session)
 	}
 	same := b.resume("build-a-to-do-list")
 	b.at(same, runner.Person, "po/awaiting_confirmation")
 	yes := true
-	b.do(engine.Request{Action: workflow.ActionConfirm, Confirmed: &yes})
+	b.do(request.Request{Action: workflow.ActionConfirm, Decision: request.Decision{Yes: &yes}})
 	b.at(b.resume("build-a-to-do-list"), runner.Person, "architect/awaiting_confirmation")
 	if got := b.worker.stages(); got != "po architect" {
 		t.Errorf("the engine worked for %s", got)
@@ -167,8 +168,8 @@ func TestYesHasLimits(t *testing.T) {
 	b = newBench(t, map[string][]act{"po": {{text: asking}}})
 	out = b.start("Build a to-do list")
 	b.at(out, runner.Person, "po/clarifying")
-	if len(out.Reply.Questions) != 2 {
-		t.Errorf("%+v", out.Reply.Questions)
+	if len(out.Session.Questions) != 2 {
+		t.Errorf("%+v", out.Session.Questions)
 	}
 
 	b = newBench(t, nil, "BMAD_SM_GATE=strict")
@@ -202,14 +203,15 @@ func TestAnswers(t *testing.T) {
 func TestFailures(t *testing.T) {
 	acts := wholeRun()
 	acts["po"] = []act{{err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: "side"}, {text: scored(95)}}
+	acts["architect"] = []act{{text: `{"architecture_draft": "` + strings.Repeat("x", 300)}, {text: scored(94)}}
 	acts["dev"] = []act{{text: report}, {text: report, file: "todo.go"}}
 	b := newBench(t, acts)
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Done, "qa/completed")
-	if out.Cost.Spent != cost(9) {
-		t.Errorf("cost %s; failed calls cost too: %s", out.Cost.Spent, cost(9))
+	if out.Cost.Spent != cost(10) {
+		t.Errorf("cost %s; failed calls cost too: %s", out.Cost.Spent, cost(10))
 	}
-	for i, want := range map[int]string{1: "API Error: overloaded", 2: `the answer "side" is not the document`, 6: "no file of the project has changed"} {
+	for i, want := range map[int]string{1: "API Error: overloaded", 2: `the answer "side" is not the document`, 4: "the JSON in claude_result", 7: "no file of the project has changed"} {
 		if !strings.Contains(b.worker.jobs[i].Prompt, want) {
 			t.Errorf("call %d is not told %q", i, want)
 		}

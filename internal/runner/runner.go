@@ -18,8 +18,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -50,8 +50,11 @@ func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, er
 	if err != nil { // before anything is made
 		return nil, err
 	}
-	begun, err := r.o.Engine.Do(ctx, engine.Request{
-		Action: workflow.ActionStart, Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name, Cwd: r.o.Folder, By: r.o.By,
+	begun, err := r.o.Engine.Do(ctx, request.Request{
+		Action:  workflow.ActionStart,
+		Start:   request.Start{Objective: objective, Workflow: r.o.Flags.Workflow, TaskName: name},
+		Address: project.Address{Cwd: r.o.Folder},
+		Caller:  request.Caller{By: r.o.By},
 	})
 	if err != nil {
 		return nil, err

@@ -141,7 +141,6 @@ func TestCheck(t *testing.T) {
 		"empty":                       {stage: "po", text: " \n", want: "the answer is empty"},
 		"a stray word":                {stage: "po", text: "side", want: `the answer "side" is not the document`},
 		"an error that looks like it": {stage: "po", text: "API Error: " + long, want: "the answer is an error of the model's server"},
-		"a broken block":              {stage: "po", text: `{"prd_draft": "` + strings.Repeat("x", 300), want: "the JSON of the answer"},
 		"a verdict":                   {stage: "review", text: "# R\n\nStatus: fail\n"},
 		"a report without a block":    {stage: "review", text: long},
 		"a block alone":               {stage: "review", text: `{"findings": [], "no_checks": "read only"}`},

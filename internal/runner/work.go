@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -48,7 +48,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 			return end, nil
 		}
 		if try > 1 {
-			r.tell(Event{Type: Retry, Stage: t.stage.ID, Engine: t.plan.Engine, Round: r.reply.Iteration + 1, Why: problem.In(r.language)}, true)
+			r.tell(Event{Type: Retry, Stage: t.stage.ID, Engine: t.plan.Engine, Round: r.now.Iteration + 1, Why: problem.In(r.language)}, true)
 		}
 		var final bool
 		if problem, final, err = r.call(ctx, t, try, problem); err != nil {
@@ -98,7 +98,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	} else {
 		t.before = r.worktree(ctx)
 	}
-	if round := r.reply.Iteration + 1; r.begun[st.ID] < round {
+	if round := r.now.Iteration + 1; r.begun[st.ID] < round {
 		r.begun[st.ID] = round
 		r.tell(Event{Type: StageStarted, Stage: st.ID, Round: round, State: r.session.CurrentState, Engine: planned.Engine, Model: planned.Model, Why: planned.why.In(r.language)}, true)
 	}
@@ -108,7 +108,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 // call makes one call of an engine, and keeps its answer and its cost. problem is why there is no
 // answer to submit; final is true where another try cannot bring one.
 func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
-	prompt, err := promptFor(r.reply, t.builds, last)
+	prompt, err := promptFor(r.now, t.builds, last)
 	if err != nil {
 		return problem, false, err
 	}
@@ -120,7 +120,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	if r.Flags.Minutes > 0 {
 		job.Timeout = max(r.deadline().Sub(r.Engine.Clock()), time.Second)
 	}
-	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.reply.Returned) > 0) {
+	if c := r.state.Conversations[t.stage.ID]; try == 1 && c.Engine == t.plan.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0) {
 		job.Session = c.Session // each judgement is by fresh eyes, but for a report that was returned
 	}
 	r.state.Calls++
@@ -259,7 +259,7 @@ func (r *run) submitKept(ctx context.Context) error {
 // nothing is kept.
 func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
 	a := r.state.Answer
-	problem, err = r.handIn(ctx, engine.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
+	problem, err = r.handIn(ctx, request.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
 	if err == nil {
 		r.state.Answer, r.state.Attempt = nil, nil
 		err = r.save()
@@ -274,7 +274,7 @@ func (r *run) submitGiven(ctx context.Context) error {
 		return err
 	}
 	st := r.stage()
-	problem, err := r.handIn(ctx, engine.Result{Engine: st.EnginesFor(r.session.Objective)[0], Text: text})
+	problem, err := r.handIn(ctx, request.Result{Engine: st.EnginesFor(r.session.Objective)[0], Text: text})
 	if err == nil && !problem.Empty() {
 		err = fault.New(fault.InvalidArgument, "the document that was named for %s is not taken: %s", st.ID, problem).
 			WithHint("correct it, or have the run work on this stage")
@@ -291,12 +291,16 @@ func (r *run) submitGiven(ctx context.Context) error {
 
 // handIn submits a text for exactly the point where the session was read. problem is why the text
 // itself is not taken.
-func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Text, err error) {
+func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
 	at := r.at()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
-	reply, err := r.Engine.Do(ctx, engine.Request{
-		Action: workflow.ActionSubmit, SessionID: r.state.SessionID, Cwd: r.project.Dir.Path(), By: r.By,
-		Stage: string(at.Stage), Revision: &at.Revision, Results: []engine.Result{result},
+	out, err := r.Engine.Do(ctx, request.Request{
+		Action:   workflow.ActionSubmit,
+		Address:  project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
+		Caller:   request.Caller{By: r.By},
+		Stage:    string(at.Stage),
+		Revision: &at.Revision,
+		Submit:   request.Submit{Results: []request.Result{result}},
 	})
 	if fault.Is(err, fault.InvalidArgument) {
 		return lang.Of(err), nil
@@ -304,13 +308,8 @@ func (r *run) handIn(ctx context.Context, result engine.Result) (problem lang.Te
 	if err != nil {
 		return problem, err
 	}
-	e := Event{Type: Submitted, Stage: at.Stage, Round: r.reply.Iteration + 1, State: reply.State}
-	// The reply is about the stage that the session has come to.
-	s, _, err := r.Engine.Session(ctx, project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID})
-	if err != nil {
-		return problem, err
-	}
-	rec := s.Record(at.Stage)
+	e := Event{Type: Submitted, Stage: at.Stage, Round: r.now.Iteration + 1, State: out.State}
+	rec := out.Standing.Record(at.Stage) // the reply is about the stage that the session has come to
 	e.Score, e.Verdict, e.Returned, e.Rows = rec.Score, rec.Verdict, rec.Returned, words.Rows(r.language, rec.Criteria)
 	if rec.Audit != nil {
 		e.Audit = &rec.Audit.Score

@@ -42,6 +42,33 @@ func (s *Standing) Unexplained() bool {
 	return again && !commented && last.Feedback == ""
 }
 
+// Want is what the person says before the assistant works on a stage.
+type Want int
+
+// The wants of a stage.
+const (
+	WantsNothing Want = iota
+	WantsScope        // which of the sprints are built
+	WantsChange       // what to change
+	WantsStart        // that the round may begin
+)
+
+// Wants returns what the person says before the assistant works on the stage.
+func (s *Standing) Wants() Want {
+	refining := s.CurrentState == workflow.Refining
+	switch {
+	case !refining && s.CurrentState != workflow.Generating:
+		return WantsNothing
+	case s.AsksScope() && (!refining || s.Continuing()):
+		return WantsScope
+	case refining && s.Unexplained():
+		return WantsChange
+	case s.Pauses():
+		return WantsStart
+	}
+	return WantsNothing
+}
+
 // DefaultScope is what "start development" means: the sprints in rework, else those not built
 // yet, else all.
 func (s *Standing) DefaultScope() []int {

@@ -256,3 +256,27 @@ func TestTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestWants: what a stage cannot do without comes before the word that its round may begin.
+func TestWants(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		stage workflow.StageID
+		state workflow.State
+		event workflow.Event // the last one
+		want  standing.Want
+	}{
+		"a stage begins":         {workflow.PO, workflow.Generating, workflow.EventStarted, standing.WantsStart},
+		"a build begins":         {workflow.Dev, workflow.Generating, workflow.EventApproved, standing.WantsScope},
+		"a no without a word":    {workflow.PO, workflow.Refining, workflow.EventChangesRequested, standing.WantsChange},
+		"a round below the gate": {workflow.PO, workflow.Refining, workflow.EventScoredBelow, standing.WantsStart},
+		"a gate":                 {workflow.PO, workflow.AwaitingConfirmation, workflow.EventScoredReady, standing.WantsNothing},
+	} {
+		s := at(tt.stage, tt.state)
+		s.Policy.Pause = workflow.PauseStages
+		s.History = append(s.History, workflow.Transition{Event: tt.event})
+		if got := s.Wants(); got != tt.want {
+			t.Errorf("%s: got %d, want %d", name, got, tt.want)
+		}
+	}
+}

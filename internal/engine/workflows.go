@@ -1,4 +1,4 @@
-package views
+package engine
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
@@ -8,13 +8,13 @@ import (
 )
 
 // Wants lists the things in a project that need the person's permission.
-func (v *Reader) Wants(at project.Address) (cwd string, wants []permission.Want, err error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Wants(at project.Address) (cwd string, wants []permission.Want, err error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.Close()
-	if wants, err = v.person.In(p).Wants(); err != nil {
+	if wants, err = e.person.In(p).Wants(); err != nil {
 		return "", nil, err
 	}
 	return p.Dir.Path(), wants, nil
@@ -29,13 +29,13 @@ type Workflow struct {
 }
 
 // Workflows lists the workflows of a project, the built-in ones first.
-func (v *Reader) Workflows(at project.Address) ([]Workflow, error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Workflows(at project.Address) ([]Workflow, error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	guard, out := v.person.In(p), make([]Workflow, len(p.Config.Workflows))
+	guard, out := e.person.In(p), make([]Workflow, len(p.Config.Workflows))
 	for i, w := range p.Config.Workflows {
 		out[i] = Workflow{Workflow: w, Default: w.Name == p.Config.Workflow, Allowed: guard.MayFollow(w)}
 	}
@@ -44,8 +44,8 @@ func (v *Reader) Workflows(at project.Address) ([]Workflow, error) {
 
 // Stages lists the stages of all workflows that can be started in a project, each once; where
 // there is no project, those of the built-in ones.
-func (v *Reader) Stages(at project.Address) []workflow.Stage {
-	all, err := v.Workflows(at)
+func (e *Engine) Stages(at project.Address) []workflow.Stage {
+	all, err := e.Workflows(at)
 	if err != nil {
 		return workflow.StagesOf(workflow.Builtins()...)
 	}

@@ -1,4 +1,4 @@
-package integrity
+package engine
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 // maxUnrecorded bounds the sessions without a record that a list verifies.
 const maxUnrecorded = 200
 
-// Changed returns those of a project's sessions that were changed by other hands, by their
+// changed returns those of a project's sessions that were changed by other hands, by their
 // ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
 // for.
-func (k *Keeper) Changed(ctx context.Context, p *project.Project, ids []string, all bool) map[string]workflow.Verification {
+func (k *keeper) changed(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
 	signer := k.readSigner()
 	if k.records == nil || signer == nil && !all {
 		return nil
@@ -27,12 +27,13 @@ func (k *Keeper) Changed(ctx context.Context, p *project.Project, ids []string, 
 	var wg sync.WaitGroup
 	out := map[string]workflow.Verification{}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // reading is most of the work
-	for part := range slices.Chunk(ids, inspected) {
+	for part := range slices.Chunk(sessions, atOnce) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			recorded := k.records.Checkpoints(signer, p.Dir.Path(), part...)
-			for _, id := range part {
+			ids := idsOf(part)
+			recorded := k.records.Checkpoints(signer, p.Dir.Path(), ids...)
+			for _, id := range ids {
 				c, ok := recorded[id]
 				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
 					continue
@@ -53,12 +54,12 @@ func (k *Keeper) Changed(ctx context.Context, p *project.Project, ids []string, 
 	return out
 }
 
-// inspected is how many sessions are checked in one go.
-const inspected = 64
+// atOnce is how many sessions are checked in one go.
+const atOnce = 64
 
 // compared checks a session against its record, if there is one. A file that is as it was
 // recorded needs no other check.
-func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+func (k *keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
 		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
 			return none
@@ -68,7 +69,16 @@ func (k *Keeper) compared(ctx context.Context, p *project.Project, id string, si
 	if err != nil {
 		return none // deleted since, or the list names its problem
 	}
-	check := k.Of(p, id)
-	check.check(s, signer, c)
-	return check.Found
+	check := k.of(p, id)
+	check.inspect(s, signer, c)
+	return check.found
+}
+
+// idsOf returns the ids of sessions.
+func idsOf(sessions []workflow.Summary) []string {
+	out := make([]string, len(sessions))
+	for i, s := range sessions {
+		out[i] = s.SessionID
+	}
+	return out
 }

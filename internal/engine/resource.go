@@ -1,4 +1,4 @@
-package views
+package engine
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
@@ -41,7 +40,7 @@ const maxListed = 200
 
 // Resource reads one of the views of a project: of all of it (sessions, workflow), or of
 // the session that the address names. cwd is the project's folder, "" for the workflow.
-func (v *Reader) Resource(ctx context.Context, at project.Address, view string) (res reply.Resource, cwd string, err error) {
+func (e *Engine) Resource(ctx context.Context, at project.Address, view string) (res reply.Resource, cwd string, err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			err = fault.From(err)
@@ -49,24 +48,24 @@ func (v *Reader) Resource(ctx context.Context, at project.Address, view string) 
 	}()
 	switch view {
 	case ViewWorkflow:
-		res, err = v.OfProject(ctx, nil, view)
+		res, err = e.projectView(ctx, nil, view)
 		return res, "", err
 	case ViewSessions:
-		p, err := v.projects.At(at)
+		p, err := e.Projects().At(at)
 		if err != nil {
 			return res, "", err
 		}
 		defer p.Close()
-		res, err = v.OfProject(ctx, p, view)
+		res, err = e.projectView(ctx, p, view)
 		return res, p.Dir.Path(), err
 	}
-	p, id, err := v.projects.Find(ctx, at)
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
-	check := v.keeper.Of(p, id)
-	s, err := check.Get(ctx)
+	check := e.keeper.of(p, id)
+	s, err := check.get(ctx)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
@@ -74,11 +73,11 @@ func (v *Reader) Resource(ctx context.Context, at project.Address, view string) 
 	return res, p.Dir.Path(), err
 }
 
-// Shown reads a view for a reply, which has room for no more than the newest entries of a
+// shown reads a view for a reply, which has room for no more than the newest entries of a
 // history. s is a session of the project with its check.
-func (v *Reader) Shown(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
+func (e *Engine) shown(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	if view == ViewSessions || view == ViewWorkflow {
-		return v.OfProject(ctx, p, view)
+		return e.projectView(ctx, p, view)
 	}
 	res, err := ofSession(ctx, p, s, check, view)
 	if err != nil || view != ViewHistory || reply.EncodedSize(res.Text) <= reply.MaxShown {
@@ -86,20 +85,20 @@ func (v *Reader) Shown(ctx context.Context, p *project.Project, s *workflow.Sess
 	}
 	res.Truncated = true
 	for room := reply.MaxShown - 500; ; room /= 2 {
-		if res.Text, err = historyJSON(s, check.Vouched(), room); err != nil || reply.EncodedSize(res.Text) <= reply.MaxShown {
+		if res.Text, err = historyJSON(s, check.vouched(), room); err != nil || reply.EncodedSize(res.Text) <= reply.MaxShown {
 			return res, err
 		}
 	}
 }
 
 // ofSession reads a view of a session.
-func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, check *integrity.Check, view string) (reply.Resource, error) {
+func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	switch view {
 	case ViewSession:
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
-		text, err := historyJSON(s, check.Vouched(), 0)
+		text, err := historyJSON(s, check.vouched(), 0)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	names := []string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}
@@ -126,9 +125,9 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		WithHint("there is: %s", strings.Join(names, ", ")).Suggest(view, names)
 }
 
-// OfProject reads a view that is not of one session: the workflow, for which p may be nil, or the
+// projectView reads a view that is not of one session: the workflow, for which p may be nil, or the
 // sessions, the ones changed last first.
-func (v *Reader) OfProject(ctx context.Context, p *project.Project, view string) (res reply.Resource, err error) {
+func (e *Engine) projectView(ctx context.Context, p *project.Project, view string) (res reply.Resource, err error) {
 	if view == ViewWorkflow {
 		return reply.NewResource(view, mimeMarkdown, "", "```mermaid\n"+workflow.Graph()+"```\n"), nil
 	}
@@ -140,7 +139,7 @@ func (v *Reader) OfProject(ctx context.Context, p *project.Project, view string)
 	if err != nil {
 		return res, err
 	}
-	rows := v.Rows(ctx, p, page.Sessions, math.MaxInt, false)
+	rows := e.rows(ctx, p, page.Sessions, math.MaxInt, false)
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
@@ -152,10 +151,10 @@ func (v *Reader) OfProject(ctx context.Context, p *project.Project, view string)
 	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), err
 }
 
-// Rows describes sessions of a project for a list, each with that many bytes of its objective.
+// rows describes sessions of a project for a list, each with that many bytes of its objective.
 // Unless all are asked for, only some of those without a record are checked.
-func (v *Reader) Rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
-	rows, changed := make([]reply.SessionView, len(sessions)), v.keeper.Changed(ctx, p, IDs(sessions), all)
+func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
+	rows, changed := make([]reply.SessionView, len(sessions)), e.keeper.changed(ctx, p, sessions, all)
 	for i, s := range sessions {
 		rows[i] = reply.SessionView{
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
@@ -181,8 +180,8 @@ type IndexEntry struct {
 
 // Index lists what can be read by itself of a project's sessions, of the ones changed
 // last, at most n: each session's file and its artifacts, with their sizes in bytes.
-func (v *Reader) Index(ctx context.Context, at project.Address, n int) (entries []IndexEntry, cwd string, err error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries []IndexEntry, cwd string, err error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return nil, "", err
 	}
@@ -213,4 +212,33 @@ func (v *Reader) Index(ctx context.Context, at project.Address, n int) (entries 
 		}
 	}
 	return entries, p.Dir.Path(), nil
+}
+
+// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
+// not 0, entries of at most that many bytes: the newest, and how many are left out.
+func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
+	steps, omitted := s.Steps(v), 0
+	for used, i := 0, len(steps)-1; i >= 0 && room > 0; i-- {
+		data, err := workflow.Marshal(steps[i])
+		if err != nil {
+			return "", err
+		}
+		if used += len(data) + 1; used > room {
+			steps, omitted = steps[i+1:], i+1
+			break
+		}
+	}
+	out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps}
+	if omitted > 0 {
+		out["omitted"] = omitted
+	}
+	if v.Changed() {
+		out["integrity"], out["problem"] = reply.IntegrityChanged, v.Problem
+	}
+	if room == 0 {
+		data, err := workflow.MarshalIndent(out)
+		return string(data), err
+	}
+	data, err := workflow.Marshal(out)
+	return string(data) + "\n", err
 }

@@ -1,11 +1,4 @@
-// Package integrity detects sessions that were changed by other hands, and seals our own
-// changes.
-//
-// Anybody can edit a session's file. A [Check] compares one session, for one call, with its
-// own chain and with this machine's record of it, the checkpoint, which is kept outside the
-// project. The [Keeper] has the key that histories are sealed with, and the records. A session
-// that was changed continues only where the policy permits it, until the person accepts it.
-package integrity
+package engine
 
 import (
 	"context"
@@ -16,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Records vouch for sessions.
-type Records interface {
+// vouchers vouch for sessions.
+type vouchers interface {
 	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
@@ -29,9 +22,12 @@ type Records interface {
 	Elsewhere(signer workflow.Signer, project, id, file string) []workflow.Elsewhere
 }
 
-// Keeper keeps the key and the records of one program. It is safe for concurrent use.
-type Keeper struct {
-	records Records
+// keeper detects sessions that were changed by other hands, and seals our own changes. It has the key
+// that histories are sealed with, and this machine's records of sessions, which are kept outside of
+// the projects, because anybody can edit a session's file. A session that was changed continues only
+// where the policy permits it, until the person accepts it. It is safe for concurrent use.
+type keeper struct {
+	records vouchers // nil where nothing is sealed or recorded
 	log     *slog.Logger
 
 	signing sync.Mutex
@@ -40,28 +36,25 @@ type Keeper struct {
 	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
 
-// New returns a keeper; with nil for the records, nothing is sealed or recorded.
-func New(records Records, log *slog.Logger) *Keeper { return &Keeper{records: records, log: log} }
+// trusting reports whether sessions are checked at all.
+func (k *keeper) trusting() bool { return k.records != nil }
 
-// Trusting reports whether sessions are checked at all.
-func (k *Keeper) Trusting() bool { return k.records != nil }
-
-// Signer returns the signer that seals histories, or nil. A missing key must not keep people
+// signer returns the signer that seals histories, or nil. A missing key must not keep people
 // from their work: the check of the log reports that there is no seal.
-func (k *Keeper) Signer(ctx context.Context) workflow.Signer {
-	return k.signer(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
+func (k *keeper) signer(ctx context.Context) workflow.Signer {
+	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
 }
 
-// SealNew seals a session that is about to be stored in a project.
-func (k *Keeper) SealNew(ctx context.Context, p *project.Project, s *workflow.Session) {
-	signer := k.Signer(ctx)
+// sealNew seals a session that is about to be stored in a project.
+func (k *keeper) sealNew(ctx context.Context, p *project.Project, s *workflow.Session) {
+	signer := k.signer(ctx)
 	s.SealNew(signer, k.projectID(ctx, p, signer, ""))
 }
 
 // projectID returns the id of a project for a seal, and gives it one if it has none; known is the
 // one by which its session is known. "" where nothing is sealed, or the project cannot have one:
 // the machine's record then says where the session is.
-func (k *Keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
+func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
 	if signer == nil {
 		return ""
 	}
@@ -74,12 +67,12 @@ func (k *Keeper) projectID(ctx context.Context, p *project.Project, signer workf
 
 // readSigner returns the signer that histories were sealed with, without creating a key; nil
 // where there is none.
-func (k *Keeper) readSigner() workflow.Signer {
-	return k.signer(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
+func (k *keeper) readSigner() workflow.Signer {
+	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
 }
 
-// signer gets the signer once.
-func (k *Keeper) signer(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
+// once gets the signer once.
+func (k *keeper) once(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
 	k.signing.Lock()
 	defer k.signing.Unlock()
 	if k.records == nil || k.signs != nil {

@@ -1,17 +1,16 @@
-package views_test
+package workflow_test
 
 import (
 	"encoding/json"
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/views"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestHistoryWaits measures how long a session waited for a person: from the move before their
+// TestStepsWait measures how long a session waited for a person: from the move before their
 // decision, notes left out, and never less than nothing.
-func TestHistoryWaits(t *testing.T) {
+func TestStepsWait(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	entry := func(after time.Duration, action workflow.Action, event workflow.Event) workflow.Transition {
 		return workflow.Transition{At: at.Add(after), Action: action, Event: event}
@@ -27,7 +26,7 @@ func TestHistoryWaits(t *testing.T) {
 	s.History[3].Grant = &workflow.Grant{Decision: workflow.DecisionApprove}
 	s.History[5].Grant = &workflow.Grant{Decision: workflow.DecisionAnswer}
 	zero, three := time.Duration(0), 3*time.Minute
-	steps := views.History(s, workflow.Verification{Unvouched: []workflow.Span{{From: 4, To: 4}}})
+	steps := s.Steps(workflow.Verification{Unvouched: []workflow.Span{{From: 4, To: 4}}})
 	for i, want := range []*time.Duration{nil, nil, nil, &three, nil, &zero} {
 		if got := steps[i].Waited; (got == nil) != (want == nil) || got != nil && *got != *want {
 			t.Errorf("entry %d waited %v, want %v", i+1, got, want)

@@ -1,4 +1,4 @@
-package integrity
+package engine
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Check is the check of one session for one call.
-type Check struct {
-	// Found is the result.
-	Found workflow.Verification
-	// Strict is true where a gate of the session takes only the person's own act.
-	Strict bool
+// check is the check of one session for one call.
+type check struct {
+	// found is the result.
+	found workflow.Verification
+	// strict is true where a gate of the session takes only the person's own act.
+	strict bool
 
-	keeper  *Keeper
+	keeper  *keeper
 	project *project.Project
 	id      string
 	// signer and known are what the session was checked with, and left are the folders that it was
@@ -27,39 +27,39 @@ type Check struct {
 	left   []string
 }
 
-// Of returns the check of one session.
-func (k *Keeper) Of(p *project.Project, id string) *Check {
-	return &Check{keeper: k, project: p, id: id}
+// of returns the check of one session.
+func (k *keeper) of(p *project.Project, id string) *check {
+	return &check{keeper: k, project: p, id: id}
 }
 
-// Get reads the session and checks it.
-func (c *Check) Get(ctx context.Context) (*workflow.Session, error) {
+// get reads the session and checks it.
+func (c *check) get(ctx context.Context) (*workflow.Session, error) {
 	signer := c.keeper.readSigner()
 	recorded := c.checkpoint(signer)
 	s, err := c.project.Backend.Get(ctx, c.id)
 	if err == nil {
-		c.check(s, signer, recorded)
+		c.inspect(s, signer, recorded)
 	}
 	return s, err
 }
 
-// Again checks the session that is now locked, unless neither it nor its record has changed
+// again checks the session that is now locked, unless neither it nor its record has changed
 // since it was checked before.
-func (c *Check) Again(ctx context.Context, s, before *workflow.Session) {
-	signer := c.keeper.Signer(ctx)
+func (c *check) again(ctx context.Context, s, before *workflow.Session) {
+	signer := c.keeper.signer(ctx)
 	recorded := c.checkpoint(signer)
 	if keyOf(signer) != keyOf(c.signer) || recorded == nil || !reflect.DeepEqual(recorded, c.known.Checkpoint) || !reflect.DeepEqual(s, before) {
-		c.check(s, signer, recorded)
+		c.inspect(s, signer, recorded)
 	}
 }
 
-// Seal is called before the locked session is changed; the function it returns seals it
+// seal is called before the locked session is changed; the function it returns seals it
 // afterwards.
-func (c *Check) Seal(ctx context.Context, s *workflow.Session) func() {
-	seal := s.Seal(c.signer, c.Found)
+func (c *check) seal(ctx context.Context, s *workflow.Session) func() {
+	seal := s.Seal(c.signer, c.found)
 	return func() {
 		named := ""
-		if c.Found.Changed() {
+		if c.found.Changed() {
 			c.raise(s)
 		} else {
 			named = s.Project()
@@ -70,16 +70,16 @@ func (c *Check) Seal(ctx context.Context, s *workflow.Session) func() {
 
 // raise has a session go on from the revision on record: a revision is never given twice, not
 // even after an older file was put back.
-func (c *Check) raise(s *workflow.Session) {
+func (c *check) raise(s *workflow.Session) {
 	if c.known.Checkpoint != nil {
 		s.Revision = max(s.Revision, c.known.Checkpoint.Revision)
 	}
 }
 
-// Adopt accepts the session as it was found, if it is still the one of before, and with it
+// adopt accepts the session as it was found, if it is still the one of before, and with it
 // approved texts as they are: texts returns those that differ, which have to be the given ones.
 // note begins the entry in the history.
-func (c *Check) Adopt(
+func (c *check) adopt(
 	ctx context.Context, before *workflow.Session, note workflow.Transition, altered []workflow.Alteration, texts func(*workflow.Session) []workflow.Alteration,
 ) (*workflow.Session, error) {
 	signer, err := c.keeper.records.Signer(ctx) // without a seal the acceptance would not count
@@ -88,7 +88,7 @@ func (c *Check) Adopt(
 	}
 	after, err := c.project.Backend.Update(ctx, c.id, func(_ store.Tx, s *workflow.Session) error {
 		now := c.look(s, signer, c.checkpoint(signer))
-		same := s.Revision == before.Revision && now.Problem == c.Found.Problem && now.Broken == c.Found.Broken
+		same := s.Revision == before.Revision && now.Problem == c.found.Problem && now.Broken == c.found.Broken
 		if !same || !reflect.DeepEqual(texts(s), altered) {
 			return fault.New(fault.Conflict, "the session was changed once more while you decided").WithHint("look at it again: repeat the command")
 		}
@@ -99,22 +99,22 @@ func (c *Check) Adopt(
 		return nil
 	})
 	if err == nil {
-		c.Found = workflow.Verification{}
-		c.Record(ctx, after)
+		c.found = workflow.Verification{}
+		c.record(ctx, after)
 	}
 	return after, err
 }
 
-// Record records the session's present form outside the project. A failure must not fail
+// record records the session's present form outside the project. A failure must not fail
 // the stored change: the session is then ahead of its record.
-func (c *Check) Record(ctx context.Context, s *workflow.Session) {
+func (c *check) record(ctx context.Context, s *workflow.Session) {
 	signer := c.keeper.readSigner()
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
 	cause := ""
-	if c.Found.Changed() {
-		cause = c.Found.Cause().In(c.project.Language(s.Objective))
+	if c.found.Changed() {
+		cause = c.found.Cause().In(c.project.Language(s.Objective))
 	}
 	record, ok := s.Checkpoint(signer, cause)
 	if !ok {
@@ -123,15 +123,15 @@ func (c *Check) Record(ctx context.Context, s *workflow.Session) {
 	if data, err := store.Encode(s); err == nil {
 		record.File = workflow.Hash(data)
 	}
-	record.Strict = c.strict(s)
+	record.Strict = c.owned(s)
 	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Dir.Path(), s.SessionID, record, c.left...); err != nil {
 		c.keeper.unrecorded.Do(func() { c.keeper.log.Warn("sessions are not recorded", "error", err) })
 	}
 }
 
-// Vouched is the result of the check for the session's history.
-func (c *Check) Vouched() workflow.Verification {
-	v := c.Found
+// vouched is the result of the check for the session's history.
+func (c *check) vouched() workflow.Verification {
+	v := c.found
 	if c.keeper.records == nil {
 		v.Unvouched = nil // nothing is sealed here
 	}
@@ -141,7 +141,7 @@ func (c *Check) Vouched() workflow.Verification {
 // checkpoint returns this machine's record of the session, or nil. Read it before the session,
 // unless that is locked: a change is recorded after it is stored, so a record that was read
 // first is never ahead of the session.
-func (c *Check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
+func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 	if c.keeper.records == nil || signer == nil {
 		return nil
 	}
@@ -151,15 +151,15 @@ func (c *Check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 	return nil
 }
 
-// check checks a session against its chain, its record and its folder.
-func (c *Check) check(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
-	c.Found, c.signer = c.look(s, signer, recorded), signer
-	c.Strict = c.strict(s) || c.known.Strict()
+// inspect checks a session against its chain, its record and its folder.
+func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
+	c.found, c.signer = c.look(s, signer, recorded), signer
+	c.strict = c.owned(s) || c.known.Strict()
 }
 
 // look gathers the facts about a session, and says the problem, if there is one, in the
 // language of its person.
-func (c *Check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
+func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.known(c.project, s, signer, recorded)
 	v := s.VerifyAgainst(signer, &c.known)
 	if v.Problem == "" {
@@ -170,7 +170,7 @@ func (c *Check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 
 // known gathers what this machine knows about a session besides its file, and the folders that
 // the session has left.
-func (k *Keeper) known(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
+func (k *keeper) known(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
 	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
 		return out, nil
@@ -190,8 +190,8 @@ func (k *Keeper) known(p *project.Project, s *workflow.Session, signer workflow.
 	return out, left
 }
 
-// strict reports whether a gate of the session requires the person's own act.
-func (c *Check) strict(s *workflow.Session) bool {
+// owned reports whether a gate of the session requires the person's own act.
+func (c *check) owned(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 

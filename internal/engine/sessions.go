@@ -1,18 +1,11 @@
-// Package views reads projects and their sessions for people to see. A view changes nothing.
-//
-// A [Reader] finds the project that an address means and reads of it the sessions, with what
-// the check of their histories found, their histories, rounds and artifacts, the workflows,
-// and the things that wait for a permission.
-package views
+package engine
 
 import (
 	"context"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/integrity"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -20,25 +13,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Reader reads the views. It is safe for concurrent use.
-type Reader struct {
-	projects *project.Finder
-	keeper   *integrity.Keeper
-	person   *permission.Person
-}
-
-// New returns a reader.
-func New(projects *project.Finder, keeper *integrity.Keeper, person *permission.Person) *Reader {
-	return &Reader{projects: projects, keeper: keeper, person: person}
-}
-
 // Projects finds and opens the projects.
-func (v *Reader) Projects() *project.Finder { return v.projects }
+func (e *Engine) Projects() *project.Finder { return e.options.Projects }
 
 // Sessions returns every readable session of a project in short, the oldest first, and
 // an error text for each that is not.
-func (v *Reader) Sessions(ctx context.Context, at project.Address) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Sessions(ctx context.Context, at project.Address) (sessions []workflow.Summary, unreadable []string, cwd string, err error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -57,8 +38,8 @@ const maxLooked = 100
 
 // Known returns the sessions that are known at a bounded cost, changed last first, and the task
 // names of others. Of a project that was listed these are all sessions.
-func (v *Reader) Known(ctx context.Context, at project.Address) (known []workflow.Summary, others []string, err error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Known(ctx context.Context, at project.Address) (known []workflow.Summary, others []string, err error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,8 +57,8 @@ func (v *Reader) Known(ctx context.Context, at project.Address) (known []workflo
 }
 
 // Session returns one session in full, and its project folder.
-func (v *Reader) Session(ctx context.Context, at project.Address) (s *workflow.Session, cwd string, err error) {
-	p, id, err := v.projects.Find(ctx, at)
+func (e *Engine) Session(ctx context.Context, at project.Address) (s *workflow.Session, cwd string, err error) {
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,8 +68,8 @@ func (v *Reader) Session(ctx context.Context, at project.Address) (s *workflow.S
 }
 
 // GateAction returns a session that waits for a decision, and the action that decides.
-func (v *Reader) GateAction(ctx context.Context, at project.Address) (workflow.Action, *workflow.Session, error) {
-	s, _, err := v.Session(ctx, at)
+func (e *Engine) GateAction(ctx context.Context, at project.Address) (workflow.Action, *workflow.Session, error) {
+	s, _, err := e.Session(ctx, at)
 	if err != nil {
 		return "", nil, err
 	}
@@ -103,43 +84,34 @@ func (v *Reader) GateAction(ctx context.Context, at project.Address) (workflow.A
 
 // Inspect returns one session in full, the result of checking it with its approved texts, and its
 // project folder.
-func (v *Reader) Inspect(ctx context.Context, at project.Address) (s *workflow.Session, found workflow.Verification, cwd string, err error) {
-	p, id, err := v.projects.Find(ctx, at)
+func (e *Engine) Inspect(ctx context.Context, at project.Address) (s *workflow.Session, found workflow.Verification, cwd string, err error) {
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, found, "", err
 	}
 	defer p.Close()
-	check := v.keeper.Of(p, id)
-	if s, err = check.Get(ctx); err == nil {
-		check.Found.Altered = documents.On(p).Altered(ctx, s, check.Found)
+	check := e.keeper.of(p, id)
+	if s, err = check.get(ctx); err == nil {
+		check.found.Altered = documents.On(p).Altered(ctx, s, check.found)
 	}
-	return s, check.Found, p.Dir.Path(), err
+	return s, check.found, p.Dir.Path(), err
 }
 
 // Changed returns those of a project's sessions that were changed by other hands, by their
 // ids. Unless all are asked for, only some of those without a record are verified.
-func (v *Reader) Changed(ctx context.Context, at project.Address, ids []string, all bool) (map[string]workflow.Verification, error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []workflow.Summary, all bool) (map[string]workflow.Verification, error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	return v.keeper.Changed(ctx, p, ids, all), ctx.Err()
-}
-
-// IDs returns the ids of sessions.
-func IDs(sessions []workflow.Summary) []string {
-	out := make([]string, len(sessions))
-	for i, s := range sessions {
-		out[i] = s.SessionID
-	}
-	return out
+	return e.keeper.changed(ctx, p, sessions, all), ctx.Err()
 }
 
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
-func (v *Reader) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
-	p, id, err := v.projects.Find(ctx, at)
+func (e *Engine) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
+	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, err
 	}

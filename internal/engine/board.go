@@ -1,4 +1,4 @@
-package views
+package engine
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 type Board struct {
 	// Cwd is the project's folder.
 	Cwd string
-	// Rows are the sessions, changed last first.
+	// rows are the sessions, changed last first.
 	Rows []Row
 	// More is true where older ones were left out.
 	More bool
@@ -29,8 +29,8 @@ type Row struct {
 
 // Board returns at most n sessions of a project, at a cost that hardly grows with how many there
 // are. Broken sessions are described in the language l.
-func (v *Reader) Board(ctx context.Context, at project.Address, n int, l lang.Language) (Board, error) {
-	p, err := v.projects.At(at)
+func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.Language) (Board, error) {
+	p, err := e.Projects().At(at)
 	if err != nil {
 		return Board{}, err
 	}
@@ -44,7 +44,7 @@ func (v *Reader) Board(ctx context.Context, at project.Address, n int, l lang.La
 	for _, b := range all.Broken {
 		board.Broken = append(board.Broken, lang.Of(b.Err).In(l))
 	}
-	changed := v.keeper.Changed(ctx, p, IDs(listed), false)
+	changed := e.keeper.changed(ctx, p, listed, false)
 	for _, s := range listed {
 		_, other := changed[s.SessionID]
 		board.Rows = append(board.Rows, Row{Summary: s, Changed: other})

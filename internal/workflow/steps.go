@@ -1,0 +1,64 @@
+package workflow
+
+import (
+	"slices"
+	"time"
+)
+
+// Step is one entry of a session's history.
+type Step struct {
+	Transition
+	// Waited is how long the session had waited for the human; nil where it had not.
+	Waited *time.Duration
+	// Unvouched is true for a decision in an entry that nothing vouches for.
+	Unvouched bool
+}
+
+// MarshalJSON writes the entry as the session file has it, whether nothing vouches for its
+// decision, and the seconds that the session had waited for the human before it.
+func (s Step) MarshalJSON() ([]byte, error) {
+	data, err := Marshal(s.Transition)
+	if err != nil {
+		return data, err
+	}
+	if s.Unvouched {
+		data = append(data[:len(data)-1], `,"unvouched":true}`...)
+	}
+	if s.Waited == nil {
+		return data, nil
+	}
+	seconds, err := Marshal(s.Waited.Seconds())
+	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
+}
+
+// Steps returns what happened to a session, the oldest first. v is what was found of it.
+func (s *Session) Steps(v Verification) []Step {
+	steps := make([]Step, len(s.History))
+	for i, e := range s.History {
+		steps[i].Transition = e
+		steps[i].Unvouched = e.Grant != nil && !v.Vouches(i+1)
+		if from := before(s.History, i); from >= 0 && decision(e) {
+			// A clock that was set back shows no wait rather than a negative one.
+			waited := max(e.At.Sub(s.History[from].At), 0)
+			steps[i].Waited = &waited
+		}
+	}
+	return steps
+}
+
+// before returns the index of the move before an entry; -1 if there is none.
+func before(history []Transition, i int) int {
+	for i--; i >= 0 && !moves(history[i]); i-- {
+	}
+	return i
+}
+
+// moves reports whether an entry is more than a note.
+func moves(e Transition) bool {
+	return e.Event != EventPolicyChanged && e.Event != EventAdopted && e.Event != EventEdited
+}
+
+// decision reports whether a transition was the human's answer to a session that waited.
+func decision(e Transition) bool {
+	return moves(e) && slices.Contains([]Action{ActionAnswer, ActionConfirm, ActionApprove}, e.Action)
+}
