@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// waiting is a file system on which something happens while a lock is waited for.
+// waiting is a file system that calls a function while somebody waits for a lock.
 type waiting struct {
 	durable.FS
 	meanwhile func()
