@@ -33,7 +33,7 @@ const (
 	listenTo   = `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{%s,"notifications":{%s"taskIds":["%s","nobody"]}}}`
 )
 
-// follows checks what a client is sent that follows a task, and "nobody", until the task ends.
+// follows checks the messages to a client that follows a task, and "nobody", until the task ends.
 func follows(t *testing.T, id string, others string, next func() map[string]any, release func()) {
 	t.Helper()
 	ack, _ := next()["params"].(map[string]any)
