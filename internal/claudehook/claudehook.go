@@ -154,8 +154,13 @@ func readCall(input json.RawMessage) (q request.Request, opens bool) {
 // decidesInShell reports whether a command may decide something for the person.
 func (e HookEvent) decidesInShell() bool {
 	command := readShell(e.Input)
-	powershell := hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
-	return decidesInShell(command, e.Program) || e.Tool == "PowerShell" && powershell
+	if decidesInShell(command, e.Program) {
+		return true
+	}
+	if e.Tool != "PowerShell" {
+		return false
+	}
+	return hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
 }
 
 // isTask reports whether a tool is the workflow's, under whatever name the server has.
@@ -195,7 +200,7 @@ func asksThem(response json.RawMessage) bool {
 	return false
 }
 
-// Answer is the output of a hook that blocks a call.
+// Answer returns the output of a hook that blocks a call.
 func Answer(reason string) ([]byte, error) {
 	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,

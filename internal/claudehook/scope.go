@@ -15,7 +15,7 @@ import (
 // variables that the command itself sets. Anything else is a hole in the text of a word, of these
 // kinds.
 const (
-	// given comes from outside: the environment, files, and programs that print what they find.
+	// given comes from outside, for example from the environment, or from a program that prints files.
 	given = "\x01"
 	// made is put together by the command itself, by a program that changes texts.
 	made = "\x02"
@@ -264,7 +264,7 @@ func (s *scope) learn(file syntax.Node) {
 	})
 }
 
-// learnRead records the variables that a command such as read sets.
+// learnRead records the variables that a command sets, for example read.
 func (s *scope) learnRead(call *syntax.CallExpr, stmt *syntax.Stmt) {
 	if len(call.Args) == 0 || !settingVariables[call.Args[0].Lit()] {
 		return

@@ -304,7 +304,7 @@ func couldDecide(sub string, rest []string) bool {
 	if decisions[sub] || strings.Contains(sub, made) {
 		return true
 	}
-	bare := strings.Trim(sub, holes) == "" // it may be anything, so it is no sign of a decision
+	bare := strings.Trim(sub, holes) == "" // it may be anything, and does not show a decision
 	return !bare && strings.ContainsAny(sub, holes+"*?[") && matchesAny(sub, []string{"confirm", "approve", "reject", "reopen", "cancel", "answer", "adopt", "allow"})
 }
 
@@ -417,7 +417,7 @@ func filledIn(args []string, c step) []string {
 	return out
 }
 
-// code judges the texts that a program such as a shell gets to run.
+// code judges the texts that a program gets to run, for example a shell.
 func (s *shell) code(base string, args []string, c step) {
 	switch {
 	case shells[base]:

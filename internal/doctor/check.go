@@ -65,7 +65,9 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 		return c, statErr == nil && info.IsDir()
 	}
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
-		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
+		info, err := p.dir.Stat(name)
+		isFile := err == nil && !info.IsDir()
+		if isFile || p.dir.LeadsOut(name) {
 			c.add(Problem, name, p.Say("is a file or a link instead of a folder"))
 			c.Detail, c.Remedy = p.Say("a file is in the way"), p.Say("move it away; the folder is made again")
 		}

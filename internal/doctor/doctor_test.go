@@ -30,7 +30,7 @@ var (
 )
 
 // project makes two sessions: the first is completed and has a text, a raw one that
-// it no longer refers to, and an artifact; the second has just begun.
+// it does not refer to, and an artifact; the second has just begun.
 func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 	t.Helper()
 	s := storetest.Files(dir)
@@ -195,8 +195,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestWhatABrokenSessionMayReferTo is left alone: another session's text, one in a folder
-// of its own, an artifact being written; and a reference that is spelled otherwise counts.
+// TestWhatABrokenSessionMayReferTo checks that its possible texts are left alone: another session's
+// text, one in a folder of its own, an artifact being written. A reference in another spelling counts.
 func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 	for name, session := range map[string]string{"newer": `{"version": 99}`, "broken": "{", "of another spelling": ""} {
 		t.Run(name, func(t *testing.T) {

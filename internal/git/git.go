@@ -62,7 +62,7 @@ type Call struct {
 type Failure struct {
 	// Said is the end of its standard error, in whole lines.
 	Said string
-	// Err tells how it ended.
+	// Err is the error with which it ended.
 	Err error
 }
 
@@ -133,7 +133,7 @@ func (c Call) settings() []string {
 var kept = pattern.New(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
 
 // environment returns the environment of git: the person's, so that it finds their settings, keys
-// and proxies, without what could prompt them or lead it elsewhere.
+// and proxies, without variables that could prompt them or lead it elsewhere.
 func (c Call) environment(inherited []string) []string {
 	var out []string
 	var own []string // the person's settings in variables: pairs of name and value

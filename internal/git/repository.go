@@ -109,7 +109,7 @@ func openRepository(top, dir string) *repository {
 	return r
 }
 
-// refusal is the error for a repository that is not read.
+// refusal returns the error for a repository that is not read.
 func refusal(why lang.Text, name string) error {
 	return fault.New(fault.NotAllowed, "the git repository cannot be used: %s (%s)", why, name).
 		WithHint("see what git status says there; or pass --allow-dirty, and the run does without the repository")

@@ -14,7 +14,7 @@ type codexReader struct {
 	model  string
 	before codexUsage
 	out    Outcome
-	// done and failed tell how the turn ended; trouble is the latest error.
+	// done and failed show the end of the turn; trouble is the latest error.
 	done, failed bool
 	trouble      string
 }

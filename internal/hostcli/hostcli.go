@@ -1,5 +1,5 @@
-// Package hostcli has coding assistants that people have installed, such as Claude Code and Codex,
-// do one piece of work without a person in front of them.
+// Package hostcli has a coding assistant that people have installed, Claude Code or Codex, do one
+// piece of work without a person in front of it.
 //
 // A [Job] is the work, an [Outcome] its result. An engine brings its own login, permissions and
 // sandbox. In addition it cannot reach a gate, the state of a run or its own settings, and

@@ -134,14 +134,18 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the line that tells why a program ended: the last one that begins as an error, or
+// String returns the line with the reason why a program ended: the last one that begins as an error, or
 // the last one if none does.
 func (w *words) String() string {
 	last := ""
+	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
 	for line := range strings.FieldsFuncSeq(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' }) {
-		begins := strings.HasPrefix(strings.ToLower(line), "error")
-		if line = strings.TrimSpace(line); line != "" && (begins || !strings.HasPrefix(strings.ToLower(last), "error")) {
-			last = line
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			continue
+		}
+		if isError(line) || !isError(last) {
+			last = trimmed
 		}
 	}
 	return last

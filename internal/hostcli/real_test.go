@@ -42,7 +42,7 @@ func program(t *testing.T, name string) string {
 }
 
 // newReal returns an engine with its project, an ordinary Go module in a repository. The settings
-// of the person and of the project allow what no job may do, and start servers and hooks.
+// of the person and of the project allow more than any job may do, and start servers and hooks.
 func newReal(t *testing.T, name string, steps ...step) *real {
 	t.Helper()
 	path := program(t, name)

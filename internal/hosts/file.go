@@ -35,7 +35,7 @@ func Read(path string) ([]byte, error) {
 }
 
 // Write replaces a host's file atomically if it still holds before. A link stays a link, and the
-// file keeps its permissions and its owner; a new one is for the person alone, since such files
+// file keeps its permissions and its owner; a new one is for the person alone, because such files
 // hold keys.
 func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -220,7 +220,7 @@ func (h Host) HasPlugin(m Machine) bool {
 	return err == nil && strings.Contains(string(text), h.plugin)
 }
 
-// Program is the host's own command.
+// Program returns the host's own command.
 func (h Host) Program() string { return h.program }
 
 // Next tells a person how to activate a new entry.

@@ -21,7 +21,7 @@ import (
 
 var entry = hosts.Entry{Name: "bmad", Command: "/home/ana/go/bin/bmad-mcp"}
 
-// samples are files as people have them, by the host that reads them.
+// samples returns files as people have them, by the host that reads them.
 func samples(t testing.TB) map[string]hosts.Host {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")

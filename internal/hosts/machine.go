@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Machine is the environment that decides where a host keeps its files. A function that is nil asks
+// Machine is the environment on which the places of a host's files depend. A function that is nil asks
 // the system.
 type Machine struct {
 	// OS is linux, darwin or windows, as Go names them.

@@ -43,7 +43,7 @@ type Change struct {
 	before, after []byte
 }
 
-// Name is the host's name for people.
+// Name returns the host's name for people.
 func (c Change) Name() string { return c.host.Name }
 
 // Plan is an entry to be put into the hosts of a machine, or taken out of them.

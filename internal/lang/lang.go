@@ -76,7 +76,7 @@ func (l Language) Count(n int, noun string) string {
 // Word translates a text that is data, for example the role of a built-in stage. It returns the text
 // as it is if it has no translation, for example if it comes from a person's own workflow.
 func (l Language) Word(text string) string {
-	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // a format is no word
+	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // a format is not a word
 		return c.word(text)
 	}
 	return text

@@ -60,8 +60,8 @@ type source struct {
 // are put together before their paragraphs are translated.
 var elsewhere = []string{"help.po"}
 
-// TestCatalogues: each catalogue has every sentence that the program says, with the same
-// arguments, and none besides.
+// TestCatalogues checks that each catalogue has every sentence of the program, with the same
+// arguments, and no other.
 func TestCatalogues(t *testing.T) {
 	t.Parallel()
 	found := readSource(t, "..", filepath.Join("..", "..", "prompts"))

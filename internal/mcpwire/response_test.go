@@ -15,7 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// testWire is a wire without tools.
+// testWire returns a wire without tools.
 func testWire() *Wire {
 	return New("test", "1", Options{
 		FormLimit: func(string) time.Duration { return time.Minute },

@@ -46,7 +46,7 @@ func LastingSession(ctx context.Context) server.ClientSession {
 
 // streamSession is the session of a request that serves a stream of subscriptions. Its
 // filter is the library's, which broadcasts to a session of its own; the acknowledgment goes out
-// with the response, because the library loses it when there is nothing to subscribe to.
+// with the response, because the library loses it if there is nothing to subscribe to.
 type streamSession struct {
 	responseSession
 	library server.SessionWithSubscriptionFilter

@@ -144,7 +144,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	}
 }
 
-// asking is a handler that asks for a form once, and reports the answer.
+// asking handles a call: it asks for a form once, and reports the answer.
 func asking(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if call.Params.RequestState == "" {
 		return server.NewInputRequestBuilder("asked").Elicit("form", mcp.ElicitationParams{

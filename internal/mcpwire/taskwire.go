@@ -33,7 +33,7 @@ type taskRequest struct {
 	} `json:"params"`
 }
 
-// taskClient is the key of the client of a request, to which its tasks belong.
+// taskClient returns the key of the client of a request, to which its tasks belong.
 func taskClient(ctx context.Context) string {
 	if _, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
 		return "" // the only one

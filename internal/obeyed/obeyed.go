@@ -1,7 +1,7 @@
 // Package obeyed knows the files of a project that other programs execute or obey without being
-// told to, such as hooks of git, servers of assistants and tasks of editors. Writing one gives orders
-// to a program that nobody watches, so no agent may. The list is files.txt, with the programs that
-// obey each file.
+// told to, for example hooks of git, servers of assistants and tasks of editors. Writing one gives
+// orders to a program that nobody watches, so no agent may. The list is files.txt, with the programs
+// that obey each file.
 package obeyed
 
 import (

@@ -39,7 +39,7 @@ func StatementOf(session string, g workflow.Grant, answers, nonce string) Statem
 		FeedbackHash: hashText(g.Feedback), CommentsHash: hashComments(g.Comments), AnswersHash: answers, Nonce: nonce,
 	}
 	switch g.Decision {
-	case workflow.DecisionOverride: // the gate, not the page, tells whether a yes overrides it
+	case workflow.DecisionOverride: // the gate decides whether a yes overrides it, not the page
 		s.Decision, s.SHA256 = string(workflow.DecisionApprove), g.SHA256
 	case workflow.DecisionApprove, workflow.DecisionChanges:
 		s.SHA256 = g.SHA256

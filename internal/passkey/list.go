@@ -101,8 +101,10 @@ func (k *Keys) Remove(ctx context.Context, name string) (removed Key, err error)
 // find returns the passkey in use that people call by a name or the beginning of an id.
 func (l list) find(name string) (found *Key, err error) {
 	for i, key := range l.Keys {
+		hasName := key.Name == name
+		hasID := len(name) >= 4 && strings.HasPrefix(key.ID, name)
 		switch {
-		case !key.Removed.IsZero(), key.Name != name && (len(name) < 4 || !strings.HasPrefix(key.ID, name)):
+		case !key.Removed.IsZero(), !hasName && !hasID:
 		case found != nil:
 			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp passkeys --json shows")
 		default:

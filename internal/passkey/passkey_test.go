@@ -104,7 +104,7 @@ func (b *bench) sign(a *passkeytest.Authenticator, g workflow.Grant) workflow.Gr
 	return g
 }
 
-// known are all keys of the list, the removed ones too.
+// known returns all keys of the list, even the removed ones.
 func (b *bench) known() []passkey.Key {
 	b.Helper()
 	var l struct{ Keys []passkey.Key }

@@ -42,7 +42,7 @@ type Options struct {
 	Remember func(ctx context.Context, folder string) error
 }
 
-// Reach knows what one caller may use. It is safe for concurrent use.
+// Reach knows the folders that one caller may use. It is safe for concurrent use.
 type Reach struct {
 	o      Options
 	opened []place
@@ -66,14 +66,14 @@ type Spot struct {
 	Root, Rel string
 }
 
-// Real is the folder's path without links.
+// Real returns the folder's path without links.
 func (s Spot) Real() string { return filepath.Join(s.Root, s.Rel) }
 
 // ErrOutside is the error that every Refusal matches.
 var ErrOutside = lang.Errorf("the folder is out of reach")
 
 // Refusal is the error for a folder out of reach. Its text depends neither on whether the
-// folder exists nor on where links lead.
+// folder exists nor on the targets of links.
 type Refusal struct {
 	Folder string
 	// Why is the rule that excludes the path, or empty if the person may allow it.
@@ -159,7 +159,8 @@ func (r *Reach) Find(folder string) (Spot, error) {
 		return Spot{}, refused
 	}
 	for _, p := range r.o.Remembered() {
-		if p.Real && (len(real) < len(p.Folder) || !strings.EqualFold(real[:len(p.Folder)], p.Folder)) {
+		isWithin := len(real) >= len(p.Folder) && strings.EqualFold(real[:len(p.Folder)], p.Folder)
+		if p.Real && !isWithin {
 			continue // avoids disk access for each project of a long list
 		}
 		if p.Record != "" && contains(open, r.o.Rules.Real(p.Record)) {

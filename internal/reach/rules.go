@@ -205,7 +205,7 @@ func (r Rules) never(folder string) lang.Text {
 	return systemFolder(folder, systems)
 }
 
-// phrase is the text of a line of kept.txt.
+// phrase returns the text of a line of kept.txt.
 func phrase(why string) lang.Text { return lang.T(why) }
 
 func systemFolder(folder string, of map[string]lang.Text) lang.Text {

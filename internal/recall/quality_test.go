@@ -109,7 +109,7 @@ func substring(docs []recall.Doc) finder {
 	}
 }
 
-// bm25 is the plain formula over words in small letters.
+// bm25 ranks by the plain formula over words in small letters.
 func bm25(docs []recall.Doc) finder {
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -220,7 +220,7 @@ func judge(queries []judged, find finder, failed func(judged, []string)) results
 
 // The halves of the judged set. The ranking was chosen with the tuned one. The held one was written
 // after the first lexicon, but its author knew it when he added more domains; the fresh one came
-// after those, and no query of it was looked at since.
+// after those, and nobody has looked at its queries afterwards.
 var halves = []string{"tuned", "held", "fresh"}
 
 var categories = []string{"exact", "inflection", "identifier", "typo", "paraphrase", "cross"}

@@ -37,7 +37,7 @@ const (
 	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
 	asPart     = 0.7
-	asSure     = 0.75 // the least weight of a reading that is no guess
+	asSure     = 0.75 // the least weight of a reading that is not a guess
 )
 
 // longestQuery bounds the work of a search, in bytes.
@@ -253,7 +253,7 @@ func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
 	return best, concepts
 }
 
-// idf is the rarity of a unit that n documents have.
+// idf returns the rarity of a unit that n documents have.
 func (x *Index) idf(n int) float64 {
 	all := float64(len(x.keys))
 	return math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))

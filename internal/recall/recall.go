@@ -49,7 +49,7 @@ type Hit struct {
 	Coverage float64
 	// Cosine is the likeness of the spellings of both texts, from 0 to 1.
 	Cosine float64
-	// Proof is what the query and the document have in common, counted in words that only this
+	// Proof is the common part of the query and the document, counted in words that only this
 	// document has. Unlike Coverage it does not fall with the length of the query.
 	Proof float64
 }

@@ -108,7 +108,7 @@ const (
 	asNobodys   = 0.2
 	asWeak      = 0.4
 	background  = 50
-	// crowded is the number of documents from which the best one is no exception.
+	// crowded is the number of documents from which on the best one is not an exception.
 	crowded = 5000
 )
 

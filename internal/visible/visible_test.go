@@ -80,7 +80,7 @@ func TestEverythingInvisibleIsEscaped(t *testing.T) {
 	}
 }
 
-// hides is a second reading of the same rule, by properties alone.
+// hides decides by the same rule in a second way, by properties alone.
 func hides(r rune) bool {
 	return r != '\n' && r != '\t' && r != ' ' && (unicode.IsControl(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs, unicode.Variation_Selector,

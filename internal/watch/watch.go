@@ -115,7 +115,7 @@ func (w *Watcher) forget(name string) {
 	_ = w.fs.Remove(name) // it may be gone already
 }
 
-// Close stops watching and returns once changed is not called any more.
+// Close stops watching, and returns when changed is not called any longer.
 func (w *Watcher) Close() error {
 	err := w.fs.Close()
 	<-w.ended

@@ -212,7 +212,7 @@ func (w *writer) lineAt(at int) int {
 	return min(sort.SearchInts(w.ends, at), w.last()) + 1 + w.base
 }
 
-// last is the number of line breaks before the last line.
+// last returns the number of line breaks before the last line.
 func (w *writer) last() int {
 	if n := len(w.ends); n > 0 && w.ends[n-1] == len(w.src)-1 {
 		return n - 1
