@@ -1,6 +1,7 @@
 package claudehook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -85,6 +86,34 @@ func hides(code string) bool {
 		return true
 	}
 	return decodes.MatchString(code) && (runs || evaluates.MatchString(code))
+}
+
+// subcommand returns the first word that is not a flag.
+func subcommand(args []string) (sub string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch w := args[i]; {
+		case w == "":
+		case !strings.HasPrefix(w, "-"):
+			return w, args[i+1:]
+		case flagsWithValue[w]:
+			i++
+		}
+	}
+	return "", nil
+}
+
+// runsInput reports whether a program, other than a shell, with these arguments runs its input.
+func runsInput(base string, args []string) bool {
+	operand, _ := subcommand(args)
+	switch {
+	case base == "xargs":
+		return false
+	case base == "make":
+		return slices.Contains(args, "-")
+	case base == "parallel", wrappers[base]:
+		return operand == ""
+	}
+	return takingInput[base]
 }
 
 func words(list string) map[string]bool {

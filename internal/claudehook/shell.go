@@ -333,20 +333,6 @@ func (s *shell) ours(args []string, c step) {
 	}
 }
 
-// subcommand returns the first word that is not a flag.
-func subcommand(args []string) (sub string, rest []string) {
-	for i := 0; i < len(args); i++ {
-		switch w := args[i]; {
-		case w == "":
-		case !strings.HasPrefix(w, "-"):
-			return w, args[i+1:]
-		case flagsWithValue[w]:
-			i++
-		}
-	}
-	return "", nil
-}
-
 // other judges an unknown program: it may run its arguments.
 func (s *shell) other(base string, c step) { //nolint:gocyclo // a case for each way to run arguments
 	args := c.args[1:]
@@ -439,20 +425,6 @@ func (s *shell) code(base string, args []string, c step) {
 	if runsInput(base, args) && strings.Contains(c.input, made) {
 		s.decides = true
 	}
-}
-
-// runsInput reports whether a program, other than a shell, with these arguments runs its input.
-func runsInput(base string, args []string) bool {
-	operand, _ := subcommand(args)
-	switch {
-	case base == "xargs":
-		return false
-	case base == "make":
-		return slices.Contains(args, "-")
-	case base == "parallel", wrappers[base]:
-		return operand == ""
-	}
-	return takingInput[base]
 }
 
 // optionC returns the script that a shell has as an argument.
