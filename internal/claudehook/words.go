@@ -17,26 +17,27 @@ const maxOrder = 12
 
 const (
 	verbs   = `(?:confirm|approve|accept)`
-	objects = `(?:it|them|this|that|these|(?:the |this |that |my )?(?:document|doc|draft|prd|requirements?|` +
-		`architecture|design|sprint plan|plan|gate|result|work|risks?|spec|version|stage|po|architect|sm|dev|review|` +
-		`qa|qa report|report|review report))`
+	objects = `(?:it|them|this|that|these|(?:the |this |that |my )?` +
+		`(?:document|doc|draft|prd|requirements?|architecture|design|sprint plan|plan|gate|result|work|risks?|spec|` +
+		`version|stage|po|architect|sm|dev|review|qa|qa report|report|review report))`
 	// all means every coming gate.
 	all = `(?:all|everything|each of them|every gate|all of (?:it|them)|all gates|all the gates|all stages|them all)`
 	// polite words stand before an order, and tails after it.
-	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|fine|great|good|perfect|nice|cool|thanks|` +
-		`thank you|alright|all right|looks good|looks fine|looks great|lgtm|i agree|agreed|ship it|go ahead|` +
-		`go ahead and|you can|you may|i)[\s,!:–—-]+)*`
-	tails = `(?:[\s,–—-]+(?:please|now|as it is|as is|for me now|thanks|thank you|too|then|and (?:go on|continue|` +
-		`proceed|carry on|move on|go ahead|start|begin|save it|save)(?: (?:with|to) (?:it|the (?:next (?:stage|` +
-		`step)|architecture|architect|plan|development|review|sprints?)))?))*`
-	remark = `(?:yes|yep|yeah|ok|okay|sure|fine|great|good|perfect|nice|nice work|good work|great work|well done|` +
-		`cool|thanks|thank you|alright|all right|(?:it |that |this |the \w+ )?looks (?:good|fine|great|` +
-		`right)(?: to me)?|lgtm|i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|` +
-		`no objections?|nothing to change|ship it|done|hi|hello)`
+	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|` +
+		`fine|great|good|perfect|nice|cool|thanks|thank you|alright|all right|looks good|looks fine|looks great|lgtm|` +
+		`i agree|agreed|ship it|go ahead|go ahead and|you can|you may|i)[\s,!:–—-]+)*`
+	tails = `(?:[\s,–—-]+(?:please|now|as it is|as is|for me now|thanks|thank you|too|then|` +
+		`and (?:go on|continue|proceed|carry on|move on|go ahead|start|begin|save it|save)(?: (?:with|to) ` + nextStep + `)?))*`
+	nextStep = `(?:it|the (?:next (?:stage|step)|architecture|architect|plan|development|review|sprints?))`
+	remark   = `(?:yes|yep|yeah|ok|okay|sure|` +
+		`fine|great|good|perfect|nice|nice work|good work|great work|well done|cool|thanks|thank you|alright|all right|` +
+		`(?:it |that |this |the \w+ )?looks (?:good|fine|great|right)(?: to me)?|lgtm|` +
+		`i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|no objections?|nothing to change|` +
+		`ship it|done|hi|hello)`
 	// task is a preceding instruction: one clause that begins with its verb.
-	task = `(?:please )?(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|` +
-		`hand in|update|revise|fix|add|produce|generate|prepare|complete|work|implement|design|plan|` +
-		`review)\b[^.!?\n;]{0,50}?`
+	task = `(?:please )?` +
+		`(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|hand in|update|revise|fix|` +
+		`add|produce|generate|prepare|complete|work|implement|design|plan|review)\b[^.!?\n;]{0,50}?`
 	chinese = `(?:确认|批准|同意|通过|接受)`
 )
 
@@ -47,8 +48,8 @@ var (
 	standing = pattern.New(`^` + polite + verbs + ` ` + all + `(?: (?:without asking(?: me)?|automatically|for me|from now on))*` + tails + `$|` +
 		`^` + polite + verbs + ` (?:` + objects + ` )?(?:without asking(?: me)?|for me|on my behalf|automatically|yourself)` + tails + `$|` +
 		`^` + polite + `(?:go|run|work) through (?:all |all the |the )?(?:gates|stages)(?: without asking(?: me)?)$|` +
-		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?(?:build it|do it|go on|` +
-		`continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
+		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?` +
+		`(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
 		`^` + polite + `decide (?:it |everything |all |for me |yourself )*(?:on my behalf|for me|yourself)` + tails + `$`)
 	plainRemark = pattern.New(`^` + remark + `$`)
 	// described matches the words of a clause about something that somebody else does, or a time.

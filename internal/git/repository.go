@@ -169,7 +169,7 @@ var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|
 
 // config returns the settings to read a repository with. Files that its own settings include are
 // not read.
-func (r *repository) config(ctx context.Context) (string, error) { //nolint:gocyclo // one pass over the settings
+func (r *repository) config(ctx context.Context) (string, error) {
 	name := filepath.Join(r.common, "config")
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

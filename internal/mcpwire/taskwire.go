@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// The methods of the extension. The library does not know them. It refuses a request only if the rest
-// of it is good, and that refusal is replaced.
+// The methods of the extension. The library does not know them, and refuses them if it finds the rest of
+// a request good. That refusal is replaced.
 const (
 	methodTasksGet    = "tasks/get"
 	methodTasksUpdate = "tasks/update"

@@ -99,8 +99,8 @@ func (c *Codes) New() (string, error) {
 }
 
 // Approved reports whether a person has approved a code of this dashboard, and takes the approval. It
-// returns an error if the code is not this dashboard's, if it has expired, or if its approval was taken
-// before.
+// returns false without an error if nobody has approved it yet. It is an error if the code is not this
+// dashboard's, if it has expired, or if its approval was taken before.
 func (c *Codes) Approved(code string) (bool, error) {
 	name, now := nameOf(Normal(code)), c.now()
 	c.mu.Lock()

@@ -16,10 +16,10 @@ type query struct {
 
 // unit is a part of a query that counts once, by any of its readings.
 type unit struct {
-	// spare marks a unit that does not count against a document that lacks it.
+	// spare is true if the unit does not count against a document that lacks it.
 	spare    bool
 	readings []reading
-	// name is the same for units that mean the same.
+	// name is the same if two units mean the same.
 	name string
 	weak bool
 }

@@ -35,7 +35,7 @@ type Doc struct {
 	Text string
 	// Extra has words beside the text, for example tags.
 	Extra []string
-	// Time decides between documents that match equally well: the later is first.
+	// Time decides if documents match equally well: the later one is first.
 	Time int64
 }
 
@@ -75,7 +75,7 @@ type Index struct {
 	grams   map[uint32][]posting
 }
 
-// document is a Doc in its slot; an empty slot has a length below zero.
+// document is a Doc in its slot. If the slot is empty, its length is below zero.
 type document struct {
 	Doc
 	length float32 // in words

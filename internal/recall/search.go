@@ -16,8 +16,8 @@ const (
 	wholeness   = 1
 )
 
-// Search returns the best documents for a query, best first, at most limit. keep decides by key
-// which documents take part; nil takes all.
+// Search returns the best documents for a query, best first, at most limit. If keep is not
+// nil, it decides by key which documents take part.
 func (x *Index) Search(text string, limit int, keep func(key string) bool) []Hit {
 	return x.boardFor(text).best(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
 }

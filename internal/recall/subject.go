@@ -27,7 +27,7 @@ var Bilingual = sync.OnceValue(func() *Lexicon {
 // Unit is a part of a text that says something: a word, a phrase of the lexicon, or a pair of
 // Chinese characters.
 type Unit struct {
-	// Name is the same for units that mean the same.
+	// Name is the same if two units mean the same.
 	Name string
 	// Text is the unit as it is written.
 	Text string
