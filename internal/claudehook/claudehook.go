@@ -1,8 +1,8 @@
 // Package claudehook keeps an assistant in Claude Code from deciding at a gate in the very turn
-// in which it handed the draft in, unless the person has said so in that turn.
+// in which it handed the draft in, unless the person ordered the decision in that turn.
 //
-// A [Turn] is what happens from one prompt of the person to the next. It is kept between
-// events, which Claude Code reports each to a process of its own. The rules are pure
+// A [Turn] lasts from one prompt of the person to the next. It is kept between events, because
+// Claude Code reports each event to a process of its own. The rules are pure
 // functions over a [HookEvent] and its turn. The server holds its gates by itself; this is
 // against assistants that would relay a decision that nobody has made.
 //
@@ -32,7 +32,7 @@ type HookEvent struct {
 	Prompt    string          `json:"prompt"`
 	// Command is the name of the slash command that the person typed.
 	Command string `json:"command_name"`
-	// Arguments are what the person typed after it.
+	// Arguments is the text that the person typed after it.
 	Arguments string `json:"command_args"`
 	// Cwd is the folder that the host works in.
 	Cwd string `json:"cwd"`
@@ -40,7 +40,7 @@ type HookEvent struct {
 	Program string `json:"-"`
 }
 
-// The names of the events that matter here.
+// The names of the events that concern a turn.
 const (
 	promptSubmitted = "UserPromptSubmit"
 	commandTyped    = "UserPromptExpansion"
@@ -62,13 +62,13 @@ func (e HookEvent) Typed() string {
 type Turn struct {
 	// Prompt is the turn's id.
 	Prompt string `json:"prompt"`
-	// Said is true where the person's prompt orders a decision, Chosen where an answer that they
-	// gave within the turn does. Both are for one gate, and an answer for the draft of that
-	// time; Always is true where the prompt orders decisions on everything.
+	// Said is true if the person's prompt orders a decision, Chosen if an answer that they gave
+	// within the turn does. Each opens one gate, and an answer only counts for the draft of that
+	// time. Always is true if the prompt orders decisions on everything.
 	Said   bool `json:"said,omitempty"`
 	Chosen bool `json:"chosen,omitempty"`
 	Always bool `json:"always,omitempty"`
-	// Submitted is true where a document was handed in within the turn; AsksThem where the
+	// Submitted is true if a document was handed in within the turn, AsksThem if the
 	// server then asked for the call by which their host asks the person.
 	Submitted bool `json:"submitted,omitempty"`
 	AsksThem  bool `json:"asks_them,omitempty"`
@@ -96,7 +96,7 @@ func (t Turn) After(e HookEvent) Turn {
 		}
 	case e.Name == afterTool && isTask(e.Tool):
 		switch q, opens := readCall(e.Input); {
-		case refused(e.Response):
+		case isRefusal(e.Response):
 		case q.Action == workflow.ActionSubmit:
 			t.Submitted, t.Chosen, t.AsksThem = true, false, asksThem(e.Response)
 		case opens:
@@ -106,7 +106,7 @@ func (t Turn) After(e HookEvent) Turn {
 	return t
 }
 
-// Refuse returns why a call must not be made in this turn; "" if it may.
+// Refuse returns the reason why a call must not be made in this turn, or "" if it may.
 func (t Turn) Refuse(e HookEvent) string {
 	if e.Name == beforeTool && changesState(e.Tool, e.Input) {
 		return "This would change what bmad-mcp keeps of its runs: only its own calls do that, so that nothing is recorded that did not happen. " +
@@ -125,7 +125,7 @@ func (t Turn) Refuse(e HookEvent) string {
 	case isTask(e.Tool):
 		q, opens := readCall(e.Input)
 		if !opens || !q.Word().Given && t.AsksThem {
-			return "" // it decides nothing, or is the call by which the person is asked
+			return "" // it decides nothing, or it asks the person
 		}
 		command = string(q.Action)
 	default:
@@ -141,8 +141,8 @@ func (t Turn) Refuse(e HookEvent) string {
 // submitsInShell matches a command that hands in a draft.
 var submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit\b`)
 
-// readCall reads a call to bmad-task as the server does. opens is true if it opens a gate: it may,
-// where it leaves the decision out.
+// readCall reads a call to bmad-task as the server does. opens is true if the call may open a gate,
+// which it also does if it leaves the decision out.
 func readCall(input json.RawMessage) (q request.Request, opens bool) {
 	q, err := arguments.Task(input)
 	if err != nil { // the server refuses it
@@ -154,8 +154,13 @@ func readCall(input json.RawMessage) (q request.Request, opens bool) {
 // decidesInShell reports whether a command may decide something for the person.
 func (e HookEvent) decidesInShell() bool {
 	command := readShell(e.Input)
-	powershell := hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
-	return decidesInShell(command, e.Program) || e.Tool == "PowerShell" && powershell
+	if decidesInShell(command, e.Program) {
+		return true
+	}
+	if e.Tool != "PowerShell" {
+		return false
+	}
+	return hides(command) || callsValue.MatchString(command) && decisionWord.MatchString(command)
 }
 
 // isTask reports whether a tool is the workflow's, under whatever name the server has.
@@ -163,8 +168,8 @@ func isTask(tool string) bool {
 	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
 }
 
-// refused reports whether a reply is a refusal.
-func refused(response json.RawMessage) bool {
+// isRefusal reports whether a reply is a refusal.
+func isRefusal(response json.RawMessage) bool {
 	var blocks []struct{ Text string }
 	if json.Unmarshal(response, &blocks) != nil {
 		return false
@@ -175,7 +180,7 @@ func refused(response json.RawMessage) bool {
 	})
 }
 
-// asksThem reports whether a reply asks for a call by which the person's host asks them.
+// asksThem reports whether a reply asks for a call that makes the host ask the person.
 func asksThem(response json.RawMessage) bool {
 	var blocks []struct{ Text string }
 	if json.Unmarshal(response, &blocks) != nil {
@@ -195,7 +200,7 @@ func asksThem(response json.RawMessage) bool {
 	return false
 }
 
-// Answer is the output of a hook that blocks a call.
+// Answer returns the output of a hook that blocks a call.
 func Answer(reason string) ([]byte, error) {
 	return json.Marshal(map[string]any{"hookSpecificOutput": map[string]any{
 		"hookEventName": beforeTool, "permissionDecision": "deny", "permissionDecisionReason": reason,

@@ -110,7 +110,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestWords tells what counts as an order to decide from what only speaks of deciding.
+// TestWords tells orders to decide from texts that only speak of deciding.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]bool{
 		"confirm":                                 true,
@@ -215,7 +215,7 @@ var readings = []string{
 	`{"action":"confirm","confirmed":null}`, `{"action":"confirm","approved":true}`, `{"action":"confirm","revision":"4"}`, `{"action":"confirm","x":1}`, `["confirm"]`, `{"action":["confirm"]}`, `{"action":"\u0063onfirm"}`, ``,
 }
 
-// TestShellTools: every tool that runs commands is judged, by the shell that it has.
+// TestShellTools checks that every tool that runs commands is judged, by the shell that it has.
 func TestShellTools(t *testing.T) {
 	for _, c := range []struct {
 		tool, command string

@@ -11,18 +11,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// stateFolder holds the runs of a project; in workFolder of it are the drafts, which people
-// and assistants edit.
+// stateFolder holds the runs of a project, and its workFolder the drafts, which people and assistants
+// edit.
 const (
 	stateFolder = ".bmad-task"
 	workFolder  = "work"
 )
 
-// ownRecord is the name of a file that only this program writes, in whatever folder a command
-// runs.
+// ownRecord matches the name of a file that only this program writes. It has no folder, because a
+// command may run in any.
 var ownRecord = pattern.New(`(?i)^(session-[0-9a-f-]{8,}|task-mapping(-\d+)?)\.json$`)
 
-// personsState is a path of the person's own state, outside the projects.
+// personsState matches a path of the person's own state, outside the projects.
 var personsState = pattern.New(`(?i)(^|/)\.local/state/bmad-mcp(/|$)`)
 
 // isState reports whether a path is one of the records that this program keeps.
@@ -85,8 +85,8 @@ func shellChangesState(command string) bool {
 	return changes
 }
 
-// writesState reports whether one command writes to the records, by a redirection or as an
-// argument of something else than a reader.
+// writesState reports whether one command writes to the records: by a redirection, or by naming them
+// to a program that does not only read.
 func (s *scope) writesState(stmt *syntax.Stmt) bool {
 	if slices.ContainsFunc(stmt.Redirs, s.overwrites) {
 		return true
@@ -135,5 +135,5 @@ func onlyReads(base string, args []string) bool {
 	})
 }
 
-// stateInText is a record that is named inside a program text, as after python -c.
+// stateInText matches a record that a program text names, for example after python -c.
 var stateInText = pattern.New(`(?i)\.bmad-task/(session-|task-mapping|names/|locks/|temp/)`)

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
 )
 
-// These were written after the rules, and not looked at while they were.
+// These commands were written after the rules, by somebody who did not look at them.
 var (
 	laterDeciding = []string{
 		`stdbuf -oL bmad-mcp confirm`, `setsid bmad-mcp task approve t`, `FOO="a b" BAR=c bmad-mcp reject t`, `cd "$HOME/p" ; bmad-mcp confirm t --json`,

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// hiddenDecisions name neither this program nor a decision as they are, or run what they put
-// together.
+// hiddenDecisions do not spell out this program or a decision, or run a text that they put together.
 var hiddenDecisions = []string{
 	`$'\x62mad-mcp' confirm`, `$'\142mad-mcp' $'con\x66irm'`, `$'bmad\u002dmcp' confirm`, `bm?d-mcp confirm`, `b*-mcp confirm`, `/usr/local/bin/bm[a]d-mcp approve`, `./b??d-mcp task confirm`,
 	`b{mad,}-mcp confirm`, `{bmad-mcp,confirm}`, `bmad-{mcp,x} confirm`, `{b..b}mad-mcp confirm`, `a=bm; b=ad-mcp; $a$b confirm`, `a="bmad-mcp confirm"; $a`, `x=xbmad-mcp; "${x#x}" confirm`,

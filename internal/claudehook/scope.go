@@ -15,11 +15,11 @@ import (
 // variables that the command itself sets. Anything else is a hole in the text of a word, of these
 // kinds.
 const (
-	// given comes from outside: the environment, files, programs that print what they find.
+	// given comes from outside, for example from the environment, or from a program that prints files.
 	given = "\x01"
 	// made is put together by the command itself, by a program that changes texts.
 	made = "\x02"
-	// passed is an argument of a function or script. Where it is called, it is judged as an argument.
+	// passed is an argument of a function or script, which is judged as an argument of the call.
 	passed = "\x03"
 
 	holes = given + made + passed
@@ -29,7 +29,7 @@ const (
 
 func hole(kind string) string { return strings.Repeat(kind, holeSize) }
 
-// Limits of what is tried: beyond them a value counts as made.
+// The limits of an expansion: beyond them a value counts as made.
 const (
 	maxValues   = 64      // of one variable
 	maxWays     = 256     // to expand the words of one command
@@ -38,19 +38,19 @@ const (
 	maxWork     = 20_000  // expansions of one script
 )
 
-// scope has the values that the variables of a script may have, wherever in it they are set.
+// scope has the values that the variables of a script may have, anywhere in it.
 type scope struct {
 	values map[string][]expand.Variable
 	// now has one value of each, during an expansion.
 	now map[string]expand.Variable
 	// work counts the expansions, of scripts in the script too.
 	work *int
-	// input returns what a statement reads, as [scope.output] does.
+	// input returns the input of a statement, with holes as in the result of [scope.output].
 	input func(*syntax.Stmt) (text string, piped bool)
 }
 
-// exhausted reports whether a script is too much to be judged.
-func (s *scope) exhausted() bool { return *s.work >= maxWork }
+// isExhausted reports whether a script is too long to be judged.
+func (s *scope) isExhausted() bool { return *s.work >= maxWork }
 
 func textual(s string) expand.Variable {
 	if len(s) > maxExpanded {
@@ -71,7 +71,7 @@ func (s *scope) Get(name string) expand.Variable {
 		return expand.Variable{Set: true, Kind: expand.Indexed, List: []string{hole(passed)}}
 	case strings.Trim(name, "0123456789") == "":
 		return textual(hole(passed))
-	case name == "XDG_STATE_HOME": // where it is by default
+	case name == "XDG_STATE_HOME": // its default
 		return textual(hole(given) + "/.local/state")
 	}
 	return textual(hole(given))
@@ -102,7 +102,7 @@ func (s *scope) config() *expand.Config {
 	}
 }
 
-// expansions returns what words may stand for: the fields for each choice of values.
+// expansions returns the fields that words may stand for, one list for each choice of values.
 func (s *scope) expansions(words ...*syntax.Word) [][]string {
 	var out [][]string
 	before := s.now
@@ -118,9 +118,9 @@ func (s *scope) expansions(words ...*syntax.Word) [][]string {
 	return out
 }
 
-// ways chooses values for the variables of words, in every way.
+// ways returns every choice of values for the variables of words.
 func (s *scope) ways(words []*syntax.Word) []map[string]expand.Variable {
-	used := map[string]bool{"IFS": false} // and whether there is a default for it
+	used := map[string]bool{"IFS": false} // true if the word has a default for the variable
 	for _, w := range words {
 		syntax.Walk(w, func(n syntax.Node) bool {
 			if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil {
@@ -135,7 +135,7 @@ func (s *scope) ways(words []*syntax.Word) []map[string]expand.Variable {
 		if len(values) == 0 && hasDefault {
 			values = []expand.Variable{textual(hole(given)), {}}
 		}
-		if len(values)*len(ways) > maxWays || s.exhausted() {
+		if len(values)*len(ways) > maxWays || s.isExhausted() {
 			values = []expand.Variable{textual(hole(made))}
 		}
 		if len(values) == 0 {
@@ -159,7 +159,7 @@ func (s *scope) ways(words []*syntax.Word) []map[string]expand.Variable {
 // fields expands one word by the present values.
 func (s *scope) fields(w *syntax.Word) []string {
 	*s.work++
-	if s.exhausted() {
+	if s.isExhausted() {
 		return []string{hole(made)}
 	}
 	braced := *w
@@ -177,7 +177,7 @@ func (s *scope) fields(w *syntax.Word) []string {
 	return fields
 }
 
-// tameBraces puts a hole in the place of each sequence, and returns how many words the others make.
+// tameBraces replaces each sequence by a hole, and returns how many words the other braces make.
 func tameBraces(w *syntax.Word) int {
 	count := 1
 	for i, part := range w.Parts {
@@ -186,7 +186,7 @@ func tameBraces(w *syntax.Word) int {
 			continue
 		}
 		if b.Sequence {
-			kind := made // of letters, of which a word may be put together
+			kind := made // a sequence of letters, which can spell any word
 			if strings.Trim(b.Elems[0].Lit(), "-0123456789") == "" {
 				kind = given
 			}
@@ -213,7 +213,7 @@ func (s *scope) literal(w *syntax.Word) []string {
 		*s.work++
 		s.now = now
 		text, err := expand.Literal(s.config(), w)
-		if err != nil || s.exhausted() {
+		if err != nil || s.isExhausted() {
 			text = hole(made)
 		}
 		out = append(out, text)
@@ -236,7 +236,7 @@ func (s *scope) document(r *syntax.Redirect) (text string, ok bool) {
 	return "", false
 }
 
-// learn takes in the values that a script gives its variables.
+// learn records the values that a script gives its variables.
 func (s *scope) learn(file syntax.Node) {
 	var stmt *syntax.Stmt
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -264,7 +264,7 @@ func (s *scope) learn(file syntax.Node) {
 	})
 }
 
-// learnRead takes in the variables that a command like read sets.
+// learnRead records the variables that a command sets, for example read.
 func (s *scope) learnRead(call *syntax.CallExpr, stmt *syntax.Stmt) {
 	if len(call.Args) == 0 || !settingVariables[call.Args[0].Lit()] {
 		return
@@ -322,10 +322,10 @@ func (s *scope) add(name string, v expand.Variable) {
 	}
 }
 
-// output returns what statements print: their text if it stands in them, else a hole.
+// output returns the text that statements print if it stands in them, else a hole.
 func (s *scope) output(stmts []*syntax.Stmt) string {
 	if len(stmts) == 1 {
-		if text, ok := s.printed(stmts[0]); ok {
+		if text, ok := s.printedText(stmts[0]); ok {
 			return text
 		}
 	}
@@ -344,11 +344,11 @@ func (s *scope) output(stmts []*syntax.Stmt) string {
 	return hole(kind)
 }
 
-// wideField matches a format that makes much of little.
+// wideField matches a format that makes a long text of a short one.
 var wideField = pattern.New(`%[^%a-zA-Z]*(?:\d{4}|\*)`)
 
-// printed returns what a simple command prints of the text that it has.
-func (s *scope) printed(stmt *syntax.Stmt) (string, bool) { //nolint:gocyclo // a case for each command that prints
+// printedText returns the output of a simple command that prints its own arguments or input.
+func (s *scope) printedText(stmt *syntax.Stmt) (string, bool) { //nolint:gocyclo // a case for each command that prints
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 {
 		return "", false

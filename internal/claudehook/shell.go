@@ -15,9 +15,9 @@ import (
 )
 
 // A shell command decides if it runs this program for a decision of the person. It is parsed and
-// expanded as a shell does it. A command that cannot be shown harmless and names both the program and
-// a decision counts as one, and so does a command that runs what it puts together itself: one
-// question too many is cheap. What stands in files that a command only names is not seen.
+// expanded as a shell does it. A command that cannot be shown harmless counts as a decision if it
+// names both the program and a decision, or if it runs a text that it puts together itself: one
+// question too many is cheap. The contents of files that a command names are not seen.
 
 var (
 	// ourName matches a text that mentions this program; paths of its files do not count.
@@ -25,23 +25,24 @@ var (
 	ourFiles = pattern.New(`(?i)\.bmad-(task|core|method)(/[^\s'"]*)?`)
 	// ourProgram is the base name of this program, as it is built and released.
 	ourProgram = pattern.New(`(?i)^bmad-mcp([-_.][a-z0-9_.-]+)?$`)
-	// ourNames are examples of it, for a name with holes.
+	// ourNames are examples of such names, to compare with a name that has holes.
 	ourNames = []string{"bmad-mcp", "bmad-mcp.exe", "bmad-mcp-linux-amd64", "bmad-mcp-darwin-arm64"}
 	quoting  = strings.NewReplacer("\\\n", "", `\`, "", `'`, "", `"`, "")
 	// escape matches a character by its number, as texts of most languages have it.
 	escape = pattern.New(`\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3})`)
-	// joints are what stands between the parts of a text that a program puts together.
+	// joints matches the characters between the parts of a text that a program puts together.
 	joints = pattern.New(`[^\pL\pN]+`)
 )
 
-// squeezed returns a text without quotes, escapes and all else that can stand inside of a word.
-func squeezed(text string) string {
+// squeeze returns a text with its escapes resolved, and without quotes and all else that can stand
+// inside of a word.
+func squeeze(text string) string {
 	text = escape.ReplaceAllStringFunc(text, func(e string) string {
 		digits, base := strings.TrimLeft(e[1:], "xu"), 16
 		if len(digits) == len(e)-1 {
 			base = 8
 		}
-		n, _ := strconv.ParseUint(digits, base, 32) // which the pattern has checked
+		n, _ := strconv.ParseUint(digits, base, 32) // the pattern has checked it
 		return string(rune(n))                      //nolint:gosec // of at most 32 bits, by the pattern
 	})
 	return joints.ReplaceAllString(text, "")
@@ -57,7 +58,7 @@ func decidesInShell(command, program string) (decides bool) {
 	s.scope.work = new(int)
 	s.read(command)
 	defer func() {
-		if recover() != nil { // the text is anyone's
+		if recover() != nil { // anyone may have written the text
 			decides = s.mentionsDecision()
 		}
 	}()
@@ -66,7 +67,11 @@ func decidesInShell(command, program string) (decides bool) {
 		return s.mentionsDecision() || hides(command)
 	}
 	s.script(file)
-	return s.decides || s.serves && s.reaches || s.suspect && s.mentionsDecision() || s.scope.exhausted()
+	reached := s.serves && s.reaches
+	if s.decides || reached || s.scope.isExhausted() {
+		return true
+	}
+	return s.suspect && s.mentionsDecision()
 }
 
 func parse(command string) (*syntax.File, error) {
@@ -75,16 +80,16 @@ func parse(command string) (*syntax.File, error) {
 
 func readShell(input json.RawMessage) string {
 	var c struct{ Command string }
-	_ = json.Unmarshal(input, &c) // without a command nothing is decided
+	_ = json.Unmarshal(input, &c) // a call without a command decides nothing
 	return c.Command
 }
 
 const (
 	// maxDepth bounds how deep shells in shells are read.
 	maxDepth = 4
-	// maxFilled bounds, in bytes, what is filled in for arguments.
+	// maxFilled bounds, in bytes, the text that is filled in for arguments.
 	maxFilled = 4096
-	// maxRead bounds, in bytes, what the words of a command may stand for.
+	// maxRead bounds, in bytes, all that the words of a command may stand for.
 	maxRead = 4 << 20
 )
 
@@ -101,11 +106,11 @@ type found struct {
 	// text is the whole command without quoting, and all that its words stand for.
 	text    strings.Builder
 	decides bool
-	// suspect is true where it may run anything that it mentions.
+	// suspect is true if it may run anything that it mentions.
 	suspect bool
-	// written are the files that get a text that the command makes.
+	// written has the files to which the command writes a text that it makes.
 	written map[string]bool
-	// serves is true where it serves over HTTP, reaches where something may call that.
+	// serves is true if it serves over HTTP, reaches if another of its programs may call that.
 	serves, reaches bool
 }
 
@@ -120,19 +125,22 @@ func (s *shell) read(text string) {
 // names reports whether a text mentions this program.
 func (s *shell) names(text string) bool {
 	text = ourFiles.ReplaceAllString(text, " ")
-	return ourName.MatchString(text) || ourName.MatchString(squeezed(text)) || s.program != "" && strings.Contains(text, s.program)
+	if s.program != "" && strings.Contains(text, s.program) {
+		return true
+	}
+	return ourName.MatchString(text) || ourName.MatchString(squeeze(text))
 }
 
 // mentionsDecision reports whether the command names both this program and a decision.
 func (s *shell) mentionsDecision() bool {
 	text := s.text.String()
-	return s.names(text) && (decisionWord.MatchString(text) || decisionWord.MatchString(squeezed(text)))
+	return s.names(text) && (decisionWord.MatchString(text) || decisionWord.MatchString(squeeze(text)))
 }
 
 // step is a simple command of a script, in one of the ways in which its words can be expanded.
 type step struct {
 	args []string
-	// input is what it reads if that is not where the script reads; piped is true then.
+	// input is the text that it reads if piped is true. Else it reads from the script's own input.
 	input string
 	piped bool
 }
@@ -167,23 +175,28 @@ func (s *shell) script(file *syntax.File) {
 	}
 }
 
-// writes notes where a statement puts a text that it makes.
+// writes notes the files into which a statement writes a text that it makes.
 func (s *shell) writes(stmt *syntax.Stmt) {
 	for _, r := range stmt.Redirs {
-		if (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob) && strings.Contains(s.scope.output([]*syntax.Stmt{stmt}), made) {
-			for _, file := range s.scope.literal(r.Word) {
-				s.written[path.Clean(file)] = true
-			}
+		if !writesFile(r.Op) || !strings.Contains(s.scope.output([]*syntax.Stmt{stmt}), made) {
+			continue
+		}
+		for _, file := range s.scope.literal(r.Word) {
+			s.written[path.Clean(file)] = true
 		}
 	}
 }
 
-// isMade reports whether a program, or the file of one, is put together by the command.
+func writesFile(op syntax.RedirOperator) bool {
+	return op == syntax.RdrOut || op == syntax.AppOut || op == syntax.RdrClob
+}
+
+// isMade reports whether the command puts together a program, or writes its file.
 func (s *shell) isMade(file string) bool {
 	return strings.Contains(file, made) || s.written[path.Clean(file)]
 }
 
-// dropEmpty removes the empty words at the begin, which name no program.
+// dropEmpty removes the empty words at the beginning, which name no program.
 func dropEmpty(args []string) []string {
 	for len(args) > 0 && args[0] == "" {
 		args = args[1:]
@@ -191,7 +204,7 @@ func dropEmpty(args []string) []string {
 	return args
 }
 
-// pipes returns, for the statements that read from a pipe, what writes into it.
+// pipes returns, for each statement that reads from a pipe, the statement that writes into it.
 func pipes(file *syntax.File) map[*syntax.Stmt]*syntax.Stmt {
 	from := map[*syntax.Stmt]*syntax.Stmt{}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -199,7 +212,7 @@ func pipes(file *syntax.File) map[*syntax.Stmt]*syntax.Stmt {
 		if !ok || b.Op != syntax.Pipe && b.Op != syntax.PipeAll {
 			return true
 		}
-		syntax.Walk(b.Y, func(n syntax.Node) bool { // what stands inside of it reads there too
+		syntax.Walk(b.Y, func(n syntax.Node) bool { // the statements inside of it read there too
 			if stmt, ok := n.(*syntax.Stmt); ok {
 				from[stmt] = b.X
 			}
@@ -210,7 +223,7 @@ func pipes(file *syntax.File) map[*syntax.Stmt]*syntax.Stmt {
 	return from
 }
 
-// input returns what a statement reads: a text or a hole.
+// input returns the input of a statement: a text or a hole. piped is false if it has none of its own.
 func (s *shell) input(stmt *syntax.Stmt, from map[*syntax.Stmt]*syntax.Stmt) (text string, piped bool) {
 	for _, r := range stmt.Redirs {
 		if text, ok := s.scope.document(r); ok {
@@ -244,7 +257,7 @@ func (s *shell) call(c step) {
 		s.ours(c.args[1:], c)
 	case s.couldBeOurs(c.args[0]):
 		sub, rest := subcommand(c.args[1:])
-		s.decides = s.decides || isMade || sub != "" && couldDecide(sub, rest)
+		s.decides = s.decides || isMade || couldDecide(sub, rest)
 		s.other(base, c)
 	case isInert(base, c.args[1:]):
 	default:
@@ -282,16 +295,16 @@ func matchesAny(w string, names []string) bool {
 	return slices.ContainsFunc(names, matches.MatchString)
 }
 
-// couldDecide reports whether the words behind a program are a decision, if the program is ours.
+// couldDecide reports whether the words behind a program would be a decision if it were ours.
 func couldDecide(sub string, rest []string) bool {
 	if sub == "task" {
 		action, _ := subcommand(rest)
-		return action != "" && couldDecide(action, nil)
+		return couldDecide(action, nil)
 	}
 	if decisions[sub] || strings.Contains(sub, made) {
 		return true
 	}
-	bare := strings.Trim(sub, holes) == "" // it may be anything, which says nothing
+	bare := strings.Trim(sub, holes) == "" // it may be anything, and does not show a decision
 	return !bare && strings.ContainsAny(sub, holes+"*?[") && matchesAny(sub, []string{"confirm", "approve", "reject", "reopen", "cancel", "answer", "adopt", "allow"})
 }
 
@@ -305,7 +318,7 @@ func (s *shell) ours(args []string, c step) {
 	switch {
 	case sub == "serve" && overHTTP:
 		s.serves = true
-	case sub == "", sub == "serve": // it follows its input
+	case sub == "", sub == "serve": // the calls come on its input
 		unseen := c.piped && strings.ContainsAny(c.input, holes)
 		s.decides, s.suspect = s.decides || unseen, true
 	case strings.ContainsAny(sub, holes+"*?["):
@@ -320,45 +333,35 @@ func (s *shell) ours(args []string, c step) {
 	}
 }
 
-// subcommand returns the first word that is not a flag.
-func subcommand(args []string) (sub string, rest []string) {
-	for i := 0; i < len(args); i++ {
-		switch w := args[i]; {
-		case w == "":
-		case !strings.HasPrefix(w, "-"):
-			return w, args[i+1:]
-		case flagsWithValue[w]:
-			i++
-		}
-	}
-	return "", nil
-}
-
 // other judges an unknown program: it may run its arguments.
 func (s *shell) other(base string, c step) { //nolint:gocyclo // a case for each way to run arguments
 	args := c.args[1:]
 	if base == "xargs" || base == "find" || base == "parallel" {
 		args = filledIn(args, c)
 	}
-	if base == "command" && len(args) > 1 && (args[0] == "-v" || args[0] == "-V") {
+	if base == "command" && len(args) > 1 && strings.EqualFold(args[0], "-v") {
 		return
 	}
 	builds := base == "go" && len(args) > 0 && args[0] != "run"
+	goRuns := base == "go" && !builds
 	// Its commands may stand in a file, or come on its input.
-	runs := executor(base) || strings.Contains(c.args[0], "/") || base == "go" && !builds || c.piped
+	runs := goRuns || executor(base) || strings.Contains(c.args[0], "/") || c.piped
 	wraps := false
 	for i, w := range args {
 		rest := step{args[i+1:], c.input, c.piped}
 		name := baseName(w)
 		switch {
 		case builds:
-		case s.isOurs(w): // as after sudo, timeout or xargs
+		case s.isOurs(w): // for example after sudo, timeout or xargs
 			s.ours(rest.args, rest)
 			runs, wraps = false, true
 			continue
 		case s.couldBeOurs(w):
 			sub, after := subcommand(rest.args)
-			s.decides = s.decides || decisions[sub] && couldDecide(sub, after) || strings.Trim(w, made) == "" && strings.Contains(sub, made)
+			allMade := strings.Trim(w, made) == "" && strings.Contains(sub, made)
+			if allMade || decisions[sub] && couldDecide(sub, after) {
+				s.decides = true
+			}
 		case wrappers[base] && executor(name):
 			s.other(name, step{args[i:], c.input, c.piped})
 			return
@@ -374,7 +377,7 @@ func (s *shell) other(base string, c step) { //nolint:gocyclo // a case for each
 	s.reaches = s.reaches || !wraps
 }
 
-// filledIn returns the arguments of a program that fills in what it reads or finds.
+// filledIn returns the arguments of a program that fills in the words that it reads or finds.
 func filledIn(args []string, c step) []string {
 	found, place := hole(given), "{}"
 	if c.piped {
@@ -400,7 +403,7 @@ func filledIn(args []string, c step) []string {
 	return out
 }
 
-// code judges what a program that runs programs gets to run.
+// code judges the texts that a program gets to run, for example a shell.
 func (s *shell) code(base string, args []string, c step) {
 	switch {
 	case shells[base]:
@@ -419,10 +422,9 @@ func (s *shell) code(base string, args []string, c step) {
 			s.inner(w)
 		}
 	}
-	operand, _ := subcommand(args)
-	waits := takingInput[base] && (base != "parallel" || operand == "") || base == "make" && slices.Contains(args, "-") ||
-		wrappers[base] && base != "xargs" && operand == ""
-	s.decides = s.decides || waits && strings.Contains(c.input, made)
+	if runsInput(base, args) && strings.Contains(c.input, made) {
+		s.decides = true
+	}
 }
 
 // optionC returns the script that a shell has as an argument.
@@ -438,7 +440,7 @@ func optionC(args []string) (script string, ok bool) {
 	return "", false
 }
 
-// stream judges a shell or language that runs a file, or what it reads.
+// stream judges a shell or language that runs a file or its input.
 func (s *shell) stream(args []string, c step) {
 	option := func(letters string) bool {
 		return slices.ContainsFunc(args, func(w string) bool {
@@ -463,9 +465,9 @@ func (s *shell) stream(args []string, c step) {
 	}
 }
 
-// inner judges a text that a shell is given to run.
+// inner judges a text that a shell runs.
 func (s *shell) inner(text string) {
-	if s.depth >= maxDepth || s.scope.exhausted() {
+	if s.depth >= maxDepth || s.scope.isExhausted() {
 		s.suspect = true
 		return
 	}

@@ -12,7 +12,7 @@ func bash(command string) claudehook.HookEvent {
 	return claudehook.HookEvent{Name: "PreToolUse", PromptID: "1", Tool: "Bash", Input: input, Program: "/opt/tools/bm"}
 }
 
-// handedIn is a turn in which a draft was handed in and nobody has said anything.
+// handedIn returns a turn in which a draft was handed in and the person ordered nothing.
 func handedIn() claudehook.Turn {
 	return claudehook.Turn{}.After(prompt("1", "build it")).After(submitted("1", "null"))
 }
@@ -187,7 +187,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestShellSubmits: what is handed in by a command is handed in.
+// TestShellSubmits checks that a draft that a command hands in counts as handed in.
 func TestShellSubmits(t *testing.T) {
 	turn := claudehook.Turn{}.After(prompt("1", "build it"))
 	after := bash(`bmad-mcp task submit x --stage po --claude-result-path po.md`)
@@ -209,7 +209,8 @@ func file(tool, path string) claudehook.HookEvent {
 	return claudehook.HookEvent{Name: "PreToolUse", PromptID: "1", Tool: tool, Input: input}
 }
 
-// TestRecordsAreKept: whatever the person has said, only the program writes its records.
+// TestRecordsAreKept checks that only the program writes its records, even if the person has ordered
+// a decision.
 func TestRecordsAreKept(t *testing.T) {
 	const session = ".bmad-task/session-079dce48-48fa-42c2-9c33-5cb3b22b326b.json"
 	said := claudehook.Turn{}.After(prompt("1", "confirm"))

@@ -12,56 +12,72 @@ import (
 // beside one. Descriptions of a task use the same verbs, and pasted text may hold orders to somebody
 // else.
 
-// maxOrder is how many words an order has at most; each character of Chinese counts as half
-// of one.
+// maxOrder is the greatest number of words in an order. Two characters of Chinese count as one.
 const maxOrder = 12
 
 const (
 	verbs   = `(?:confirm|approve|accept)`
-	objects = `(?:it|them|this|that|these|(?:the |this |that |my )?(?:document|doc|draft|prd|requirements?|architecture|design|sprint plan|plan|gate|result|work|risks?|spec|version|stage|po|architect|sm|dev|review|qa|qa report|report|review report))`
+	objects = `(?:it|them|this|that|these|(?:the |this |that |my )?` +
+		`(?:document|doc|draft|prd|requirements?|architecture|design|sprint plan|plan|gate|result|work|risks?|spec|` +
+		`version|stage|po|architect|sm|dev|review|qa|qa report|report|review report))`
 	// all means every coming gate.
 	all = `(?:all|everything|each of them|every gate|all of (?:it|them)|all gates|all the gates|all stages|them all)`
 	// polite words stand before an order, and tails after it.
-	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|fine|great|good|perfect|nice|cool|thanks|thank you|alright|all right|looks good|looks fine|looks great|lgtm|i agree|agreed|ship it|go ahead|go ahead and|you can|you may|i)[\s,!:–—-]+)*`
-	tails  = `(?:[\s,–—-]+(?:please|now|as it is|as is|for me now|thanks|thank you|too|then|and (?:go on|continue|proceed|carry on|move on|go ahead|start|begin|save it|save)(?: (?:with|to) (?:it|the (?:next (?:stage|step)|architecture|architect|plan|development|review|sprints?)))?))*`
-	remark = `(?:yes|yep|yeah|ok|okay|sure|fine|great|good|perfect|nice|nice work|good work|great work|well done|cool|thanks|thank you|alright|all right|(?:it |that |this |the \w+ )?looks (?:good|fine|great|right)(?: to me)?|lgtm|i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|no objections?|nothing to change|ship it|done|hi|hello)`
+	polite = `(?:(?:yes|yep|yeah|ok|okay|sure|please|then|now|and|so|just|` +
+		`fine|great|good|perfect|nice|cool|thanks|thank you|alright|all right|looks good|looks fine|looks great|lgtm|` +
+		`i agree|agreed|ship it|go ahead|go ahead and|you can|you may|i)[\s,!:–—-]+)*`
+	tails = `(?:[\s,–—-]+(?:please|now|as it is|as is|for me now|thanks|thank you|too|then|` +
+		`and (?:go on|continue|proceed|carry on|move on|go ahead|start|begin|save it|save)(?: (?:with|to) ` + nextStep + `)?))*`
+	nextStep = `(?:it|the (?:next (?:stage|step)|architecture|architect|plan|development|review|sprints?))`
+	remark   = `(?:yes|yep|yeah|ok|okay|sure|` +
+		`fine|great|good|perfect|nice|nice work|good work|great work|well done|cool|thanks|thank you|alright|all right|` +
+		`(?:it |that |this |the \w+ )?looks (?:good|fine|great|right)(?: to me)?|lgtm|` +
+		`i agree|agreed|go ahead|i(?: have|'ve)? read it|i like it|all good|no changes|no objections?|nothing to change|` +
+		`ship it|done|hi|hello)`
 	// task is a preceding instruction: one clause that begins with its verb.
-	task    = `(?:please )?(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|hand in|update|revise|fix|add|produce|generate|prepare|complete|work|implement|design|plan|review)\b[^.!?\n;]{0,50}?`
+	task = `(?:please )?` +
+		`(?:write|build|run|do|make|create|draft|finish|go through|start|continue|go on|submit|hand in|update|revise|fix|` +
+		`add|produce|generate|prepare|complete|work|implement|design|plan|review)\b[^.!?\n;]{0,50}?`
 	chinese = `(?:确认|批准|同意|通过|接受)`
 )
 
 var (
 	order = pattern.New(`^` + polite + verbs + `(?: ` + objects + `)?` + tails + `$`)
 	after = pattern.New(`^` + polite + `(` + task + `)[\s,]+(?:and )?then (?:please )?` + verbs + ` (` + objects + `|` + all + `)` + tails + `$`)
-	// standing orders hold for all that comes.
+	// standing matches orders for all coming gates.
 	standing = pattern.New(`^` + polite + verbs + ` ` + all + `(?: (?:without asking(?: me)?|automatically|for me|from now on))*` + tails + `$|` +
 		`^` + polite + verbs + ` (?:` + objects + ` )?(?:without asking(?: me)?|for me|on my behalf|automatically|yourself)` + tails + `$|` +
 		`^` + polite + `(?:go|run|work) through (?:all |all the |the )?(?:gates|stages)(?: without asking(?: me)?)$|` +
-		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
+		`^` + polite + `(?:do not|don't|no need to) (?:ask|wait for) me(?:,? (?:just |and )?` +
+		`(?:build it|do it|go on|continue|proceed|confirm|confirm it|approve|approve it|run it|finish it|keep going))?$|` +
 		`^` + polite + `decide (?:it |everything |all |for me |yourself )*(?:on my behalf|for me|yourself)` + tails + `$`)
 	plainRemark = pattern.New(`^` + remark + `$`)
-	// described are words of a clause about what somebody else does, or when.
-	described = pattern.New(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|service|system|endpoint|api)\b`)
+	// described matches the words of a clause about something that somebody else does, or a time.
+	described = pattern.New(`\b(?:where|when|whenever|if|once|who|whom|which|that|users?|admins?|managers?|` +
+		`customers?|people|they|he|she|should|must|can|could|may|might|will|would|app|tool|form|page|button|dialog|` +
+		`service|system|endpoint|api)\b`)
 
 	chineseOrder = pattern.New(`^(?:(?:好的?|行|可以|嗯|没问题|看起来不错|看起来很好|看过了|我看过了|不错|很好|谢谢|辛苦了)[，,。!！\s]*)*(?:请|就|那就|那|直接|请直接|替我|帮我|请帮我|我)?` +
 		chinese + `(?:一下|了)?(?:它|这个|该|这份|这一版)?(?:文档|需求文档|需求|prd|架构|架构设计|设计|计划|冲刺计划|方案|风险|草稿|版本)?(?:吧|了|就行|即可|就好)?(?:[，,。\s]*(?:然后)?(?:继续|开始|开始开发|进入下一步|进入下一阶段|谢谢)(?:吧)?)?$`)
 	chineseAfter    = pattern.New(`^(?:请)?(?:写完|做完|完成|跑完)(?:[^，,。如果让由叫给等]{0,8})?(?:以?后|之后|就)?[，,]?(?:就|直接|请)*(?:确认|批准)(?:它|吧|就行)?$`)
-	chineseStanding = pattern.New(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
-	// ends splits sentences; pasted begins a line that was written elsewhere.
+	chineseStanding = pattern.New(`^(?:请|写完|做完|后面|之后|接下来|就|直接|都)*(?:全部|都)(?:直接)?(?:确认|批准|同意)(?:就行|即可|吧)?$|` +
+		`^(?:全程)?(?:都)?(?:不用|不必|无需)(?:再)?问我(?:了)?(?:[，,]?(?:直接|都)?(?:做|继续|确认|批准|做完)(?:就行|吧)?)?$`)
+	// ends splits sentences. pasted matches the beginning of a line that was written elsewhere, for
+	// example one of a list, a quotation or a log.
 	ends   = pattern.New(`[.!?;。！？；\n]+(?:\s+|$)|[。！？；\n]+`)
 	pasted = pattern.New("(?m)^\\s*(?:[-*+>|#$]\\s|>|\\d+[.)]\\s|```|\\[|\\d{2}:\\d{2})")
 
-	// yeses answer a question that asks for a decision.
+	// yeses matches an answer to a question that asks for a decision.
 	yeses = pattern.New(`(?i)^[\s\p{P}\p{S}]*(yes|ok|okay|go ahead|是|好|可以)\b|^(是|好|可以)`)
-	// decidings are questions that ask for a decision, choices are choices that are one.
+	// decidings matches a question that asks for a decision, choices an answer that is one.
 	decidings = pattern.New(`(?i)\b` + verbs + `\b|` + chinese)
 	choices   = pattern.New(`(?i)^[\s\p{P}\p{S}]*` + verbs + `\b`)
-	// doubts take a choice back, or put it off.
+	// doubts matches words that take a choice back, or put it off.
 	doubts = pattern.New(`(?i)\b(?:do not|don't|never|not|before|until|unless|once i|after i|nobody|only i|i will|i'll|i want to|i'd)\b[^.!?\n]{0,40}\b` + verbs + `|` +
 		`\b(?:ask me|wait for my|let me (?:read|see|look|review|check)|myself)\b|\?\s*$|不要|先别|别` + chinese + `|先问|等我|我来`)
 )
 
-// saysTo reports whether a prompt tells the assistant to decide for the person: once, or
+// saysTo reports whether a prompt tells the assistant to decide for the person: once (said), or
 // always.
 func saysTo(text string) (said, always bool) {
 	text = strings.TrimSpace(text)
@@ -80,7 +96,7 @@ func saysTo(text string) (said, always bool) {
 		default:
 			m := after.FindStringSubmatch(sentence)
 			if m == nil || described.MatchString(m[1]) {
-				return false, false // the order, if there is one, is a part of something else
+				return false, false // if there is an order, it is a part of another text
 			}
 			said = true
 			always = always || strings.HasPrefix(m[2], "all") || strings.HasPrefix(m[2], "every") || strings.HasPrefix(m[2], "each")
@@ -89,12 +105,12 @@ func saysTo(text string) (said, always bool) {
 	return said, always
 }
 
-// decoration may surround a sentence: blanks, emoji, quotes and stops.
+// decoration reports whether a character may surround a sentence, as blanks, emoji, quotes and stops do.
 func decoration(r rune) bool {
 	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.IsSymbol(r) || r == '\ufe0f' || r == '\u200d'
 }
 
-// wordsIn counts words, and two characters of Chinese as one.
+// wordsIn counts the words of a text, two characters of Chinese as one.
 func wordsIn(text string) int {
 	han := 0
 	rest := strings.Map(func(r rune) rune {
@@ -105,7 +121,7 @@ func wordsIn(text string) int {
 		return r
 	}, text)
 	return len(strings.FieldsFunc(rest, func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsPunct(r) && r != '\'' && r != '’' && r != '-'
+		return unicode.IsSpace(r) || unicode.IsPunct(r) && !strings.ContainsRune("'’-", r)
 	})) + (han+1)/2
 }
 
@@ -122,7 +138,10 @@ func choosesTo(response json.RawMessage) bool {
 			continue
 		}
 		said, always := saysTo(answer)
-		if said || always || choices.MatchString(answer) || decidings.MatchString(question) && yeses.MatchString(answer) {
+		if said || always || choices.MatchString(answer) {
+			return true
+		}
+		if decidings.MatchString(question) && yeses.MatchString(answer) {
 			return true
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// waiting is a file system on which something happens while a lock is waited for.
+// waiting is a file system that calls a function while somebody waits for a lock.
 type waiting struct {
 	durable.FS
 	meanwhile func()
@@ -26,8 +26,8 @@ func (w waiting) TryLock(name, holder string) (func() error, bool, error) {
 	return w.FS.TryLock(name, holder)
 }
 
-// TestWhatIsPutToUseMeanwhile is neither trimmed nor moved: the session is reopened, or
-// refers to the text, while gc or doctor waits for its lock.
+// TestWhatIsPutToUseMeanwhile checks that a text is neither trimmed nor moved if its session is reopened,
+// or refers to it, while gc or doctor waits for the lock.
 func TestWhatIsPutToUseMeanwhile(t *testing.T) {
 	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
 	stray := ".bmad-task/temp/" + one + "/po_final_result_20260506T090000.000Z.md"

@@ -44,8 +44,8 @@ func ok(name, detail string) Check {
 	return Check{Group: OfProject, Name: name, Status: OK, Detail: detail}
 }
 
-// checkFolder checks that the state folder and those in it are folders, and can be
-// written. Without a folder there is nothing more to check.
+// checkFolder checks that the state folder and those in it are folders, and can be written. If the
+// folder is missing, there is nothing more to check.
 func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 	c = ok("state folder", p.Say("%s is there and can be written", store.Folder))
 	if !p.dir.Exists(store.Folder) {
@@ -65,7 +65,9 @@ func (p *ProjectFiles) checkFolder() (c Check, usable bool) {
 		return c, statErr == nil && info.IsDir()
 	}
 	for _, name := range []string{filestore.LocksFolder, filestore.NamesFolder, textFolder, Trash} {
-		if info, err := p.dir.Stat(name); err == nil && !info.IsDir() || p.dir.LeadsOut(name) {
+		info, err := p.dir.Stat(name)
+		isFile := err == nil && !info.IsDir()
+		if isFile || p.dir.LeadsOut(name) {
 			c.add(Problem, name, p.Say("is a file or a link instead of a folder"))
 			c.Detail, c.Remedy = p.Say("a file is in the way"), p.Say("move it away; the folder is made again")
 		}
@@ -176,7 +178,7 @@ func (p *ProjectFiles) checkOrphans(v *inventory) Check {
 	return c
 }
 
-// checkLocks says who holds a lock now.
+// checkLocks lists the locks that are held.
 func (p *ProjectFiles) checkLocks() Check {
 	c := ok("locks", p.Say("none held"))
 	entries, err := p.dir.ReadDir(filestore.LocksFolder)

@@ -41,9 +41,9 @@ type Check struct {
 	Detail string `json:"detail"`
 	// Items are the defects.
 	Items []Defect `json:"items,omitempty"`
-	// Remedy is the next step; "" where all is well.
+	// Remedy is the next step, or "" if all is well.
 	Remedy string `json:"remedy,omitempty"`
-	// Fixable is true where Fix repairs all of it.
+	// Fixable is true if Fix repairs all of it.
 	Fixable bool `json:"fixable,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type Defect struct {
 	What string `json:"what"`
 }
 
-// add adds a defect; the check becomes a problem, or a warning if it was not worse.
+// add adds a defect. The check gets its status, unless it has a worse one.
 func (c *Check) add(status CheckStatus, path, what string) {
 	c.Items = append(c.Items, Defect{path, what})
 	if c.Status != Problem {
@@ -65,7 +65,7 @@ func (c *Check) add(status CheckStatus, path, what string) {
 // Report is the outcome of all checks.
 type Report struct {
 	Cwd string `json:"cwd"`
-	// OK is true when no check found a problem; warnings leave it true.
+	// OK is true if no check found a problem; warnings leave it true.
 	OK     bool    `json:"ok"`
 	Checks []Check `json:"checks"`
 	// Fixed lists the repairs, if they were asked for.

@@ -30,7 +30,7 @@ var (
 )
 
 // project makes two sessions: the first is completed and has a text, a raw one that
-// it no longer refers to, and an artifact; the second has just begun.
+// it does not refer to, and an artifact; the second has just begun.
 func project(t *testing.T, dir *durable.Dir) *doctor.ProjectFiles {
 	t.Helper()
 	s := storetest.Files(dir)
@@ -88,7 +88,7 @@ func check(t *testing.T, p *doctor.ProjectFiles) doctor.Report {
 	return r
 }
 
-// said finds a check that came out so and speaks of a text.
+// said reports whether a check has a status and speaks of a text.
 func said(r doctor.Report, name string, status doctor.CheckStatus, what string) bool {
 	return slices.ContainsFunc(r.Checks, func(c doctor.Check) bool {
 		text, _ := json.Marshal(c)
@@ -114,8 +114,8 @@ func tree(t *testing.T, path string) map[string]string {
 	return out
 }
 
-// TestDamage does each kind of damage to a project: it is found, named with a remedy,
-// and repaired where it can be; nothing that is not derived is lost.
+// TestDamage does each kind of damage to a project: it is found, named with a remedy, and repaired if
+// that is possible. No file is lost that cannot be derived.
 func TestDamage(t *testing.T) {
 	text := ".bmad-task/temp/" + one + "/po_final_result_20260506T070809.000Z.md"
 	raw := ".bmad-task/temp/" + one + "/po_claude_result_20260506T070809.000Z.md"
@@ -195,8 +195,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestWhatABrokenSessionMayReferTo is left alone: another session's text, one in a folder
-// of its own, an artifact being written; and a reference that is spelled otherwise counts.
+// TestWhatABrokenSessionMayReferTo checks that its possible texts are left alone: another session's
+// text, one in a folder of its own, an artifact being written. A reference in another spelling counts.
 func TestWhatABrokenSessionMayReferTo(t *testing.T) {
 	for name, session := range map[string]string{"newer": `{"version": 99}`, "broken": "{", "of another spelling": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -266,7 +266,7 @@ func TestRenamedSessionFileLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCheckGoesOn past a state folder that lacks something, and finds what is in its way.
+// TestCheckGoesOn checks a state folder that lacks something, and one with other files in its way.
 func TestCheckGoesOn(t *testing.T) {
 	p, _, path := realProject(t)
 	in := func(name string) string { return filepath.Join(path, ".bmad-task", name) }
@@ -300,8 +300,8 @@ func TestTwoSessionsWithOneName(t *testing.T) {
 	}
 }
 
-// TestBrokenSessionKeepsWhatItMayNeed checks that neither fix nor gc touches what a
-// session that cannot be read may refer to.
+// TestBrokenSessionKeepsWhatItMayNeed checks that neither fix nor gc touches a file to which a session
+// that cannot be read may refer.
 func TestBrokenSessionKeepsWhatItMayNeed(t *testing.T) {
 	p, dir, path := realProject(t)
 	for name, body := range map[string]string{"session-" + one + ".json": "{", "task-mapping.json": "{\n  \"" + one + "\": {\"task_name\": \"task-1\"}\n}\n"} {

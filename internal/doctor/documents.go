@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// bySession are the defects of each session that has some.
+// bySession has the defects of each session that has some.
 type bySession []sessionDefects
 
 type sessionDefects struct {
@@ -99,7 +99,8 @@ func (c *textsCheck) result(ctx context.Context) Check {
 		out.Detail = c.Say("%d referred to, all as they were submitted", c.count)
 	}
 	if c.missing > 0 {
-		out.Status, out.Remedy = Problem, c.Say("restore the file from a backup or from %s; or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
+		out.Status, out.Remedy = Problem, c.Say("restore the file from a backup or from %s; "+
+			"or send the document back (confirm or approve with false, or reopen its stage) and submit it again", Trash)
 	}
 	return out
 }

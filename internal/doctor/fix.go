@@ -81,7 +81,7 @@ func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time
 				return false, nil
 			}
 		} else if !fault.Is(err, fault.NotFound) {
-			return false, nil // it is no longer readable
+			return false, nil // it cannot be read
 		}
 	}
 	if !p.dir.Exists(name) {
@@ -94,8 +94,8 @@ func (p *ProjectFiles) sweep(ctx context.Context, lockName, name string, at time
 	return err == nil, err
 }
 
-// lockFor returns the lock under which a leftover would be in use: that of its
-// session, or else of the project.
+// lockFor returns the lock under which a leftover would be in use: that of its session, if it has one,
+// or of the project.
 func (p *ProjectFiles) lockFor(v *inventory, name string) string {
 	folder := path.Dir(name)
 	switch {

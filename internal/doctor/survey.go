@@ -16,7 +16,7 @@ import (
 )
 
 // inventory is the content of a project. A project of years has more sessions than memory should
-// hold, so it keeps what lists show of them, and of their texts only the unusual ones.
+// hold, so it keeps only a summary of each, and of their texts only the unusual ones.
 type inventory struct {
 	sessions []workflow.Summary
 	broken   []store.Broken
@@ -35,7 +35,7 @@ type inventory struct {
 type loose struct {
 	name string
 	size int64
-	// submitted is true where the session refers to another text of the same submission.
+	// submitted is true if the session refers to another text of the same submission.
 	submitted bool
 }
 
@@ -111,9 +111,9 @@ func (p *ProjectFiles) walk(ctx context.Context, v *inventory, root string, walk
 	})
 }
 
-// reference is where a session refers to a text.
+// reference is a reference of a session to a text.
 type reference struct {
-	from string // such as "build-x, po submission 2"
+	from string // for example "build-x, po submission 2"
 	path string
 	size int64 // 0 if not recorded
 	sum  string
@@ -148,20 +148,20 @@ func references(s *workflow.Session) []reference {
 	return out
 }
 
-// unreferred returns the texts that no stage and no history entry refers to. While a
-// session cannot be read there are none: it may refer to any of them.
-func (v *inventory) unreferred() []loose {
+// unusedTexts returns the texts that no stage and no history entry refers to. If a session cannot be
+// read, there are none, because it may refer to any of them.
+func (v *inventory) unusedTexts() []loose {
 	if len(v.broken) > 0 {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(v.loose), func(text loose) bool { return v.elsewhere[text.name] })
 }
 
-// orphans returns those of them that belong to nobody. A text that an engine handed in belongs to
-// its submission in the history, even if only the latest is referred to.
+// orphans returns the unused texts that belong to nobody. A text that an engine handed in belongs to
+// its submission in the history, even if only the latest text is referred to.
 func (v *inventory) orphans() []string {
 	var out []string
-	for _, text := range v.unreferred() {
+	for _, text := range v.unusedTexts() {
 		if !text.submitted && !v.submissions[submission(text.name)] {
 			out = append(out, text.name)
 		}
@@ -176,8 +176,8 @@ func submission(name string) string {
 	return path.Dir(name) + " " + stage + " " + at
 }
 
-// leftovers returns the temporary files of writes that are unfinished or under way. While a session
-// cannot be read, those beside artifacts are left alone, since their lock is unknown.
+// leftovers returns the temporary files of writes that are unfinished or under way. If a session cannot
+// be read, it leaves out those beside artifacts, because their lock is unknown.
 func (v *inventory) leftovers() []string {
 	return slices.DeleteFunc(slices.Clone(v.temporary), func(name string) bool {
 		return len(v.broken) > 0 && strings.HasPrefix(name, artifact.Folder+"/")
@@ -189,7 +189,7 @@ func sessionID(file string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(path.Base(file), "session-"), ".json")
 }
 
-// cause is an error of the disk without the path, which is printed beside it.
+// cause returns an error of the disk without the path, which is printed beside it.
 func (p *ProjectFiles) cause(err error) string {
 	var at *fs.PathError
 	if errors.As(err, &at) {

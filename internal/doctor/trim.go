@@ -14,11 +14,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Trimmed is a file that Trim removes, or would.
+// Trimmed is a file that Trim removes, or would remove.
 type Trimmed struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`
-	// Why is the reason that it is superfluous.
+	// Why is the reason why it is superfluous.
 	Why string `json:"why"`
 }
 
@@ -32,11 +32,11 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 	}
 	var out []Trimmed
 	loose := map[string][]loose{} // by folder
-	for _, text := range v.unreferred() {
+	for _, text := range v.unusedTexts() {
 		loose[path.Dir(text.name)] = append(loose[path.Dir(text.name)], text)
 	}
 	for _, s := range v.sessions {
-		if !finished(s, before) {
+		if !isFinished(s, before) {
 			continue
 		}
 		found, err := p.trimSession(ctx, s, before, loose[store.ContentFolder(s.SessionID)], apply)
@@ -56,7 +56,7 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 	return append(out, old...), store.Trouble(p.dir, err)
 }
 
-func finished(s workflow.Summary, before time.Time) bool {
+func isFinished(s workflow.Summary, before time.Time) bool {
 	return !s.CurrentState.Active() && s.UpdatedAt.Before(before)
 }
 
@@ -75,7 +75,7 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s workflow.Summary, befo
 	defer func() { _ = lock.Unlock() }()
 	// If it was reopened in between, it may refer to more.
 	now, err := p.store.Get(ctx, s.SessionID)
-	if err != nil || !finished(now.Summary(), before) {
+	if err != nil || !isFinished(now.Summary(), before) {
 		return nil, err
 	}
 	var removed []Trimmed
@@ -91,8 +91,8 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s workflow.Summary, befo
 	return removed, nil
 }
 
-// trimRuns removes what engines have printed in the runs of finished sessions, and everything of
-// runs whose session is gone.
+// trimRuns removes the output of engines from the runs of finished sessions, and all files of a run if
+// its session is gone.
 func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, apply bool) ([]Trimmed, error) {
 	known := map[string]workflow.Summary{}
 	for _, s := range sessions {
@@ -105,15 +105,27 @@ func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, a
 	var out []Trimmed
 	for _, run := range runs {
 		s, listed := known[run.Name()]
-		if listed && !finished(s, before) || !listed && p.dir.Exists(store.SessionPath(run.Name())) {
+		var isOver bool
+		if listed {
+			isOver = isFinished(s, before)
+		} else {
+			isOver = !p.dir.Exists(store.SessionPath(run.Name()))
+		}
+		if !isOver {
 			continue
 		}
 		files, readErr := p.dir.ReadDir(store.RunFolder(run.Name()))
 		err = errors.Join(err, readErr)
 		for _, file := range files {
 			info, infoErr := file.Info()
-			printed := strings.HasPrefix(file.Name(), "engine-")
-			if infoErr != nil || listed && !printed || !listed && !info.ModTime().Before(before) {
+			if infoErr != nil {
+				continue
+			}
+			isSuperfluous := info.ModTime().Before(before)
+			if listed {
+				isSuperfluous = strings.HasPrefix(file.Name(), "engine-")
+			}
+			if !isSuperfluous {
 				continue
 			}
 			why := p.Say("the session of this run is gone")
@@ -129,7 +141,7 @@ func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, a
 			out = append(out, t)
 		}
 		if apply {
-			_ = p.dir.Remove(store.RunFolder(run.Name())) // one that is not empty stays
+			_ = p.dir.Remove(store.RunFolder(run.Name())) // it stays if it is not empty
 		}
 	}
 	return out, err
@@ -174,7 +186,7 @@ func (p *ProjectFiles) trimTrash(ctx context.Context, before time.Time, apply bo
 		}
 	}
 	for i := len(folders) - 1; i >= 0; i-- { // the inner ones first
-		_ = p.dir.Remove(folders[i]) // one that is not empty stays
+		_ = p.dir.Remove(folders[i]) // it stays if it is not empty
 	}
 	return out, nil
 }

@@ -101,8 +101,8 @@ func TestFixAtEveryCut(t *testing.T) {
 	t.Logf("%d steps, %d different outcomes", len(steps), outcomes)
 }
 
-// TestTrimRuns: the output of engines goes with a finished session, the rest of a run with a session
-// that is gone; a run of an active session is left alone.
+// TestTrimRuns checks that the output of engines goes with a finished session, and the rest of a run
+// with a session that is gone, and that a run of an active session is left alone.
 func TestTrimRuns(t *testing.T) {
 	p, _, path := realProject(t)
 	write := func(id string, names ...string) {

@@ -1,4 +1,4 @@
-// Package exposition serves figures in the text format that Prometheus reads, version 0.0.4, as
+// Package exposition serves figures in the text format of Prometheus, version 0.0.4, which is
 // described at https://prometheus.io/docs/instrumenting/exposition_formats/.
 package exposition
 
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// ContentType is that of a page.
+// ContentType is the content type of a page.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 // Kind is the type of a family.
@@ -35,7 +35,7 @@ type Sample struct {
 	Value  float64
 }
 
-// Page is what one request gets.
+// Page is the response to one request.
 type Page struct{ families map[string][]byte }
 
 var (
@@ -72,7 +72,7 @@ func (p *Page) One(kind Kind, name, help string, value float64) {
 	p.Add(kind, name, help, Sample{Value: value})
 }
 
-// Bytes is the page with its families by name.
+// Bytes returns the page, with its families in the order of their names.
 func (p *Page) Bytes() []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(p.families)) {
@@ -81,11 +81,11 @@ func (p *Page) Bytes() []byte {
 	return b.Bytes()
 }
 
-// number writes infinities and NaN as the format has them, too.
+// number returns a number in the form of the format, even if it is infinite or NaN.
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// Vector is a counter, or with bounds a histogram, for each combination of label values. It can be
-// used by several goroutines.
+// Vector is a counter for each combination of label values, or a histogram if it has bounds. It is
+// safe for concurrent use.
 type Vector struct {
 	name, help string
 	labels     []string
@@ -97,18 +97,18 @@ type Vector struct {
 
 type series struct {
 	values []string
-	// within counts what fell into each bucket, and not into the one below.
+	// within counts the values that fell into each bucket, and not into the one below.
 	within []uint64
 	sum    float64
 	count  uint64
 }
 
-// NewVector returns a counter, or with bounds, which ascend, a histogram.
+// NewVector returns a counter, or a histogram if there are bounds, which have to ascend.
 func NewVector(name, help string, bounds []float64, labels ...string) *Vector {
 	return &Vector{name: name, help: help, labels: labels, bounds: bounds, series: map[string]*series{}}
 }
 
-// Add adds to the counter, or to the histogram, the value for these values of the labels.
+// Add adds a value to the counter or histogram for these values of the labels.
 func (v *Vector) Add(value float64, values ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

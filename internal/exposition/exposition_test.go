@@ -24,13 +24,13 @@ var (
 	suffixes   = map[string][]string{"counter": {""}, "gauge": {""}, "summary": {"", "_sum", "_count"}, "histogram": {"_bucket", "_sum", "_count"}}
 )
 
-// page is what a strict reader finds: types and help by family, and values by name and labels.
+// page is the result of a strict reader: types and help by family, and values by name and labels.
 type page struct {
 	kinds, help map[string]string
 	values      map[string]float64
 }
 
-// parse reads a page as strictly as the format is described: each family once, HELP and TYPE
+// parse reads a page as strictly as the description of the format: each family once, HELP and TYPE
 // before its samples, no sample twice, and the buckets of histograms in order.
 func parse(t *testing.T, text string) page {
 	t.Helper()
@@ -104,7 +104,7 @@ func labelsOf(t *testing.T, text string) map[string]string {
 	return labels
 }
 
-// TestPageIsWhatScrapersRead writes every kind of family, with what has to be escaped.
+// TestPageIsWhatScrapersRead writes every kind of family, with characters that have to be escaped.
 func TestPageIsWhatScrapersRead(t *testing.T) {
 	t.Parallel()
 	calls := exposition.NewVector("calls_total", "Calls\nby \\ kind.", nil, "kind", "end")
@@ -146,7 +146,7 @@ took_seconds_count{kind="a"} 5
 	}
 }
 
-// TestFiguresKeepTheirNames: dashboards ask for these names and types.
+// TestFiguresKeepTheirNames checks the names and types, because dashboards ask for them.
 func TestFiguresKeepTheirNames(t *testing.T) {
 	t.Parallel()
 	var p exposition.Page
@@ -189,7 +189,7 @@ func TestFiguresKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestHandlerBoundsScrapes: while as many are served as may be, the next is told to come back.
+// TestHandlerBoundsScrapes checks that a request above the limit is told to come back.
 func TestHandlerBoundsScrapes(t *testing.T) {
 	t.Parallel()
 	begun, end := make(chan struct{}), make(chan struct{})

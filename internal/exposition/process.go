@@ -2,8 +2,8 @@ package exposition
 
 import "time"
 
-// Process adds the figures of this process that the system tells, by the names that every client
-// library of Prometheus uses. It started when the caller says.
+// Process adds the figures of this process that the system reports, by the names that every client
+// library of Prometheus uses. The caller tells when the process started.
 func (p *Page) Process(started time.Time) {
 	figures := measure()
 	figures["process_start_time_seconds"] = float64(started.UnixNano()) / 1e9

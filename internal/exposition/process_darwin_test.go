@@ -1,4 +1,4 @@
 package exposition_test
 
-// processFigures are those that macOS tells without cgo.
+// processFigures are the figures that macOS reports without cgo.
 var processFigures = []string{"process_cpu_seconds_total", "process_max_fds", "process_open_fds", "process_virtual_memory_max_bytes"}

@@ -2,5 +2,5 @@
 
 package exposition
 
-// measure returns nothing: these systems tell it in ways of their own.
+// measure returns no figures, because these systems report them in ways of their own.
 func measure() map[string]float64 { return map[string]float64{} }

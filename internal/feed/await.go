@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// awaitEvery is how often Await looks by itself: a network file system reports no changes.
+// awaitEvery is the time between Await's own looks, because a network file system reports no changes.
 const awaitEvery = 2 * time.Second
 
-// Await returns once a look shows another state than was seen, or ctx or the feed has ended.
+// Await returns when a look shows another state than seen, or ctx or the feed has ended.
 // project is the folder of the project whose sessions can change it.
 func (f *Feed) Await(ctx context.Context, project, seen string, look func(context.Context) string) {
 	w := &waiter{project: project, look: look, changed: make(chan struct{}, 1)}
@@ -16,7 +16,7 @@ func (f *Feed) Await(ctx context.Context, project, seen string, look func(contex
 	defer f.Leave(w)
 	tick := time.NewTicker(awaitEvery)
 	defer tick.Stop()
-	for look(ctx) == seen { // at first too: it was not watched before
+	for look(ctx) == seen { // also at first, because it was not watched before
 		select {
 		case <-w.changed:
 			return
@@ -45,6 +45,6 @@ func (w *waiter) Look(ctx context.Context, _ string) Sight {
 func (w *waiter) Changed(string) {
 	select {
 	case w.changed <- struct{}{}:
-	default: // it knows already
+	default: // it has another signal already
 	}
 }

@@ -14,7 +14,7 @@ import (
 // reports nothing.
 func TestAwait(t *testing.T) {
 	for name, tt := range map[string]struct {
-		after time.Duration // when what ends the wait happens
+		after time.Duration // from the beginning to the reason to return
 		end   func(state *atomic.Value, cancel func(), close func())
 		want  time.Duration
 	}{

@@ -1,8 +1,8 @@
-// Package feed notifies the subscribers of any face of changes in the projects they look at,
-// also of those by another server, the terminal or an editor.
+// Package feed notifies the subscribers of any face of changes in the projects they look at, even if
+// another server, the terminal or an editor makes them.
 //
-// A subject is something that a subscriber follows: a session, a document, a list. A sight is the
-// outcome of a look at a subject: its state, and the places in which it can change.
+// A subscriber follows subjects, for example a session, a document or a list. A sight is the outcome
+// of a look at a subject: its state, and the places in which it can change.
 package feed
 
 import (
@@ -26,7 +26,7 @@ type Subscriber interface {
 
 // Sight is the outcome of a look at a subject.
 type Sight struct {
-	// State differs from the one before when the subject has changed; "" is one that is missing.
+	// State differs from the one before if the subject has changed. It is "" if the subject is missing.
 	State string
 	// Project is the folder of the project whose sessions can change the subject, if any.
 	Project string
@@ -75,8 +75,8 @@ func New(o Options) *Feed {
 	return f
 }
 
-// Follow notifies a subscriber when a subject is no longer as it was seen. A missing subject is
-// reported once it exists. It returns false where the subscriber follows too many.
+// Follow notifies a subscriber when a subject differs from the sight. A missing subject is
+// reported once it exists. Follow returns false if the subscriber follows too many.
 func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,14 +107,14 @@ func (f *Feed) Unfollow(s Subscriber, subject string) {
 	delete(f.seen[s], subject)
 }
 
-// Leave ends all that a subscriber follows.
+// Leave ends all notifications of a subscriber.
 func (f *Feed) Leave(s Subscriber) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.seen, s)
 }
 
-// Poke has the feed look soon, after a change of our own: not every file system reports changes.
+// Poke has the feed look soon, after a change of our own, because not every file system reports changes.
 func (f *Feed) Poke() {
 	select {
 	case f.wake <- struct{}{}:

@@ -17,7 +17,7 @@ import (
 
 // reader follows subjects whose states a test sets.
 type reader struct {
-	slow time.Duration // how long a look takes
+	slow time.Duration // the duration of a look
 
 	mu     sync.Mutex
 	states map[string]string
@@ -45,7 +45,7 @@ func (r *reader) Changed(subject string) {
 	r.told = append(r.told, subject)
 }
 
-// takes returns what the reader was told, and forgets it.
+// takes returns the subjects that were reported to the reader, and forgets them.
 func (r *reader) takes() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,8 +125,8 @@ func TestSlowLooksRest(t *testing.T) {
 	})
 }
 
-// TestCloseEndsEverything closes a feed that rests, one that looks, and one that nobody uses: the
-// bubble fails the test where a goroutine outlives them.
+// TestCloseEndsEverything closes a feed that rests, one that looks, and one that nobody uses. The
+// bubble fails the test if a goroutine outlives them.
 func TestCloseEndsEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		newFeed().Close()
@@ -164,7 +164,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
-// TestTooMany refuses what a subscriber follows beyond the limit, and what it follows stays.
+// TestTooMany checks that a subject beyond the limit is refused, and that the others stay.
 func TestTooMany(t *testing.T) {
 	f, r := newFeed(), &reader{}
 	defer f.Close()

@@ -1,13 +1,13 @@
-// Package git runs git, and is the only package that does. A repository has no say in what a call
-// does: everybody who can write its files could otherwise have commands run.
+// Package git runs git, and is the only package that does. A repository has no influence on a call:
+// otherwise everybody who can write its files could have commands run.
 //
-// A [Call] states the git directory that it means; git looks for none. What belongs to the person
-// is theirs and stays: their configuration, keys, helpers for credentials, filters and proxies.
-// Hooks, monitors of files and transports other than the stated one are off for every call.
+// A [Call] states its git directory, and git looks for none. The person's own configuration, keys,
+// helpers for credentials, filters and proxies stay in force. Hooks, monitors of files and
+// transports other than the stated one are off for every call.
 //
 // [Look] describes a project that others have written. There git does not see the project's git
 // directory at all, but one made for the occasion, with the commit that is checked out and
-// settings that name no program; index and objects are read where they are.
+// settings that name no program. It reads index and objects in their own place.
 package git
 
 import (
@@ -26,16 +26,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// grace is how long to wait for the output of an ended git that another process holds open, such as
-// a connection that ssh keeps for later.
+// grace is the time to wait for the output of an ended git if another process holds it open, for
+// example a connection that ssh keeps for later.
 const grace = 500 * time.Millisecond
 
-// maxSaid is how many bytes of git's standard error are kept.
+// maxSaid is the number of bytes of git's standard error that are kept.
 const maxSaid = 8 << 10
 
 // Call is one call of git.
 type Call struct {
-	// Program is git; "" is the one that is found in PATH.
+	// Program is the path of git. If it is "", git is looked up in PATH.
 	Program string
 	// Args are the subcommand and its arguments.
 	Args []string
@@ -43,16 +43,16 @@ type Call struct {
 	Dir string
 	// Repository is the git directory, Tree its work tree. "" is none, and none is looked for.
 	Repository, Tree string
-	// Protocol is the one transport that may be used, such as "https"; "" is none.
+	// Protocol is the one transport that may be used, for example "https"; "" is none.
 	Protocol string
 	// Settings override those of the person, each as key=value.
 	Settings []string
-	// Secrets are settings that must not show among the arguments of a process, as pairs of key and
+	// Secrets are settings that must not show in the arguments of a process, as pairs of key and
 	// value. They need git 2.31.
 	Secrets []string
 	// Env are variables besides those of the person.
 	Env []string
-	// In is what git reads; nil is nothing.
+	// In is the input of git; nil is an empty one.
 	In io.Reader
 	// Out receives its output. An error of it ends git.
 	Out io.Writer
@@ -62,21 +62,21 @@ type Call struct {
 type Failure struct {
 	// Said is the end of its standard error, in whole lines.
 	Said string
-	// Err is how it ended.
+	// Err is the error with which it ended.
 	Err error
 }
 
-// Error returns how git ended.
+// Error returns the text of the error with which git ended.
 func (f *Failure) Error() string { return f.Err.Error() }
 
-// Unwrap returns how git ended.
+// Unwrap returns the error with which git ended.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Run runs git and waits for it. The error is that of a context that has ended, else that of Out, a
-// [*Failure], or, where git could not be started, the reason of the system.
+// Run runs git and waits for it. The error is that of a context that has ended, else that of Out, else
+// a [*Failure], or the error of the system if git could not be started.
 func (c Call) Run(ctx context.Context) error {
 	said := &lastLines{}
-	// A program that prints too much is killed: not all end when nobody reads their output.
+	// A program that prints too much is killed, because not all end when nobody reads their output.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	out := &stopper{out: c.Out, stop: stop}
@@ -128,12 +128,12 @@ func (c Call) settings() []string {
 	return out
 }
 
-// kept are the variables of git that are passed on; all others that begin with GIT_ belong to the
+// kept matches the variables of git that are passed on. All others that begin with GIT_ belong to the
 // repository in which this program may have been started, or are for tracing.
 var kept = pattern.New(`^GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|EXEC_PATH|SSH|SSH_COMMAND|SSH_VARIANT|(?:SSL|PROXY|HTTP)_\w+)$`)
 
 // environment returns the environment of git: the person's, so that it finds their settings, keys
-// and proxies, without what could prompt them or lead it elsewhere.
+// and proxies, without variables that could prompt them or lead it elsewhere.
 func (c Call) environment(inherited []string) []string {
 	var out []string
 	var own []string // the person's settings in variables: pairs of name and value
@@ -169,7 +169,7 @@ func (c Call) environment(inherited []string) []string {
 		"GIT_NO_LAZY_FETCH=1",
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
-		"GIT_ASKPASS=", // none, and none of the settings' either
+		"GIT_ASKPASS=", // overrides that of the settings, too
 		"GIT_LFS_SKIP_SMUDGE=1",
 		"SSH_ASKPASS_REQUIRE=never",
 		"GCM_INTERACTIVE=never",
@@ -204,7 +204,7 @@ type lastLines struct {
 	cut  bool
 }
 
-// Write implements io.Writer. It never fails, since git would fail too.
+// Write implements io.Writer. It never fails, because git would fail, too.
 func (t *lastLines) Write(p []byte) (int, error) {
 	if t.data = append(t.data, p...); len(t.data) > 2*maxSaid {
 		t.data, t.cut = append(t.data[:0], t.data[len(t.data)-maxSaid:]...), true
@@ -221,11 +221,11 @@ func (t *lastLines) String() string {
 	return string(lines)
 }
 
-// ErrTooMuch is the error of a call whose output is larger than it may be.
+// ErrTooMuch is the error of a call if its output is larger than it may be.
 var ErrTooMuch = errors.New("git printed more than it should")
 
-// Bounded is a writer that takes at most a number of bytes, and fails with [ErrTooMuch] then. It
-// does not embed bytes.Buffer: io.Copy would use its ReadFrom, and nothing would be bounded.
+// Bounded is a writer that takes at most a number of bytes, and then fails with [ErrTooMuch]. It
+// does not embed bytes.Buffer, because io.Copy would use its ReadFrom, which has no bound.
 type Bounded struct {
 	Data []byte
 	Most int

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEnvironment: git gets what it needs of the person's, and nothing that asks them or
+// TestEnvironment checks that git gets the person's variables that it needs, and none that asks them or
 // belongs to another repository.
 func TestEnvironment(t *testing.T) {
 	c := Call{Protocol: "https", Repository: "/r", Tree: "/w", Secrets: []string{"http.https://example.org/repo.extraHeader", "Authorization: Basic x"}, Env: []string{"GIT_INDEX_FILE=/i"}}
@@ -40,7 +40,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestTailHasWholeLines: half of a secret would not be known for one.
+// TestTailHasWholeLines checks that no line is cut, because half of a secret would not be masked.
 func TestTailHasWholeLines(t *testing.T) {
 	var one, many lastLines
 	for range 3 * maxSaid {

@@ -17,26 +17,26 @@ import (
 const (
 	maxList   = 64 << 20 // of a list of files, in bytes
 	timeLimit = 2 * time.Minute
-	// maxDepth is how deep submodules may lie in each other.
+	// maxDepth bounds how deep submodules may lie in each other.
 	maxDepth = 8
 )
 
 // Tree is a repository at one moment, as far as it lies in one folder.
 type Tree struct {
-	// Head is the commit that is checked out, "" before the first.
+	// Head is the commit that is checked out, or "" if there is none yet.
 	Head string
 	// Changed are the files that differ from it or are new, by their paths from the folder, each
 	// behind the two letters of git status and a blank.
 	Changed []string
 }
 
-// Look describes the repository in which a folder lies, with its submodules. It changes nothing,
-// and runs nothing that the repository names. Without git, and outside of a repository, it is nil.
-// A repository that cannot be read so is an error, a [fault.NotAllowed], and so is one that has no
-// answer within two minutes.
+// Look describes the repository in which a folder lies, with its submodules. It changes nothing, and
+// runs nothing that the repository names. It returns nil if there is no git or no repository. The
+// error is a [fault.NotAllowed] if the repository cannot be read in this way, or not within two
+// minutes.
 func Look(ctx context.Context, folder string) (*Tree, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, nil //nolint:nilerr // the caller says what is missing then
+		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
 	}
 	r, err := find(folder)
 	if r == nil || err != nil {
@@ -75,7 +75,7 @@ func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree,
 	if err != nil {
 		return nil, err
 	}
-	// Of a submodule git would read the settings.
+	// Without this option git would read the settings of submodules.
 	status, err := c.list(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty", "--", ".")
 	if err != nil {
 		return nil, err
@@ -105,17 +105,18 @@ func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree,
 	return t, nil
 }
 
-// lookAt returns what is changed in a submodule; nothing for one that is not checked out.
+// lookAt returns the changes in a submodule, or none if it is not checked out.
 func lookAt(ctx context.Context, folder string, depth int) ([]string, error) {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
-		return nil, nil //nolint:nilerr // status names a submodule that is something else now
+		return nil, nil //nolint:nilerr // status names a submodule that has become something else
 	}
 	r, err := repositoryAt(folder)
 	if r == nil || err != nil {
 		return nil, err
 	}
 	if depth > maxDepth {
-		return nil, fault.New(fault.NotAllowed, "the git repository has submodules in each other, more than %d deep: %s", maxDepth, folder).WithHint("pass --allow-dirty, and the run does without the repository")
+		return nil, fault.New(fault.NotAllowed, "the git repository has submodules in each other, more than %d deep: %s", maxDepth, folder).
+			WithHint("pass --allow-dirty, and the run does without the repository")
 	}
 	t, err := r.look(ctx, folder, depth)
 	if err != nil {

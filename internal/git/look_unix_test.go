@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
-// place is a folder with a project, and what must not happen beside it.
+// place is a folder with a project, and a trap beside it.
 type place struct {
 	t                     *testing.T
 	root, project, canary string
@@ -96,20 +96,20 @@ func (p *place) sprung() bool {
 	return err == nil
 }
 
-// ordinary is what is changed in the project.
+// ordinary has the changes in the project.
 var ordinary = []string{" M a.txt", "?? sub/new.txt"}
 
 // hollow leaves the project's commit without its files, which a partial clone then fetches.
 const hollow = `cd project; git config core.repositoryformatversion 1; git config extensions.partialClone origin; git config remote.origin.promisor true
 	tree=$(git rev-parse HEAD^{tree}); rm -f .git/objects/$(echo $tree | cut -c1-2)/$(echo $tree | cut -c3-);`
 
-// TestNothingOfARepositoryIsRun: whatever shape a git directory has, git runs nothing that it names,
-// and the answer is right or a refusal. live runs the trap by git itself, so that it is known to be one.
+// TestNothingOfARepositoryIsRun checks that git runs nothing that a git directory of any shape names,
+// and that the answer is right or a refusal. live runs the trap by git itself, to prove that it is one.
 func TestNothingOfARepositoryIsRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare, live string
 		folder        string   // of the project
-		want          []string // nil is that it is in no repository
+		want          []string // nil if it is in no repository
 		refused       string
 	}{
 		"bare": {prepare: `mkdir project/x; cd project/x; git init -q --bare .; git config core.bare false; git config core.worktree .; git config core.fsmonitor $TRAP; rm -rf ../.git`,
@@ -197,7 +197,8 @@ func TestNothingOfARepositoryIsRun(t *testing.T) {
 	}
 }
 
-// TestVariablesNameNoOtherRepository: those of a git around this program are about its repository.
+// TestVariablesNameNoOtherRepository checks that the variables of a git around this program, which are
+// about its repository, are left out.
 func TestVariablesNameNoOtherRepository(t *testing.T) {
 	p := newPlace(t)
 	p.sh(`git clone -q project other; git -C other config core.fsmonitor $TRAP; mkdir empty`)
@@ -219,7 +220,7 @@ func TestVariablesNameNoOtherRepository(t *testing.T) {
 	}
 }
 
-// TestHonestRepositories: the answer is that of git.
+// TestHonestRepositories checks that the answer is that of git.
 func TestHonestRepositories(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare string
@@ -284,7 +285,8 @@ func TestHonestRepositories(t *testing.T) {
 	}
 }
 
-// TestSubmodulesInSubmodules: a change anywhere is named by its path; too many levels are refused.
+// TestSubmodulesInSubmodules checks that a change anywhere is named by its path, and that too many
+// levels are refused.
 func TestSubmodulesInSubmodules(t *testing.T) {
 	p := newPlace(t)
 	p.sh(`git clone -q project one; git clone -q project two; git -C one submodule --quiet add ../two in; git -C one commit -qam two
@@ -298,7 +300,7 @@ func TestSubmodulesInSubmodules(t *testing.T) {
 	}
 }
 
-// TestLookIsGivenUp: a git that waits ends with its context.
+// TestLookIsGivenUp checks that a git that waits ends with its context.
 func TestLookIsGivenUp(t *testing.T) {
 	p := newPlace(t)
 	p.sh(`cd project; mkfifo .gitignore`)

@@ -22,18 +22,18 @@ const (
 	maxRefs    = 64 << 20
 )
 
-// maxLinks is how many references may lead from HEAD to a commit, as in git.
+// maxLinks is the number of references that may lead from HEAD to a commit, as in git.
 const maxLinks = 5
 
-// repository is one that others have written.
+// repository is a repository that others have written.
 type repository struct {
 	tree   string // the top of its work tree
 	dir    string // its git directory
 	common string // that of all its work trees
 }
 
-// find returns the repository in which a folder lies, nil if it is in none. As git does it takes the
-// nearest .git, but no bare repository: a few files of the project would be one.
+// find returns the repository in which a folder lies, or nil if it is in none. As git does, it takes the
+// nearest .git, but no bare repository, because a few files of the project could make one.
 func find(folder string) (*repository, error) {
 	at, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -51,7 +51,7 @@ func find(folder string) (*repository, error) {
 	}
 }
 
-// repositoryAt returns the repository whose work tree a folder is the top of, nil if there is none.
+// repositoryAt returns the repository whose work tree has a folder as its top, or nil if there is none.
 func repositoryAt(top string) (*repository, error) {
 	name := filepath.Join(top, ".git")
 	info, err := os.Stat(name)
@@ -67,7 +67,7 @@ func repositoryAt(top string) (*repository, error) {
 		return nil, refusal(lang.T("its .git cannot be read"), name)
 	}
 	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
-	if dir = pointed(top, dir); !ok || dir == "" {
+	if dir = resolve(top, dir); !ok || dir == "" {
 		return nil, refusal(lang.T("its .git names no git directory"), name)
 	}
 	r := openRepository(top, dir)
@@ -77,12 +77,13 @@ func repositoryAt(top string) (*repository, error) {
 	return r, nil
 }
 
-// pointed returns the folder that a file of git names, relative to another; "" for one on another
-// machine, which Windows would log in to.
-func pointed(from, to string) string {
+// resolve returns the folder that a file of git names, relative to another. It returns "" if the folder
+// is on another machine, where Windows would log in.
+func resolve(from, to string) string {
 	to = filepath.FromSlash(to)
+	isRemote := len(to) > 1 && os.IsPathSeparator(to[0]) && os.IsPathSeparator(to[1])
 	switch {
-	case to == "" || strings.ContainsRune(to, 0) || len(to) > 1 && os.IsPathSeparator(to[0]) && os.IsPathSeparator(to[1]):
+	case to == "", isRemote, strings.ContainsRune(to, 0):
 		return ""
 	case filepath.IsAbs(to):
 		return filepath.Clean(to)
@@ -90,11 +91,11 @@ func pointed(from, to string) string {
 	return filepath.Join(from, to)
 }
 
-// openRepository returns the repository with a git directory; nil if that is none.
+// openRepository returns the repository with a git directory, or nil if that is none.
 func openRepository(top, dir string) *repository {
 	r := &repository{tree: top, dir: dir, common: dir}
 	if text, err := durable.ReadPath(filepath.Join(dir, "commondir"), maxPointer); err == nil {
-		r.common = pointed(dir, strings.TrimRight(string(text), "\r\n"))
+		r.common = resolve(dir, strings.TrimRight(string(text), "\r\n"))
 	}
 	head, err := os.Stat(filepath.Join(dir, "HEAD"))
 	if err != nil || !head.Mode().IsRegular() || r.common == "" {
@@ -108,14 +109,14 @@ func openRepository(top, dir string) *repository {
 	return r
 }
 
-// refusal is the error for a repository that is not read.
+// refusal returns the error for a repository that is not read.
 func refusal(why lang.Text, name string) error {
 	return fault.New(fault.NotAllowed, "the git repository cannot be used: %s (%s)", why, name).
 		WithHint("see what git status says there; or pass --allow-dirty, and the run does without the repository")
 }
 
 // view makes a git directory in an empty folder, with the commit that is checked out and settings of
-// our own, and returns what calls on the repository by it have in common.
+// our own, and returns a call from which all calls on the repository start.
 func (r *repository) view(ctx context.Context, folder, head string) (Call, error) {
 	c := Call{Dir: r.tree, Repository: folder, Tree: r.tree}
 	objects := filepath.Join(r.common, "objects")
@@ -146,7 +147,7 @@ func (r *repository) view(ctx context.Context, folder, head string) (Call, error
 			return c, err
 		}
 	}
-	// Of an index in parts, the large one is beside the small one.
+	// If the index is in parts, the large one is beside the small one.
 	shared, _ := filepath.Glob(filepath.Join(pathQuoter.Replace(r.dir), "sharedindex.*"))
 	for _, name := range shared {
 		if err := os.Symlink(name, filepath.Join(folder, filepath.Base(name))); err != nil {
@@ -160,15 +161,15 @@ func (r *repository) view(ctx context.Context, folder, head string) (Call, error
 // pathQuoter quotes a path for filepath.Glob.
 var pathQuoter = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
 
-// describing are the settings that are taken from a repository, since they describe its disk and
-// its texts and name no program; describes matches their values.
+// describing matches the settings that are taken from a repository, because they describe its disk and
+// its texts and name no program. describes matches their values.
 const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone))$`
 
 var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|native|minimal|default)?$`)
 
 // config returns the settings to read a repository with. Files that its own settings include are
 // not read.
-func (r *repository) config(ctx context.Context) (string, error) { //nolint:gocyclo // one pass over the settings
+func (r *repository) config(ctx context.Context) (string, error) {
 	name := filepath.Join(r.common, "config")
 	text, err := durable.ReadPath(name, maxText)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -190,14 +191,14 @@ func (r *repository) config(ctx context.Context) (string, error) { //nolint:gocy
 		section, key, _ := strings.Cut(key, ".")
 		switch {
 		case section == "extensions":
-			if !readable[key] && (key != "objectformat" || value != "sha1" && value != "sha256") && (key != "refstorage" || value != "files") {
+			if !isReadable(key, value) {
 				return "", refusal(lang.T("it has a format that is not known here, extensions.%s = %s", key, value), name)
 			}
 			if key == "objectformat" {
 				config += "[extensions]\n\tobjectformat = " + value + "\n[core]\n"
 			}
 		case key == "worktree":
-			if r.dir == r.common && !same(pointed(r.dir, value), r.tree) {
+			if r.dir == r.common && !same(resolve(r.dir, value), r.tree) {
 				return "", refusal(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
 			}
 		case key != "" && describes.MatchString(value):
@@ -207,8 +208,18 @@ func (r *repository) config(ctx context.Context) (string, error) { //nolint:gocy
 	return config, nil
 }
 
-// readable are the extensions of a repository that change nothing of what is read here.
-var readable = map[string]bool{"noop": true, "partialclone": true, "preciousobjects": true, "worktreeconfig": true, "relativeworktrees": true, "compatobjectformat": true}
+// isReadable reports whether this package can read a repository with an extension.
+func isReadable(extension, value string) bool {
+	switch extension {
+	case "objectformat":
+		return value == "sha1" || value == "sha256"
+	case "refstorage":
+		return value == "files"
+	case "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees", "compatobjectformat":
+		return true
+	}
+	return false
+}
 
 // same reports whether two paths are one folder.
 func same(a, b string) bool {
@@ -217,16 +228,16 @@ func same(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// commitForm is the name of a commit.
+// commitForm matches the name of a commit.
 var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// head returns the commit that is checked out, "" before the first one.
+// head returns the commit that is checked out, or "" if there is none yet.
 func (r *repository) head() (string, error) {
 	at, name := r.dir, "HEAD"
 	for range maxLinks {
 		text, err := durable.ReadPath(filepath.Join(at, filepath.FromSlash(name)), maxPointer)
 		if err != nil && name != "HEAD" {
-			return r.packed(name)
+			return r.packedCommit(name)
 		}
 		line := strings.TrimSpace(string(text))
 		if commitForm.MatchString(line) {
@@ -241,8 +252,8 @@ func (r *repository) head() (string, error) {
 	return "", refusal(lang.T("its HEAD leads to no commit"), filepath.Join(r.dir, "HEAD"))
 }
 
-// packed returns the commit of a reference from the file that has many, "" if it has none.
-func (r *repository) packed(name string) (string, error) {
+// packedCommit returns the commit of a reference from the file that has many, or "" if it has none.
+func (r *repository) packedCommit(name string) (string, error) {
 	file := filepath.Join(r.common, "packed-refs")
 	text, err := durable.ReadPath(file, maxRefs)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,10 +10,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// agentName returns the id in an agent's name as traces and headings write it: dev/Amelia or @dev.
+// agentName returns the id in an agent's name as traces and headings write it, for example dev/Amelia
+// or @dev.
 func agentName(s string) string {
 	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
-	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // as a kit writes it
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // a kit's word for no agent
 		return ""
 	}
 	return s
@@ -46,7 +47,7 @@ func (r *reader) manifest(file string) {
 var (
 	// wiring matches the names of an agent in the steps of its persona.
 	wiring = pattern.New(`(AGENT_TAG|AGENT_NAME|LEARNINGS_FILE)[ \t]*=[ \t]*["']?([^"'|\n<{}]+)`)
-	// opening matches the tag that the persona begins with, attribute what it says there.
+	// opening matches the tag that the persona begins with, attribute one of its attributes.
 	opening   = pattern.New(`<agent[ \t][^>]*>`)
 	attribute = pattern.New(`(name|title|icon)="([^"]*)"`)
 )
@@ -65,10 +66,12 @@ func (r *reader) persona(file string) {
 	})
 }
 
-// meet adds an agent to those known, or its names to the agent that it is.
+// meet adds an agent to the known ones, or its names to the agent if it is one of them.
 func meet(known []Agent, a Agent) []Agent {
 	for i := range known {
-		if k := &known[i]; a.ID == k.ID || a.Tag == "" && (a.ID == k.Learnings || a.ID == k.Tag) {
+		k := &known[i]
+		byOtherName := a.Tag == "" && (a.ID == k.Learnings || a.ID == k.Tag)
+		if byOtherName || a.ID == k.ID {
 			k.Tag, k.Learnings, k.Name = cmp.Or(k.Tag, a.Tag), cmp.Or(k.Learnings, a.Learnings), cmp.Or(k.Name, a.Name)
 			k.Icon, k.Domain = cmp.Or(k.Icon, a.Icon), cmp.Or(k.Domain, a.Domain)
 			return known
@@ -77,7 +80,7 @@ func meet(known []Agent, a Agent) []Agent {
 	return append(known, a)
 }
 
-// Names returns what the notes of the agent are kept under, in lower case.
+// Names returns the names under which the notes of the agent are kept, in lower case.
 func (a Agent) Names() (out []string) {
 	for _, name := range []string{a.ID, a.Tag, a.Learnings, agentName(a.Name)} {
 		if name != "" && !slices.Contains(out, name) {
@@ -88,7 +91,7 @@ func (a Agent) Names() (out []string) {
 }
 
 // Aliases returns the names under which the notes of an agent may be kept: those of every agent
-// that has the name, and the name itself. known is false where no agent has it.
+// that has the name, and the name itself. known is false if no agent has it.
 func (c Content) Aliases(name string) (names []string, known bool) {
 	name = agentName(name)
 	names = []string{name}

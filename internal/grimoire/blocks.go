@@ -16,7 +16,7 @@ type block struct {
 	cells, head []string // of a row, and of its table in lower case
 }
 
-// outline is the blocks of a file that is being read.
+// outline collects the blocks of a file.
 type outline struct {
 	blocks []block
 	open   bool     // the next line may continue the last block
@@ -42,10 +42,10 @@ func blocksOf(lines []line) []block {
 		case level > 0:
 			o.add(block{line: n + 1, level: level, text: title}, false)
 		case text == "":
-		case text[0] == '>' || markdown.IsUnderline(l.text) || ruled(text):
+		case text[0] == '>' || markdown.IsUnderline(l.text) || isRule(text):
 			o.open = false
 		case text[0] == '|':
-			o.row(n+1, text, n+1 < len(lines) && ruled(lines[n+1].text))
+			o.row(n+1, text, n+1 < len(lines) && isRule(lines[n+1].text))
 		case listed && inner:
 			o.extend("\n- " + body)
 		case listed:
@@ -65,7 +65,7 @@ func (o *outline) add(b block, continues bool) { o.blocks, o.open = append(o.blo
 
 func (o *outline) extend(more string) { grow(&o.last().text, more) }
 
-// gap separates the lines of a block: those of a paragraph may be fields.
+// gap returns the separator of the lines of a block: those of a paragraph may be fields.
 func (b *block) gap() string {
 	if b.item {
 		return " "
@@ -73,17 +73,18 @@ func (b *block) gap() string {
 	return "\n"
 }
 
-// grow appends to the text of an entry, as far as it is read.
+// grow appends to the text of an entry, unless it is too long.
 func grow(text *string, more string) {
 	if len(*text) <= maxText {
 		*text += more
 	}
 }
 
-// continues reports whether a line is indented as a part of the last item. After an empty line
-// others begin a new block.
+// continues reports whether a line is indented as a part of the last item. If not, it begins a new
+// block after an empty line.
 func (o *outline) continues(l string, afterEmpty bool) bool {
-	inner := o.open && o.last().item && (strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t"))
+	isIndented := strings.HasPrefix(l, "  ") || strings.HasPrefix(l, "\t")
+	inner := isIndented && o.open && o.last().item
 	o.open = o.open && (inner || !afterEmpty)
 	return inner
 }
@@ -95,26 +96,26 @@ func (o *outline) row(n int, text string, isHead bool) {
 		o.head, o.open = strings.Split(strings.ToLower(strings.Join(cells, "|")), "|"), false
 		return
 	}
-	o.add(block{line: n, cells: cells, head: o.head, text: said(cells)}, false)
+	o.add(block{line: n, cells: cells, head: o.head, text: joinCells(cells)}, false)
 }
 
-// ruled reports whether a line is the rule below the head of a table.
-func ruled(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
+// isRule reports whether a line is the rule below the head of a table.
+func isRule(l string) bool { return strings.Contains(l, "-") && markdown.IsTableRule(l) }
 
 // cell returns the cell of a row in the first column whose title contains one of the words.
 func (b block) cell(names ...string) string {
 	for c := range min(len(b.head), len(b.cells)) {
 		for _, name := range names {
 			if strings.Contains(b.head[c], name) {
-				return said(b.cells[c : c+1])
+				return joinCells(b.cells[c : c+1])
 			}
 		}
 	}
 	return ""
 }
 
-// said joins the cells that are not empty or dashes.
-func said(cells []string) string {
+// joinCells joins the cells that are not empty or dashes.
+func joinCells(cells []string) string {
 	var out []string
 	for _, c := range cells {
 		if c = strings.TrimSpace(c); strings.Trim(c, "—–- ") != "" {
@@ -124,9 +125,13 @@ func said(cells []string) string {
 	return strings.Join(out, " · ")
 }
 
-// remark reports whether a text is a remark of a template, all of it in italics, or has parts that
+// isRemark reports whether a text is a remark of a template, all of it in italics, or has parts that
 // nobody has filled in.
-func remark(text string) bool {
+func isRemark(text string) bool {
+	if placeholder.MatchString(text) {
+		return true
+	}
 	mark := text[:min(len(text), 1)]
-	return placeholder.MatchString(text) || (mark == "*" || mark == "_") && strings.HasSuffix(text, mark) && strings.Count(text, mark) == 2
+	isItalic := mark == "*" || mark == "_"
+	return isItalic && strings.HasSuffix(text, mark) && strings.Count(text, mark) == 2
 }

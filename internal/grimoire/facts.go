@@ -10,8 +10,8 @@ import (
 )
 
 // facts reads the items, rows and dated paragraphs of a file, each with the date before it, in its
-// row, or in the heading above it. see is asked about every heading; keep may change an entry, or
-// drop it.
+// row, or in the heading above it. It calls see with every heading, and keep with every entry, which
+// keep may change. An entry is dropped if keep returns false.
 func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*Entry, block) bool) {
 	var under time.Time
 	level := 0 // of the heading with that date
@@ -32,30 +32,30 @@ func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*
 		if e.Date.IsZero() {
 			e.Date = under
 		}
-		if !remark(b.text) && keep(&e, b) {
+		if !isRemark(b.text) && keep(&e, b) {
 			r.add(e)
 		}
 	}
 }
 
-// noted reports whether a block is an entry by itself: text without a date may be an introduction.
-func noted(e *Entry, b block) bool { return b.item || b.cells != nil || !e.Date.IsZero() }
+// isEntry reports whether a block is an entry by itself: text without a date may be an introduction.
+func isEntry(e *Entry, b block) bool { return b.item || b.cells != nil || !e.Date.IsZero() }
 
 func nothing(block) {}
 
-// learnings reads what one agent has learned.
+// learnings reads the learnings of one agent.
 func (r *reader) learnings(text string) {
 	r.agent(Agent{ID: stem(r.path)})
 	r.facts(blocksOf(r.scan(text)), AgentLearnings, nothing, func(e *Entry, b block) bool {
 		e.Agent = stem(r.path)
-		return noted(e, b)
+		return isEntry(e, b)
 	})
 }
 
 // tagged matches the tags at the end of an exported text.
 var tagged = pattern.New("(?:[ \t]+`[^`\\s]+`)+$")
 
-// export reads what a kit's export-md prints: a type in the title, agents as headings.
+// export reads the output of a kit's export-md: a type in the title, agents as headings.
 func (r *reader) export(text string) {
 	kind, agent := AgentLearnings, ""
 	r.facts(blocksOf(r.scan(text)), "", func(b block) {
@@ -83,7 +83,7 @@ func (r *reader) handoffs(text string)       { r.table(text, Stories, "handoff")
 func (r *reader) table(text, kind, tag string) {
 	r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
 		if e.Date.IsZero() && len(b.cells) > 1 {
-			e.Date, e.Text = readDate(b.cells[0]), said(b.cells[1:])
+			e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
 		}
 		e.Tags = []string{tag}
 		return len(b.cells) > 1 && !e.Date.IsZero()
@@ -109,7 +109,7 @@ func (r *reader) decisions(text string) {
 		}
 	}, func(e *Entry, b block) bool {
 		if open == nil {
-			return noted(e, b)
+			return isEntry(e, b)
 		}
 		for _, l := range strings.Split(b.text, "\n") {
 			if key, value := split(l); key == "date" {
@@ -122,18 +122,18 @@ func (r *reader) decisions(text string) {
 	r.keep(open)
 }
 
-// keep adds the entry that was read under a heading; nil for none.
+// keep adds the entry that was read under a heading, if there is one.
 func (r *reader) keep(open *Entry) {
 	if open != nil {
 		r.add(*open)
 	}
 }
 
-// inbox matches a request of one agent to another: [dev→qa] text.
+// inbox matches a request of one agent to another, for example [dev→qa] text.
 var inbox = pattern.New(`^\[[^\]\[→]{1,64}→([^\]\[→]{1,64})\]`)
 
-// shared reads the context that all agents share, by its sections.
-func (r *reader) shared(text string) {
+// sharedContext reads the context that all agents share, by its sections.
+func (r *reader) sharedContext(text string) {
 	lines := r.scan(text)
 	var section, part string
 	r.facts(blocksOf(lines), SharedContext, func(b block) {
@@ -154,7 +154,7 @@ func (r *reader) shared(text string) {
 				e.Text = above + ": " + e.Text
 			}
 		}
-		return !r.described(strings.ToLower(section), b)
+		return !r.readDescription(strings.ToLower(section), b)
 	})
 }
 
@@ -176,9 +176,9 @@ func (r *reader) architecture(lines []line, from int) {
 	}
 }
 
-// described reads a block that describes the project or an agent. It is true for an agent, which
-// is not a fact besides.
-func (r *reader) described(section string, b block) bool {
+// readDescription reads a block that describes the project or an agent. It returns true for an agent,
+// which is not a fact besides.
+func (r *reader) readDescription(section string, b block) bool {
 	if id := b.cell("agent"); id != "" && b.cell("icon", "icôn", "domain") != "" {
 		id, _, _ = strings.Cut(id, " ")
 		r.agent(Agent{ID: id, Name: b.cell("nom", "name"), Icon: b.cell("icon", "icôn"), Domain: b.cell("domain")})

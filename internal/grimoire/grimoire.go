@@ -1,10 +1,10 @@
-// Package grimoire reads what the kits of other people keep about a project: what agents have
-// learned, failures, decisions, the shared context, runs. The kits lay their files out alike,
+// Package grimoire reads the memory files of other people's kits in a project: learnings of agents,
+// failures, decisions, the shared context, runs. The kits lay their files out alike,
 // below _bmad or _grimoire. [Sources] names the files of a folder, [Parse] reads the bytes of one,
 // so that a caller can keep the result for as long as the file does not change, and [Join] puts
 // the results together.
 //
-// People and models write these files by hand. A part that cannot be read is a [Problem], and
+// People and models write these files by hand. If a part cannot be read, it is a [Problem], and
 // hides nothing else.
 //
 // # Invariants
@@ -43,11 +43,11 @@ const (
 
 var types = []string{SharedContext, Decisions, AgentLearnings, Failures, Stories}
 
-// Entry is one thing that a file says.
+// Entry is a note of a file.
 type Entry struct {
 	Type, Agent, Text string // Agent is an id, tag or name; empty for all agents
 	Tags              []string
-	Date              time.Time // zero where the file has none
+	Date              time.Time // zero if the file has none
 	Failure           *Failure  // the parts of an entry of a failure museum
 	Path              string
 	Line              int
@@ -59,7 +59,7 @@ type Failure struct{ ID, Title, Category, Severity, Lesson, Rule, Status string 
 // Severities are the marks of failures, the worst first.
 var Severities = []string{"🔴", "🟡", "🟢"}
 
-// Project is what the files say about the project as a whole.
+// Project describes the project as a whole.
 type Project struct {
 	Name        string   `json:"name,omitempty"`
 	Type        string   `json:"type,omitempty"`
@@ -79,7 +79,7 @@ type Repo struct {
 // the name of its learnings file without the ending.
 type Agent struct{ ID, Tag, Learnings, Name, Icon, Domain string }
 
-// Content is what one file says, or, from [Join], what all of them say.
+// Content is the content of one file, or, from [Join], of all files.
 type Content struct {
 	Entries        []Entry
 	Project        Project
@@ -90,8 +90,8 @@ type Content struct {
 	Runs           []Run
 }
 
-// Problem is a part of a file that cannot be used; Line is 0 where it is the whole file. The rest of
-// the file is.
+// Problem is a part of a file that cannot be used. Line is 0 if it is the whole file. The rest of the
+// file is used.
 type Problem struct {
 	Path string
 	Line int
@@ -107,10 +107,10 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 	}{p.Path, p.Line, p.Why.String()})
 }
 
-// In is the problem in a language, with its place.
+// In returns the problem in a language, with its place.
 func (p Problem) In(l lang.Language) string { return Place(p.Path, p.Line) + ": " + p.Why.In(l) }
 
-// Place names a line of a file, or with 0 the file.
+// Place names a line of a file, or the file if line is 0.
 func Place(path string, line int) string {
 	if line == 0 {
 		return path
@@ -130,7 +130,7 @@ func Parse(s Source, data []byte) (Content, []Problem) {
 var readers = map[Kind]func(*reader, string){
 	Settings: (*reader).settings, Manifest: (*reader).manifest, Persona: (*reader).persona, BranchFile: (*reader).branch, RunFile: (*reader).run,
 	Museum: (*reader).museum, Trace: (*reader).trace, Memories: (*reader).memories, Lines: (*reader).lines,
-	Shared: (*reader).shared, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
+	Shared: (*reader).sharedContext, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
 	Contradictions: (*reader).contradictions, Handoffs: (*reader).handoffs,
 }
 
@@ -145,7 +145,7 @@ func (r *reader) problem(line int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{r.path, line, lang.T(format, args...)})
 }
 
-// add keeps an entry that says something.
+// add keeps an entry, unless it is empty or a remark of a template.
 func (r *reader) add(e Entry) {
 	e.Text = strings.TrimSpace(e.Text)
 	if e.Text == "" || len(r.Entries) > MaxEntries {
@@ -159,8 +159,8 @@ func (r *reader) add(e Entry) {
 	r.Entries = append(r.Entries, e)
 }
 
-// Join puts the contents of files together, in the order of [Sources]: of a value that several
-// have, the first counts. A failure with an id is taken once, as a kit keeps it in two files.
+// Join puts the contents of files together, in the order of [Sources]. If several have a value, the
+// first counts. A failure with an id is taken once, because a kit keeps it in two files.
 func Join(contents []Content) (all Content, problems []Problem) {
 	seen := map[string]bool{}
 	for _, c := range contents {
@@ -196,7 +196,7 @@ func Join(contents []Content) (all Content, problems []Problem) {
 	return all, problems
 }
 
-// key identifies a failure that has an id.
+// key identifies a failure, if it has an id.
 func (e Entry) key() string {
 	if e.Failure == nil || e.Failure.ID == "" {
 		return ""

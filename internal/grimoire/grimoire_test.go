@@ -40,7 +40,7 @@ func day(at time.Time) string {
 	return strings.TrimSuffix(at.Format("2006-01-02T15:04"), "T00:00")
 }
 
-// shown writes all that was read in lines.
+// shown writes all contents in lines.
 func shown(c grimoire.Content, problems []grimoire.Problem, sources []grimoire.Source) string {
 	var b strings.Builder
 	for _, s := range sources {
@@ -78,8 +78,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// TestLineEndings: files of Windows, with a byte order mark and without an end of the last line, say the
-// same.
+// TestLineEndings checks that files of Windows, with a byte order mark and without an end of the last
+// line, have the same content.
 func TestLineEndings(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"kit", "grimoire"} {
@@ -100,7 +100,7 @@ func TestLineEndings(t *testing.T) {
 	}
 }
 
-// TestLinesAreTrue: the line that an entry names is the one where its text begins.
+// TestLinesAreTrue checks that the text of an entry begins on the line that it names.
 func TestLinesAreTrue(t *testing.T) {
 	t.Parallel()
 	fsys := os.DirFS("testdata/kit")

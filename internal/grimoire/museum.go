@@ -34,14 +34,17 @@ func (r *reader) museum(text string) {
 	r.keep(open)
 }
 
-// failureIn reads the heading of a failure; nil for other headings.
+// failureIn reads the heading of a failure. It returns nil for other headings.
 func failureIn(b block) *Entry {
 	date, rest := cutDate(b.text)
 	m := titled.FindStringSubmatch(rest)
-	if m != nil && slices.Contains(Categories, m[2]) {
+	if m == nil || m[4] == "" {
+		return nil
+	}
+	if slices.Contains(Categories, m[2]) {
 		m[2], m[3] = "", m[2]
 	}
-	if m == nil || m[4] == "" || date.IsZero() && m[1] == "" && !slices.Contains(Categories, m[3]) {
+	if date.IsZero() && m[1] == "" && !slices.Contains(Categories, m[3]) {
 		return nil
 	}
 	return &Entry{Type: Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
@@ -96,7 +99,7 @@ func (e *Entry) describe(b block) {
 		case *last != "":
 			grow(last, " "+value)
 		}
-		if value != "" && !remark(value) {
+		if value != "" && !isRemark(value) {
 			grow(&e.Text, "\n"+value)
 		}
 	}

@@ -24,8 +24,8 @@ func told(kind grimoire.Kind, path, text string) []string {
 	return out
 }
 
-// TestDates: dates are taken off a text in every form that people write, and stay where they are
-// none.
+// TestDates checks that dates are taken off a text in every form that people write, and that a number
+// that is no date stays.
 func TestDates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -52,7 +52,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDecisions: the forms of a log of decisions.
+// TestDecisions reads the forms of a log of decisions.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -69,7 +69,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestFailures: the forms of an entry of a museum, and headings that are none.
+// TestFailures reads the forms of an entry of a museum, and headings that are none.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -109,8 +109,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestSharedContext: agents and the project are read from the tables and lists of the shared context;
-// other tables that name agents are facts.
+// TestSharedContext checks that agents and the project are read from the tables and lists of the
+// shared context, and that other tables that name agents are facts.
 func TestSharedContext(t *testing.T) {
 	t.Parallel()
 	text := "# Context\n## Project\n- **Name**: Shop\n- Stack : Go, SQLite\n## Team\n| Agent | Name | Icon | Domain |\n|---|---|---|---|\n| dev | Amelia | 💻 | code |\n| {{agent}} | x | y | z |\n" +
@@ -127,7 +127,7 @@ func TestSharedContext(t *testing.T) {
 	}
 }
 
-// TestTrace: the last lines of a trace count, under the headings above them.
+// TestTrace checks that the last lines of a trace count, under the headings above them.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	lines := "## 2026-01-02 03:04 | dev | story\n" + strings.Repeat("[DECISION] one\n", 300)
@@ -150,7 +150,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestImports: what a person hands in is read by its first character.
+// TestImports checks that the first character of an imported text decides its format.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -172,7 +172,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestAliases: an agent is found by any of its names; a tag that two agents share means both.
+// TestAliases checks that an agent is found by any of its names, and that a tag of two agents means both.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	all, _, _ := read(t, os.DirFS("testdata/kit"))
@@ -194,7 +194,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestBranchStatus: a branch is as its newest run left it, unless it is over.
+// TestBranchStatus checks that a branch has the status of its newest run, unless it is over.
 func TestBranchStatus(t *testing.T) {
 	t.Parallel()
 	file := func(name, text string) grimoire.Content {
@@ -235,7 +235,7 @@ func TestBranchStatus(t *testing.T) {
 	}
 }
 
-// TestLinksThatLeadOut: files and folders outside the project are named, and not read.
+// TestLinksThatLeadOut checks that files and folders outside the project are named, and not read.
 func TestLinksThatLeadOut(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -272,7 +272,7 @@ func TestLinksThatLeadOut(t *testing.T) {
 	}
 }
 
-// TestLimits: what is left out of too much is named once.
+// TestLimits checks that a limit is named once if it leaves something out.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	long, problems := grimoire.Parse(grimoire.Source{Path: "l.md", Kind: grimoire.Learnings}, []byte("- "+strings.Repeat("é", 5000)))
@@ -294,8 +294,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLargestFiles: no file of the largest size takes more than a moment, whatever it has. Reading each
-// line again for every line would take hours.
+// TestLargestFiles checks that no file of the largest size takes more than a moment. If each line were
+// read again for every line, it would take hours.
 func TestLargestFiles(t *testing.T) {
 	t.Parallel()
 	fill := func(before, part string) []byte {
@@ -374,7 +374,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkParse reads a file of the largest size that is read.
+// BenchmarkParse reads a file of the largest size.
 func BenchmarkParse(b *testing.B) {
 	data := []byte(strings.Repeat("- [2026-02-10] the pool needs a lifetime behind a proxy, or it hands out dead connections\n", 20_000))
 	for b.Loop() {

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// memories reads a list of notes in one JSON document. Those before a fault are kept.
+// memories reads a list of notes in one JSON document. If it has a fault, the notes before it are kept.
 func (r *reader) memories(text string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	first, err := d.Token()
@@ -57,7 +57,7 @@ func faultAt(text string, err error) int {
 	return 1 + strings.Count(text, "\n")
 }
 
-// record reads one note or failure, whose fields are those of any of the kits.
+// record reads one note or failure, with the fields of any of the kits.
 func (r *reader) record(n int, value any) {
 	m, ok := value.(map[string]any)
 	if !ok {

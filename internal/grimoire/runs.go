@@ -35,7 +35,7 @@ type Run struct {
 	Path  string
 }
 
-// Stage names the current step, such as 4/8; "" where the file has none.
+// Stage names the current step, for example 4/8, or "" if the file has none.
 func (r Run) Stage() string {
 	step, steps := field(r.State, "current_step"), field(r.State, "total_steps")
 	if step != "" && steps != "" {
@@ -103,10 +103,14 @@ func (r *reader) branch(file string) {
 	r.Branches = []Branch{b}
 }
 
-// described are the fields of a run that people ask for.
-var described = []string{"workflow_path", "started_at", "last_checkpoint", "status", "steps_completed", "current_step", "total_steps", "resume_from_step", "artefacts_produced", "checkpoint_id", "issues", "agent_notes"}
+// stateFields are the fields of a run that people ask for.
+var stateFields = []string{
+	"workflow_path", "status", "started_at", "last_checkpoint", "checkpoint_id",
+	"steps_completed", "current_step", "total_steps", "resume_from_step",
+	"artefacts_produced", "issues", "agent_notes",
+}
 
-// run reads state.json. A run that is paused, or whose status nobody knows, is active.
+// run reads state.json. A run is active if it is paused or its status is unknown.
 func (r *reader) run(file string) {
 	folders, over := r.place()
 	m := r.json(file)
@@ -122,7 +126,7 @@ func (r *reader) run(file string) {
 	}
 	run.Updated = readDate(field(m, "last_checkpoint", "started_at"))
 	run.Branch = cmp.Or(run.Branch, field(m, "session_branch"), "main") // older kits have no folder for it
-	for _, name := range described {
+	for _, name := range stateFields {
 		if m[name] != nil {
 			run.State[name] = m[name]
 		}

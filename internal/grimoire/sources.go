@@ -66,11 +66,11 @@ var runPlaces = []place{
 	{"$-output/.runs/*/state.json", RunFile}, {"$-output/.runs/*/*/state.json", RunFile}, {"$-output/.runs/*/*/*/state.json", RunFile},
 }
 
-// Sources lists the files of a project that have its memory. Links that lead out of the project
-// are for fsys to refuse.
+// Sources lists the files of a project that have its memory. It leaves it to fsys to refuse links that
+// lead out of the project.
 func Sources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, places) }
 
-// RunSources lists the files of its runs: there can be many, and notes do not need them.
+// RunSources lists the files of the runs. There can be many, and notes do not need them.
 func RunSources(fsys fs.FS) ([]Source, []Problem) { return sources(fsys, runPlaces) }
 
 func sources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
@@ -79,7 +79,7 @@ func sources(fsys fs.FS, places []place) (found []Source, problems []Problem) {
 		problems = append(problems, Problem{Path: name, Why: lang.T(format, args...)})
 	}
 	look := func(names string, kind Kind) {
-		matches, _ := fs.Glob(at, names) // its only error is one of the pattern
+		matches, _ := fs.Glob(at, names) // it only returns an error for a bad pattern
 		for _, name := range matches {
 			switch info, err := at.Stat(name); {
 			case err != nil:
@@ -141,7 +141,7 @@ func (l listing) Stat(name string) (fs.FileInfo, error) {
 	return e.Info()
 }
 
-// entry finds a name in the list of its folder, and follows it where it is a link.
+// entry finds a name in the list of its folder, and follows it if it is a link.
 func (l listing) entry(name string) (fs.DirEntry, error) {
 	if path.Dir(name) != "." {
 		entries, err := l.ReadDir(path.Dir(name))

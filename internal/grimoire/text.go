@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// plain also removes NUL, which a power loss leaves in files.
+// plain removes NUL, too, because a power loss leaves it in files.
 var plain = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\ufeff", "")
 
 // decode returns the bytes of a file as text, with lines that end in a line feed.
@@ -23,7 +23,10 @@ func (r *reader) decode(data []byte) string {
 
 var (
 	// dated matches a date at the beginning of a text, with the marks around it.
-	dated = pattern.New(`^[*_ \t]*([\[(]?)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T \t]+(\d{1,2}:\d{2})(?::\d{2})?(?:[.,]\d+)?[ ]?(Z|UTC|[-+]\d{2}:?\d{2})?)?([\])]?)[*_ \t]*([:—–|-]*)[ \t]*`)
+	dated = pattern.New(`^[*_ \t]*([\[(]?)` +
+		`(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})` +
+		`(?:[T \t]+(\d{1,2}:\d{2})(?::\d{2})?(?:[.,]\d+)?[ ]?(Z|UTC|[-+]\d{2}:?\d{2})?)?` +
+		`([\])]?)[*_ \t]*([:—–|-]*)[ \t]*`)
 	// placeholder matches a part of a template that nobody has filled in.
 	placeholder = pattern.New(`\{\{[A-Za-z][A-Za-z0-9_]*\}\}`)
 )
@@ -31,7 +34,12 @@ var (
 // cutDate takes a date off the beginning of a text: one in brackets, before a mark, or alone.
 func cutDate(text string) (date time.Time, rest string) {
 	m := dated.FindStringSubmatch(text)
-	if m == nil || (m[1] == "" || m[7] == "") && m[8] == "" && len(m[0]) < len(text) {
+	if m == nil {
+		return time.Time{}, text
+	}
+	isBracketed := m[1] != "" && m[7] != ""
+	isAlone := len(m[0]) == len(text)
+	if !isBracketed && !isAlone && m[8] == "" {
 		return time.Time{}, text
 	}
 	if date = dateOf(m); date.IsZero() {
@@ -40,7 +48,7 @@ func cutDate(text string) (date time.Time, rest string) {
 	return date, text[len(m[0]):]
 }
 
-// readDate returns the date that a text begins with; the zero time for others.
+// readDate returns the date at the beginning of a text, or the zero time if there is none.
 func readDate(text string) time.Time {
 	if m := dated.FindStringSubmatch(text); m != nil {
 		return dateOf(m)
@@ -48,7 +56,7 @@ func readDate(text string) time.Time {
 	return time.Time{}
 }
 
-// dateOf makes a time of what dated found. Without a zone it is UTC.
+// dateOf returns the time in a match of dated. If it has no zone, it is UTC.
 func dateOf(m []string) time.Time {
 	zone := strings.NewReplacer("UTC", "Z", ":", "").Replace(cmp.Or(m[6], "Z"))
 	at, err := time.Parse("2006-1-2 15:04Z0700", m[2]+"-"+m[3]+"-"+m[4]+" "+cmp.Or(m[5], "0:00")+zone)
@@ -58,10 +66,10 @@ func dateOf(m []string) time.Time {
 	return at.UTC()
 }
 
-// keyed matches a line that begins with the name of a field: "- **Leçon** : text".
+// keyed matches a line that begins with the name of a field, for example "- **Leçon** : text".
 var keyed = pattern.New(`^(?:[-*+•][ \t]+)?(?:\*\*|__)?([^:：|*]{2,40}?)(?:\*\*|__)?[ \t]*[:：](?:\*\*|__)?(?:[ \t]+|$)(.*)$`)
 
-// split returns the name of a field in lower case, empty where a line has none, and the rest.
+// split returns the name of a field in lower case, which is empty if the line has none, and the rest.
 func split(l string) (key, value string) {
 	l = strings.TrimSpace(l)
 	if m := keyed.FindStringSubmatch(l); m != nil {
@@ -87,7 +95,7 @@ type line struct {
 	code, mark bool
 }
 
-// scan finds code and comments, and reports those that never end.
+// scan finds code and comments, and reports as a problem if one never ends.
 func (r *reader) scan(text string) (out []line) {
 	var comments markdown.Comments
 	fence, from := "", 0

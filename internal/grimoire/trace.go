@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// maxTrace is how many lines of a trace are read, from its end.
+// maxTrace is the number of lines of a trace that are read, from its end.
 const maxTrace = 200
 
 var (
@@ -18,8 +18,8 @@ var (
 	event   = pattern.New(`^([A-Z][A-Z-]+)(?:[:→].*)?$`)
 )
 
-// events has the types of entries that the events of a trace become. Others are steps of work
-// that say nothing to later runs.
+// events has the types of entries for the events of a trace. Other events are steps of work, which
+// say nothing to later runs.
 var events = map[string]string{"DECISION": Decisions, "REMEMBER": AgentLearnings, "HANDOFF": Stories, "WARN": Stories, "ERROR": Stories}
 
 // trace reads the events of past runs: "[time] [agent] [TYPE] text", with agent and type in
@@ -53,14 +53,15 @@ func (r *reader) trace(text string) {
 			continue
 		}
 		if e.Tags = []string{"trace", strings.ToLower(kind)}; kind == "REMEMBER" {
-			e.remembered()
+			e.splitNote()
 		}
 		r.add(e)
 	}
 }
 
-// remembered takes apart the text of a note that was kept: type: decisions | agent: dev | "text".
-func (e *Entry) remembered() {
+// splitNote takes apart the text of a note that was kept, for example
+// type: decisions | agent: dev | "text".
+func (e *Entry) splitNote() {
 	var text []string
 	for _, part := range strings.Split(e.Text, "|") {
 		switch key, value := split(part); {

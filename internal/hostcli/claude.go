@@ -19,7 +19,7 @@ import (
 
 // Claude is Claude Code.
 type Claude struct {
-	// Path is that of the program.
+	// Path is the path of the program.
 	Path string
 	// Env are the variables to run it with; nil stands for those of this process.
 	Env []string
@@ -28,8 +28,8 @@ type Claude struct {
 // Name returns "claude".
 func (*Claude) Name() string { return "claude" }
 
-// Work does a job. The error is a [*Failure], or the context's own; the outcome, where there is
-// one beside it, has the usage.
+// Work does a job. The error is a [*Failure], or the context's own. If there is an outcome beside an
+// error, it has the usage.
 func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 	args, id, err := c.arguments(j)
 	if err != nil {
@@ -55,11 +55,11 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 }
 
 // claudeEnv keeps Claude Code to the work: commands end with their call, nothing is written to the
-// memory that the person's own sessions read, and an "@" in a prompt attaches no file, which could
-// be any on the machine.
+// memory that the person's own sessions read, and an "@" in a prompt attaches no file, because it
+// could be any file on the machine.
 var claudeEnv = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "CLAUDE_CODE_DISABLE_ATTACHMENTS=1", "DISABLE_AUTOUPDATER=1"}
 
-// arguments returns the command line, except for the settings, and the session's name.
+// arguments returns the command line without the settings, and the session's name.
 func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 	tools := "Read,Glob,Grep"
 	if j.Writes {
@@ -72,7 +72,8 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 		"--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands",
 	}
 	if i := slices.IndexFunc(j.Allow, func(command string) bool { return !clean(command) }); i >= 0 {
-		return nil, "", &Failure{Engine: c.Name(), Why: fmt.Sprintf("the command %q cannot be a rule of its permissions: write how it begins, in one line and without ( ) * \\", j.Allow[i]), Final: true}
+		return nil, "", &Failure{Engine: c.Name(), Why: fmt.Sprintf("the command %q cannot be a rule of its permissions: "+
+			"write how it begins, in one line and without ( ) * \\", j.Allow[i]), Final: true}
 	}
 	if j.Session == "" {
 		session = uuid.NewString()
@@ -92,7 +93,7 @@ func (c *Claude) arguments(j Job) (args []string, session string, err error) {
 	return args, session, nil
 }
 
-// claudeSettings returns the settings of a job, besides what they keep of the person's own.
+// claudeSettings returns the settings of a job, with those of the person's own settings that it keeps.
 func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 	deny := []string{"WebFetch", "WebSearch", "Bash(bmad-mcp:*)", "Edit(~/.claude/**)", "Edit(~/.claude.json)"}
 	closed, _ := obeyed.Closed(j.Open...)
@@ -106,12 +107,18 @@ func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 	var theirs struct{ Deny, Ask []string }
 	_ = json.Unmarshal(own["permissions"], &theirs) // a part that cannot be read tightens nothing
 	settings := map[string]any{
-		"permissions":                map[string]any{"allow": allow, "deny": append(deny, theirs.Deny...), "ask": append([]string{}, theirs.Ask...), "disableBypassPermissionsMode": "disable"},
+		"permissions": map[string]any{
+			"allow": allow,
+			"deny":  append(deny, theirs.Deny...),
+			"ask":   append([]string{}, theirs.Ask...),
+
+			"disableBypassPermissionsMode": "disable",
+		},
 		"disableAllHooks":            true,
 		"enableAllProjectMcpServers": false,
 		"includeCoAuthoredBy":        false,
 	}
-	for _, key := range []string{"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "env", "model", "forceLoginMethod", "forceLoginOrgUUID"} {
+	for _, key := range claudeKept {
 		if raw, ok := own[key]; ok {
 			settings[key] = raw
 		}
@@ -119,8 +126,14 @@ func claudeSettings(j Job, own map[string]json.RawMessage) map[string]any {
 	return settings
 }
 
-// personal returns the person's own settings, of which a job keeps how they log in, which model
-// they use and what they deny. None are needed.
+// claudeKept are the keys of the person's settings for their login, environment and model.
+var claudeKept = []string{
+	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper",
+	"forceLoginMethod", "forceLoginOrgUUID", "env", "model",
+}
+
+// personal returns the person's own settings, of which a job keeps the login, the model and the
+// denials. They are nil if they cannot be read.
 func personal(env []string) map[string]json.RawMessage {
 	folder := configuration(env, "CLAUDE_CONFIG_DIR", ".claude")
 	if folder == "" {
@@ -135,7 +148,7 @@ func personal(env []string) map[string]json.RawMessage {
 }
 
 // writeSettings writes settings to a file that only the person can read: they may have
-// credentials, which everyone could read among the arguments of a process.
+// credentials, and everyone can read the arguments of a process.
 func writeSettings(settings map[string]any) (path string, err error) {
 	data, err := json.Marshal(settings)
 	if err != nil {
@@ -153,8 +166,8 @@ func writeSettings(settings map[string]any) (path string, err error) {
 	return f.Name(), nil
 }
 
-// clean reports whether a command can stand in a rule: it has no character that the syntax of
-// rules gives a meaning.
+// clean reports whether a command can stand in a rule, that is, has no character that means something
+// in the syntax of rules.
 func clean(command string) bool {
 	return strings.TrimSpace(command) != "" && !strings.ContainsAny(command, "()*\\\r\n\x00")
 }

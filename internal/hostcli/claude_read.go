@@ -17,7 +17,7 @@ type claudeReader struct {
 	job    Job
 	out    Outcome
 	result *claudeLine
-	// said has the messages with their usage so far, uses the tools that were called and not refused.
+	// said has the messages with their usage so far, uses the calls of tools that were not refused.
 	said map[string]claudeMessage
 	uses map[string]string
 }
@@ -26,7 +26,7 @@ func newClaudeReader(j Job, session string) *claudeReader {
 	return &claudeReader{job: j, out: Outcome{Session: session}, said: map[string]claudeMessage{}, uses: map[string]string{}}
 }
 
-// claudeLine is what counts of a line. Fields of another type than expected are left out.
+// claudeLine has the fields of a line that matter. Those of an unexpected type are left out.
 type claudeLine struct {
 	Type      string
 	Subtype   string
@@ -39,13 +39,13 @@ type claudeLine struct {
 		Decision struct{ Decision string } `json:"permission_decision"`
 	} `json:"tool_result_meta"`
 	Error string
-	// Of the result.
+	// The fields of a result.
 	Result   string
 	IsError  bool   `json:"is_error"`
 	Terminal string `json:"terminal_reason"`
 	Errors   []string
 	Cost     *float64 `json:"total_cost_usd"`
-	// Models counts a conversation from its beginning, Since what came after the result before.
+	// Models counts a conversation from its beginning, Since only from the previous result.
 	Models map[string]claudeModel `json:"modelUsage"`
 	Since  map[string]claudeModel `json:"model_usage_since_last_result"`
 }
@@ -79,18 +79,17 @@ func (u claudeUsage) neutral() provider.Usage {
 	return provider.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: u.ByTime.Hour, CacheWrite5m: u.CacheWrite - u.ByTime.Hour}
 }
 
-// claudeTool is what shows in one line what a tool is to do.
+// claudeTool has the arguments of a tool that show its purpose in one line.
 type claudeTool struct {
 	File    string `json:"file_path"`
 	Command string
 	Pattern string
 }
 
-// synthetic stands for the model in messages that Claude Code writes itself, such as errors.
+// synthetic is the model of messages that Claude Code writes itself, for example errors.
 const synthetic = "<synthetic>"
 
-// decode reads a line as far as it can: a field of another type than expected does not hide the
-// rest.
+// decode reads a line as far as it can. A field of an unexpected type does not hide the rest.
 func decode(line []byte, into any) bool {
 	err := json.Unmarshal(line, into)
 	var other *json.UnmarshalTypeError
@@ -114,15 +113,15 @@ func (r *claudeReader) line(data []byte) {
 		}
 		tell(r.job, Activity{Kind: Began, Session: r.out.Session})
 	case "system/permission_denied":
-		r.refused(l.ToolUseID)
+		r.refuse(l.ToolUseID)
 	case "system/api_retry":
-		tell(r.job, Activity{Kind: Retries, Text: masked(l.Error)})
+		tell(r.job, Activity{Kind: Retries, Text: mask(l.Error)})
 	case "assistant/":
 		r.assistant(l)
 	case "user/":
 		for _, m := range l.ToolMeta {
 			if m.Decision.Decision == "reject" {
-				r.refused(m.ID)
+				r.refuse(m.ID)
 			}
 		}
 	}
@@ -147,11 +146,11 @@ func (r *claudeReader) assistant(l claudeLine) {
 		return
 	}
 	r.said[m.ID] = m
-	count(r.job, r.counted())
+	count(r.job, r.usage())
 }
 
-// refused reports a tool that was not allowed, once.
-func (r *claudeReader) refused(id string) {
+// refuse reports a tool that was not allowed, once.
+func (r *claudeReader) refuse(id string) {
 	if what, ok := r.uses[id]; ok {
 		delete(r.uses, id)
 		r.out.Denied = append(r.out.Denied, what)
@@ -159,7 +158,7 @@ func (r *claudeReader) refused(id string) {
 	}
 }
 
-// describe returns a tool with what it is for.
+// describe returns a tool with its object.
 func (r *claudeReader) describe(name string, t claudeTool) string {
 	switch {
 	case t.Command != "":
@@ -170,9 +169,9 @@ func (r *claudeReader) describe(name string, t claudeTool) string {
 	return brief(name, t.Pattern)
 }
 
-// counted adds up the messages so far, by model. What a message reports when it begins is not all
-// of its output.
-func (r *claudeReader) counted() map[string]provider.Usage {
+// usage adds up the messages so far, by model. It is less than the result will say, because a message
+// reports its output when it begins.
+func (r *claudeReader) usage() map[string]provider.Usage {
 	sum := map[string]provider.Usage{}
 	for _, m := range r.said {
 		u := m.Usage.neutral()
@@ -184,7 +183,7 @@ func (r *claudeReader) counted() map[string]provider.Usage {
 
 // outcome returns the result, after the last line.
 func (r *claudeReader) outcome() *Outcome {
-	r.out.Usage = r.counted()
+	r.out.Usage = r.usage()
 	l := r.result
 	if l == nil {
 		return &r.out
@@ -200,7 +199,7 @@ func (r *claudeReader) outcome() *Outcome {
 	if len(models) > 0 {
 		r.out.Usage = map[string]provider.Usage{}
 		for name, m := range models {
-			name, _, _ = strings.Cut(name, "[") // a variant, such as that of a long context
+			name, _, _ = strings.Cut(name, "[") // a variant, for example that of a long context
 			if l.Since != nil {
 				*r.out.Reported += m.CostUSD
 			}
@@ -215,8 +214,8 @@ func (r *claudeReader) outcome() *Outcome {
 	return &r.out
 }
 
-// verdict reports whether the work was done, and why not: a program may end well without. It is
-// called after outcome.
+// verdict reports whether the work was done, and the reason if it was not, because a program may end
+// well without. It is called after outcome.
 func (r *claudeReader) verdict() (why string, ok bool) {
 	l := r.result
 	switch {
@@ -230,13 +229,13 @@ func (r *claudeReader) verdict() (why string, ok bool) {
 		return "its answer is empty", false
 	case strings.HasPrefix(l.Result, "API Error:"):
 		return l.Result, false
-	case len(r.out.Usage) == 0: // it has answered a command of its own, or from nowhere
+	case len(r.out.Usage) == 0: // no model has answered, for example if it took the prompt for its own command
 		return "no model was asked: " + l.Result, false
 	}
 	return "", true
 }
 
-// count reports what all models have used.
+// count reports the usage of all models together.
 func count(j Job, by map[string]provider.Usage) {
 	var sum provider.Usage
 	for _, u := range by {
@@ -252,7 +251,7 @@ func brief(name, object string) string {
 	return visible.Line(visible.Clipped(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200))
 }
 
-// within returns a path as people say it in a project.
+// within returns a path relative to the project if it lies there.
 func within(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)

@@ -20,9 +20,9 @@ import (
 )
 
 // Codex is Codex CLI. It has no limit of costs, so that Job.Left does not bind it, and needs no
-// Job.Allow: whatever it runs, it runs in its sandbox, without a network.
+// Job.Allow, because all its commands run in its sandbox, without a network.
 type Codex struct {
-	// Path is that of the program.
+	// Path is the path of the program.
 	Path string
 	// Env are the variables to run it with; nil stands for those of this process.
 	Env []string
@@ -31,8 +31,8 @@ type Codex struct {
 // Name returns "codex".
 func (*Codex) Name() string { return "codex" }
 
-// Work does a job. The error is a [*Failure], or the context's own; the outcome, where there is
-// one beside it, has the usage.
+// Work does a job. The error is a [*Failure], or the context's own. If there is an outcome beside an
+// error, it has the usage.
 func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	env := environment(c.Env)
 	own, err := codexConfig(env)
@@ -63,15 +63,15 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	return &r.out, nil
 }
 
-// codexFeatures are parts of Codex that act outside its sandbox, and the one that waits for a
-// network without an end.
+// codexFeatures are parts of Codex that act outside its sandbox, and the one that waits endlessly for
+// a network.
 var codexFeatures = []string{"apps", "hooks", "plugins", "browser_use", "computer_use", "unbounded_connection_retries"}
 
-// arguments returns the command line, and what its conversation had used before.
+// arguments returns the command line, and the earlier usage of its conversation.
 //
-// The person's own configuration and the rules of commands are left out: both can allow more than
-// this job does, or start servers, ours among them. A profile of permissions and not the older
-// sandbox modes, because only a profile has folders of the project that stay as they are.
+// It leaves out the person's own configuration and the rules of commands: both can allow more than
+// this job does, or start servers, ours among them. It uses a profile of permissions instead of a
+// sandbox mode, because only a profile can protect folders of the project.
 func (c *Codex) arguments(j Job, own map[string]any) (args []string, before codexUsage, err error) {
 	args = []string{
 		"exec", "--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "-C", j.Dir,
@@ -106,13 +106,13 @@ func (c *Codex) arguments(j Job, own map[string]any) (args []string, before code
 	return append(args, "-"), before, nil
 }
 
-// codexMissing are what no job makes, either. Its sandbox shows every missing file of a profile as
-// an empty one, which tools would read, so that these are few.
+// codexMissing are files that no job makes even if they are missing. They are few, because the sandbox
+// shows every missing file of a profile as an empty one, which tools would read.
 var codexMissing = []string{".bmad-task", ".mcp.json", ".claude", ".codex", ".agents"}
 
 // codexPermissions returns the profile of a job that writes: the project and its own temporary
-// folder, except for what no engine may change. A profile has no patterns, and its paths are those of
-// the top folder. Codex itself protects the repository, where there is one.
+// folder, except for the files that no engine may change. A profile has no patterns, and its paths are
+// those of the top folder. Codex itself protects the repository, if there is one.
 func codexPermissions(j Job) (map[string]any, error) {
 	folder, err := durable.OpenDir(j.Dir)
 	if err != nil {
@@ -142,15 +142,14 @@ func codexPermissions(j Job) (map[string]any, error) {
 	}, nil
 }
 
-// codexKept are keys of the person's configuration that say how they log in and which model
-// answers, on which server.
+// codexKept are the keys of the person's configuration for their login, the model and its server.
 var codexKept = []string{
 	"model", "model_provider", "model_reasoning_effort", "model_verbosity", "model_context_window", "service_tier", "oss_provider",
 	"openai_base_url", "chatgpt_base_url", "forced_login_method", "forced_chatgpt_workspace_id", "cli_auth_credentials_store",
 }
 
-// codexConfig returns what a job keeps of the person's configuration. Work must not go to another
-// server than the person has named: a configuration that cannot be kept is an error.
+// codexConfig returns the part of the person's configuration that a job keeps. A configuration that
+// cannot be kept is an error, because work must only go to the server that the person has named.
 func codexConfig(env []string) (map[string]any, error) {
 	folder := configuration(env, "CODEX_HOME", ".codex")
 	if folder == "" {
@@ -175,9 +174,10 @@ func codexConfig(env []string) (map[string]any, error) {
 	if !ok {
 		return own, nil
 	}
-	for _, key := range []string{"experimental_bearer_token", "http_headers"} { // would show among the arguments of the process
+	for _, key := range []string{"experimental_bearer_token", "http_headers"} { // would show in the arguments of the process
 		if _, ok := p[key]; ok {
-			return nil, fmt.Errorf("its provider %q has credentials in config.toml (%s), which cannot be passed on; name a variable with env_key or env_http_headers instead: authentication is not possible", name, key)
+			return nil, fmt.Errorf("its provider %q has credentials in config.toml (%s), which cannot be passed on; "+
+				"name a variable with env_key or env_http_headers instead: authentication is not possible", name, key)
 		}
 	}
 	own["model_providers"] = map[string]any{name: p}

@@ -14,12 +14,12 @@ type codexReader struct {
 	model  string
 	before codexUsage
 	out    Outcome
-	// done and failed are how the turn ended, trouble is the latest error.
+	// done and failed show the end of the turn; trouble is the latest error.
 	done, failed bool
 	trouble      string
 }
 
-// codexLine is what counts of a line. Fields of another type than expected are left out.
+// codexLine has the fields of a line that matter. Those of an unexpected type are left out.
 type codexLine struct {
 	Type    string
 	Thread  string `json:"thread_id"`
@@ -32,7 +32,7 @@ type codexLine struct {
 	}
 }
 
-// codexUsage counts the tokens of a whole conversation. Input includes what was cached.
+// codexUsage counts the tokens of a whole conversation. Input includes the cached ones.
 type codexUsage struct {
 	Input      int64 `json:"input_tokens"`
 	Cached     int64 `json:"cached_input_tokens"`
@@ -40,14 +40,14 @@ type codexUsage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// String returns the form that follows the name of a conversation, so that the next job can tell
-// its own usage from what came before.
+// String returns the form that follows the name of a conversation, so that the next job can tell its
+// own usage from the earlier one.
 func (u codexUsage) String() string {
 	return fmt.Sprintf("%d.%d.%d.%d", u.Input, u.Cached, u.CacheWrite, u.Output)
 }
 
-// parse reads that form; anything else counts as nothing, so that too much is counted and not too
-// little.
+// parse reads that form. Anything else counts as no earlier usage, so that a job rather counts too
+// much than too little.
 func (u *codexUsage) parse(text string) {
 	var v codexUsage
 	if n, err := fmt.Sscanf(text, "%d.%d.%d.%d", &v.Input, &v.Cached, &v.CacheWrite, &v.Output); err == nil && n == 4 {
@@ -55,7 +55,7 @@ func (u *codexUsage) parse(text string) {
 	}
 }
 
-// since returns what was used after another count.
+// since returns the difference to an earlier count.
 func (u codexUsage) since(v codexUsage) provider.Usage {
 	cached, written := max(0, u.Cached-v.Cached), max(0, u.CacheWrite-v.CacheWrite)
 	return provider.Usage{Input: max(0, u.Input-v.Input-cached-written), CacheRead: cached, CacheWrite5m: written, Output: max(0, u.Output-v.Output)}
@@ -85,14 +85,14 @@ func (r *codexReader) line(data []byte) {
 	case "error":
 		r.trouble = l.Message
 		if strings.HasPrefix(l.Message, "Reconnecting") {
-			tell(r.job, Activity{Kind: Retries, Text: masked(l.Message)})
+			tell(r.job, Activity{Kind: Retries, Text: mask(l.Message)})
 		}
 	case "item.started", "item.completed":
 		r.item(l)
 	}
 }
 
-// item reads something that the engine says or does.
+// item reads a message or an action of the engine.
 func (r *codexReader) item(l codexLine) {
 	i, begins := l.Item, l.Type == "item.started"
 	what := ""
@@ -104,7 +104,7 @@ func (r *codexReader) item(l codexLine) {
 		}
 		return
 	case "command_execution":
-		what = brief("Bash", unwrapped(i.Command))
+		what = brief("Bash", trimShell(i.Command))
 	case "file_change":
 		var paths []string
 		for _, c := range i.Changes {
@@ -123,15 +123,15 @@ func (r *codexReader) item(l codexLine) {
 	}
 }
 
-// unwrapped returns a command without the shell that runs it.
-func unwrapped(command string) string {
+// trimShell returns a command without the shell that runs it.
+func trimShell(command string) string {
 	if _, inner, ok := strings.Cut(command, " -lc "); ok {
 		return strings.Trim(inner, `'"`)
 	}
 	return command
 }
 
-// verdict reports whether the work was done, and why not.
+// verdict reports whether the work was done, and the reason if it was not.
 func (r *codexReader) verdict() (why string, ok bool) {
 	switch {
 	case r.failed || !r.done:

@@ -2,5 +2,5 @@ package hostcli
 
 import "time"
 
-// Hurry shortens how long a program may take to end. It is called before the tests.
+// Hurry shortens the time that a program has to end. It is called before the tests.
 func Hurry() { grace = time.Second }

@@ -13,20 +13,26 @@ import (
 // maxWhy bounds the reason of a failure.
 const maxWhy = 600
 
-// final are words of failures that a second try cannot get past.
-var final = pattern.New(`(?i)not logged in|log ?in again|please run /login|codex login|invalid (?:x-)?api[ -]key|incorrect api key|authentication|unauthorized|forbidden` +
-	`|token (?:has )?(?:expired|been revoked)|permission_error|credit balance|billing|insufficient_quota|quota exceeded|usage limit|(?:hit|reached) your .*limit|limit reached` +
-	`|selected model|unknown model|model .*(?:not exist|not found|not supported|not available|may not have access)|organization has been disabled` +
-	`|unexpected argument|unknown option|no such file or directory|executable file not found|permission denied|maximum budget`)
+// final matches the words of failures that would happen again in a second try: of the login, of quotas,
+// of models and of the call.
+var final = pattern.New(`(?i)not logged in|log ?in again|please run /login|codex login|` +
+	`invalid (?:x-)?api[ -]key|incorrect api key|authentication|unauthorized|forbidden` +
+	`|token (?:has )?(?:expired|been revoked)|permission_error` +
+	`|credit balance|billing|insufficient_quota|quota exceeded|usage limit|(?:hit|reached) your .*limit|limit reached` +
+	`|selected model|unknown model|model .*(?:not exist|not found|not supported|not available|may not have access)` +
+	`|organization has been disabled` +
+	`|unexpected argument|unknown option|no such file or directory|executable file not found|permission denied` +
+	`|maximum budget`)
 
-// secret matches a credential as services issue them, or as it follows its name.
-var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}|(\bbearer\s+|\b(?:api[-_ ]?key|token|secret|password)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}`)
+// secret matches a credential by the prefix that its service gives it, or by its name before it.
+var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{12,}|` +
+	`(\bbearer\s+|\b(?:api[-_ ]?key|token|secret|password)["']?\s*[:=]\s*["']?)[^\s"',;]{6,}`)
 
-// masked returns a text without credentials.
-func masked(text string) string { return secret.ReplaceAllString(text, "${1}***") }
+// mask returns a text without credentials.
+func mask(text string) string { return secret.ReplaceAllString(text, "${1}***") }
 
 // fail returns the failure of an engine, in the program's words as far as they are known. The
-// error of a context that has ended stays as it is, since nothing has failed then.
+// error of a context that has ended stays as it is, because nothing has failed then.
 func fail(ctx context.Context, engine string, because error, words ...string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -41,6 +47,6 @@ func fail(ctx context.Context, engine string, because error, words ...string) er
 	if at < 0 {
 		words, at = []string{"it ended without a result"}, 0
 	}
-	why := visible.Line(visible.Clip(masked(strings.Join(strings.Fields(words[at]), " ")), maxWhy))
+	why := visible.Line(visible.Clip(mask(strings.Join(strings.Fields(words[at]), " ")), maxWhy))
 	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why)}
 }

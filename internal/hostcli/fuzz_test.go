@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// reader is what both engines read with.
+// reader reads the output of an engine.
 type reader interface {
 	line([]byte)
 	verdict() (string, bool)
 }
 
-// fuzz reads the same output twice, whole and in pieces, and expects the same of both; and never
-// success without a text.
+// fuzz reads the same output whole and in pieces, and expects the same of both, and no success
+// without a text.
 func fuzz(f *testing.F, folder string, begin func(Job) reader, end func(reader) Outcome) {
 	files, err := filepath.Glob("testdata/" + folder + "/*.jsonl")
 	if err != nil || len(files) == 0 {

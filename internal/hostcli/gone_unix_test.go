@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gone fails the test if the process whose number a file holds goes on.
+// gone fails the test if the process whose number is in a file still runs.
 func gone(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -1,21 +1,21 @@
-// Package hostcli has coding assistants that people have installed, such as Claude Code and Codex,
-// do one piece of work without a person in front of them.
+// Package hostcli has a coding assistant that people have installed, Claude Code or Codex, do one
+// piece of work without a person in front of it.
 //
 // A [Job] is the work, an [Outcome] its result. An engine brings its own login, permissions and
-// sandbox; on top of these, it cannot reach a gate, the state of a run or its own settings, and
-// without [Job.Writes] it changes no file. A program that ends well has not always worked: an
-// engine checks what the program says of itself, and returns a [*Failure] otherwise.
+// sandbox. In addition it cannot reach a gate, the state of a run or its own settings, and
+// without [Job.Writes] it changes no file. A program may end well without having done the work, so
+// that an engine reads the program's own report, and returns a [*Failure] if it is bad.
 //
 // Neither engine reads the project's settings, nor most of the person's: their rules, hooks,
 // plugins and servers are made for sessions that a person watches, and a rule that allows Write
-// or names another folder would let a job write there. Kept are the login, the model and its
-// server, and what the person denies. Instructions for assistants in the project, such as
-// CLAUDE.md, are not read by Claude Code either: the prompt has to name them.
+// or names another folder would let a job write there. A job keeps the login, the model and its
+// server, and the person's denials. Claude Code does not read the project's instructions for
+// assistants either, for example CLAUDE.md: the prompt has to name them.
 //
-// What holds differs. Codex runs every command in the system's sandbox: no network, and no writes
-// outside the project and a temporary folder. Claude Code judges each command by its words and refuses what it does not
-// understand, but a command of Job.Allow then runs with the person's own rights, with any
-// arguments that follow, and so does the code that it tests.
+// The engines differ in their protection. Codex runs every command in the system's sandbox: no
+// network, and no writes outside the project and a temporary folder. Claude Code judges each command
+// by its words and refuses those that it does not understand. If a command is in Job.Allow, it runs
+// with the person's own rights and with any arguments that follow, and so does the code that it tests.
 package hostcli
 
 import (
@@ -30,26 +30,26 @@ import (
 type Job struct {
 	// Dir is the project's folder, absolute.
 	Dir string
-	// Prompt is everything that the engine is told.
+	// Prompt is the whole text that the engine gets.
 	Prompt string
 	// Session is the engine's own conversation to continue; "" begins a new one.
 	Session string
-	// Writes is true where the work changes files of the project.
+	// Writes is true if the work changes files of the project.
 	Writes bool
 	// Model overrides the engine's own choice.
 	Model string
-	// Left is what the work may cost; 0 sets no limit.
+	// Left is the greatest cost of the work; 0 sets no limit.
 	Left price.Money
-	// Allow are commands that the engine may run besides reading, as the person wrote them.
+	// Allow has the commands that the engine may run besides reading, as the person wrote them.
 	Allow []string
-	// Open are files that other programs obey and that the engine may write all the same, by their
-	// names in the list of package obeyed.
+	// Open has the files that the engine may write although other programs obey them, by their names
+	// in the list of package obeyed.
 	Open []string
-	// Timeout bounds the work; 0 does not.
+	// Timeout bounds the work; 0 sets no limit.
 	Timeout time.Duration
-	// Raw, if not nil, is given the engine's own output, line by line.
+	// Raw, if not nil, gets the engine's own output, line by line.
 	Raw io.Writer
-	// Tell, if not nil, is called with what the engine does, in order.
+	// Tell, if not nil, is called with the engine's activities, in order.
 	Tell func(Activity)
 }
 
@@ -61,7 +61,7 @@ type Activity struct {
 	Text string `json:"text,omitempty"`
 	// Session is the engine's name for its conversation, once it is known.
 	Session string `json:"session,omitempty"`
-	// Usage is what was used so far, where the engine says so under way.
+	// Usage is the usage so far, if the engine reports it during the work.
 	Usage *provider.Usage `json:"usage,omitempty"`
 }
 
@@ -86,20 +86,20 @@ type Outcome struct {
 	Session string
 	// Usage counts the tokens by model. It is set for failed work, too.
 	Usage map[string]provider.Usage
-	// Reported is what the engine itself says that it cost, in dollars; nil where it does not.
+	// Reported is the cost in dollars by the engine's own account, or nil if it gives none.
 	Reported *float64
-	// Denied lists what the engine wanted to do and was not allowed to.
+	// Denied lists the actions of the engine that were refused.
 	Denied []string
 }
 
 // Failure is work that did not succeed, whatever the program's exit code says.
 type Failure struct {
 	Engine string
-	// Why is what the program says of it, in one line.
+	// Why is the program's own reason, in one line.
 	Why string
-	// Final is true where a second try cannot succeed, such as without a login.
+	// Final is true if a second try cannot succeed, for example without a login.
 	Final bool
 }
 
-// Error names the engine.
+// Error returns the reason with the engine's name.
 func (f *Failure) Error() string { return f.Engine + " failed: " + f.Why }

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
-// TestMain lets the test binary stand in for an engine's program: what it does then is in variables.
+// TestMain lets the test binary stand in for an engine's program, as variables tell it to.
 func TestMain(m *testing.M) {
 	if do := os.Getenv("STANDIN"); do != "" {
 		os.Exit(standIn(do))
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(scratch.Run(m))
 }
 
-// standIn does what the program of an engine may do, and returns its exit code.
+// standIn acts as an engine's program in one way, and returns its exit code.
 func standIn(do string) int {
 	file := os.Getenv("STANDIN_FILE")
 	prompt, _ := io.ReadAll(os.Stdin)
@@ -42,7 +42,7 @@ func standIn(do string) int {
 			_, _ = os.Stdout.Write(data[:n])
 			data = data[n:]
 		}
-	case "record": // how it was called
+	case "record": // its own call
 		settings := ""
 		for i, arg := range os.Args {
 			if arg == "--settings" {
@@ -53,7 +53,7 @@ func standIn(do string) int {
 		here, _ := os.Getwd()
 		data, _ := json.Marshal(map[string]any{"args": os.Args[1:], "env": os.Environ(), "prompt": string(prompt), "settings": settings, "dir": here})
 		_ = os.WriteFile(file, data, 0o600)
-	case "flood": // one line that is too long, and then more than is ever read
+	case "flood": // one line that is too long, and then more than anyone reads
 		line := strings.Repeat("x", 1<<20)
 		for range 17 {
 			fmt.Print(line)

@@ -18,14 +18,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/process"
 )
 
-// The bounds of what is read from a program.
+// The bounds of a program's output.
 const (
 	maxLine   = 16 << 20
 	maxOutput = 512 << 20
 	maxWords  = 16 << 10 // of its standard error
 )
 
-// grace is how long a program that has to end may take to save its session.
+// grace is the time that a program has to save its session when it has to end.
 var grace = 5 * time.Second
 
 var (
@@ -42,9 +42,9 @@ type program struct {
 	line func([]byte)
 }
 
-// run runs a program on a job's prompt until it ends, and everything that it has started. The
-// error, of a program that could not do its work, has the program's own words where there are
-// some; that of a context that has ended is the context's.
+// run runs a program on a job's prompt until it and all that it has started have ended. If the program
+// failed, the error has its own words if there are any. If the context has ended, the error is that of
+// the context.
 func (p program) run(ctx context.Context, j Job) error {
 	if j.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -74,7 +74,7 @@ func (p program) run(ctx context.Context, j Job) error {
 	case cmd.ProcessState == nil || !cmd.ProcessState.Success():
 		return errors.Join(errors.New(words.String()), err)
 	}
-	return nil // something that held the output open is not the program's failure
+	return nil // the program did not fail if a child held the output open
 }
 
 // lines is a writer that cuts its input into lines. A line that is too long is left out.
@@ -92,7 +92,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
 	if l.left -= n; l.left < 0 {
 		l.flood()
-		return n, nil // dropped until the program has ended
+		return n, nil // the program is about to end
 	}
 	for {
 		line, rest, whole := bytes.Cut(p, []byte{'\n'})
@@ -117,7 +117,7 @@ func (l *lines) end() {
 		return
 	}
 	if l.raw != nil {
-		_, _ = l.raw.Write(append(slices.Clip(line), '\n')) // a log: the work goes on without it
+		_, _ = l.raw.Write(append(slices.Clip(line), '\n')) // only a log: the work goes on without it
 	}
 	l.each(line)
 }
@@ -134,14 +134,18 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns the line that says why a program ended: the last that begins as an error, else the
-// last one.
+// String returns the line with the reason why a program ended: the last one that begins as an error, or
+// the last one if none does.
 func (w *words) String() string {
 	last := ""
+	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
 	for line := range strings.FieldsFuncSeq(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' }) {
-		begins := strings.HasPrefix(strings.ToLower(line), "error")
-		if line = strings.TrimSpace(line); line != "" && (begins || !strings.HasPrefix(strings.ToLower(last), "error")) {
-			last = line
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			continue
+		}
+		if isError(line) || !isError(last) {
+			last = trimmed
 		}
 	}
 	return last
@@ -170,8 +174,8 @@ func environment(env []string, more ...string) []string {
 	return append(out, more...)
 }
 
-// configuration returns the folder of an assistant's own settings: that which a variable names, or
-// its usual one in the person's home; "" if there is none.
+// configuration returns the folder of an assistant's own settings: the one that a variable names, else
+// its usual one in the person's home, or "" if there is neither.
 func configuration(env []string, name, usual string) string {
 	folder := value(env, name)
 	if folder == "" {

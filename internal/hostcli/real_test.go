@@ -19,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
 
-// step is what the scripted model does: it says something, runs a command, or writes a file.
+// step is an action of the scripted model: it says something, runs a command, or writes a file.
 type step struct{ say, run, write string }
 
 // real is an engine's real program with a scripted model, a project, and a home of its own. Nothing
@@ -42,7 +42,7 @@ func program(t *testing.T, name string) string {
 }
 
 // newReal returns an engine with its project, an ordinary Go module in a repository. The settings
-// of the person and of the project allow what no job may do, and start servers and hooks.
+// of the person and of the project allow more than any job may do, and start servers and hooks.
 func newReal(t *testing.T, name string, steps ...step) *real {
 	t.Helper()
 	path := program(t, name)
@@ -62,7 +62,7 @@ func newReal(t *testing.T, name string, steps ...step) *real {
 	write(t, filepath.Join(r.project, ".codex/config.toml"), "[mcp_servers.two]\ncommand = \"sh\"\nargs = [\"-c\", \""+started+"\"]\n")
 	write(t, filepath.Join(r.project, "go.mod"), "module example.com/project\n\ngo 1.24\n")
 	write(t, filepath.Join(r.project, "one_test.go"), "package one\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestOne(t *testing.T) {\n\t_ = os.WriteFile(\"tested\", nil, 0o600)\n}\n")
-	// What a confirmation from inside an engine would do, if it could.
+	// The stand-in for our program shows a confirmation from inside an engine.
 	write(t, filepath.Join(root, "bin/bmad-mcp"), "#!/bin/sh\necho yes > .bmad-task/confirmed\n")
 	if err := os.Chmod(filepath.Join(root, "bin/bmad-mcp"), 0o700); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func tree(t *testing.T, root string) map[string]string {
 	return files
 }
 
-// changed returns the names of what differs between two trees.
+// changed returns the names of the files that differ between two trees.
 func changed(before, after map[string]string) (names []string) {
 	for name, text := range after {
 		if was, ok := before[name]; !ok || was != text {
@@ -187,8 +187,8 @@ func changed(before, after map[string]string) (names []string) {
 	return names
 }
 
-// attacks are attempts to leave the project, to reach what decides about gates, and to gain rights
-// for a later session. Two more need the number of a port and of a process.
+// attacks are attempts to leave the project, to reach the state of gates, and to gain rights for a
+// later session. Two more need the number of a port and of a process.
 var attacks = []step{
 	{write: "../outside.txt"},
 	{write: "above/outside.txt"},
@@ -249,8 +249,8 @@ var goTest = map[string]string{"claude": "go test ./...", "codex": "PATH=$GO_FOL
 // waits is how often a model waits for the tests' end.
 var waits = map[string]int{"codex": 6}
 
-// TestRealAttacks: whatever the model tries, the real programs write ordinary files of the project
-// and nothing else, and start no server and no hook.
+// TestRealAttacks checks that the real programs only write ordinary files of the project, and start no
+// server and no hook, though the model tries.
 func TestRealAttacks(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestRealAttacks(t *testing.T) {
 	}
 }
 
-// TestRealReads: a job that does not write changes nothing, though the model tries.
+// TestRealReads checks that a job that does not write changes nothing, though the model tries.
 func TestRealReads(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestRealReads(t *testing.T) {
 	}
 }
 
-// TestRealContinues: another job continues a conversation, and counts what it uses itself.
+// TestRealContinues checks that another job continues a conversation, and counts only its own usage.
 func TestRealContinues(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -375,7 +375,7 @@ func TestRealContinues(t *testing.T) {
 	}
 }
 
-// TestRealPrompts: a prompt is words for the model, whatever they mean to the program itself.
+// TestRealPrompts checks that the model gets a prompt even if it would be a command to the program.
 func TestRealPrompts(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -402,7 +402,7 @@ func TestRealPrompts(t *testing.T) {
 	}
 }
 
-// TestRealFailures: what looks like success to a script is a failure.
+// TestRealFailures checks that failures count as such even if they look like success to a script.
 func TestRealFailures(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name+" unreachable", func(t *testing.T) {
@@ -449,7 +449,7 @@ func TestRealFailures(t *testing.T) {
 	})
 }
 
-// TestRealEnds: a job that is given up leaves no process behind.
+// TestRealEnds checks that a job that is given up leaves no process behind.
 func TestRealEnds(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip("SKIPPED: processes are found in /proc, which this system lacks")

@@ -58,7 +58,7 @@ func (r *responses) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}}})
 }
 
-// item returns what a model does in a step.
+// item returns the output of a model for a step.
 func (s step) item(id string) map[string]any {
 	switch {
 	case s.run != "":

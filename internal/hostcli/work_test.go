@@ -19,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// engine is what both have in common.
+// engine has the methods of both engines.
 type engine interface {
 	Name() string
 	Work(context.Context, hostcli.Job) (*hostcli.Outcome, error)
@@ -39,7 +39,7 @@ func stand(t *testing.T, name, home string, env ...string) engine {
 	return &hostcli.Claude{Path: path, Env: env}
 }
 
-// TestWork has each engine read what its program printed, and compares all that comes of it.
+// TestWork has each engine read the output of its program, and compares the activities and the result.
 func TestWork(t *testing.T) {
 	t.Parallel()
 	home := scratch.Dir(t)
@@ -62,7 +62,7 @@ func TestWork(t *testing.T) {
 			t.Parallel()
 			kind, _, _ := strings.Cut(name, "/")
 			e := stand(t, kind, home, "STANDIN=print", "STANDIN_FILE="+file, "STANDIN_EXIT="+exits[name], "STANDIN_WORDS="+words[name])
-			dir, err := os.Getwd() // where the file is found
+			dir, err := os.Getwd() // the folder of the file
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// call is how the stand-in was called.
+// call is a call of the stand-in.
 type call struct {
 	Args, Env             []string
 	Prompt, Settings, Dir string
@@ -169,7 +169,8 @@ trust_level = "trusted"
 	}
 }
 
-// TestEnvironment: an engine neither gets our settings nor believes that it runs inside another.
+// TestEnvironment checks that an engine neither gets our settings nor believes that it runs inside
+// another.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	home := scratch.Dir(t)
@@ -190,7 +191,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestRefused: what would become an option or a rule of its own starts no program.
+// TestRefused checks that a text that would become an option or a rule of its own starts no program.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	home, secret := scratch.Dir(t), scratch.Dir(t)
@@ -230,7 +231,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line that is too long is left out, and more than is ever read ends the program.
+// TestLongLines checks that a line that is too long is left out, and that too much output ends the
+// program.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	home := scratch.Dir(t)
@@ -250,7 +252,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestEnds: when a call ends, by itself, by its time or by its context, so does all that it started.
+// TestEnds checks that a call ends all that it started, be it by itself, by its time or by its context.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	home := scratch.Dir(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// Applier makes changes. Folder is where it keeps its lock and copies of the files as they were;
-// "" keeps neither.
+// Applier makes changes. It keeps its lock and copies of the previous files in Folder, or keeps
+// neither if that is "".
 type Applier struct {
 	lang.Language // of the results
 
@@ -99,7 +99,7 @@ func (a Applier) write(ctx context.Context, c *Change) error {
 	return Write(c.Path, c.before, c.after)
 }
 
-// isEmpty reports whether a file is empty, or holds only what install itself has made.
+// isEmpty reports whether a file is empty except for the frame that install itself has made.
 func isEmpty(text []byte) bool {
 	left := strings.TrimSpace(string(text))
 	return left == "" || left == "{}" || left == "{\n}"

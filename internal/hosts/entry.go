@@ -37,9 +37,9 @@ type FoundEntry struct {
 	Name    string
 	Command string
 	Args    []string
-	// URL is the address of a server that is called instead of started.
+	// URL is the address of a server that the host calls instead of starting one.
 	URL string
-	// Folder is the project of the entry, where the file keeps entries for one project.
+	// Folder is the project of the entry if the file keeps entries for single projects.
 	Folder string
 }
 
@@ -53,7 +53,7 @@ func Ours(command, program string) bool {
 	return command != "" && (ownName.MatchString(name(command)) || command == program)
 }
 
-// ownName are the names under which the program is built and released.
+// ownName matches the names under which the program is built and released.
 var ownName = pattern.New(`^bmad-mcp(-(linux|darwin|windows)-[a-z0-9]+)?$`)
 
 // Complete returns the entry with this program if it names none, and, for a person, with the

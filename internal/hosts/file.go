@@ -13,16 +13,16 @@ import (
 
 // Errors of Write and Delete.
 var (
-	// ErrChanged is returned where a file has changed since it was read.
+	// ErrChanged is returned if a file has changed since it was read.
 	ErrChanged = lang.Errorf("another program has just changed the file")
-	// ErrReadOnly is returned where the file's owner has made it read-only.
+	// ErrReadOnly is returned if the file's owner has made it read-only.
 	ErrReadOnly = lang.Errorf("the file is read-only")
 )
 
 // maxFile bounds the read of a host's file, in bytes: some hosts keep histories in theirs.
 const maxFile = 64 << 20
 
-// Read returns the text of a host's file; nil where there is none.
+// Read returns the text of a host's file, or nil if there is none.
 func Read(path string) ([]byte, error) {
 	text, err := durable.ReadPath(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,7 +35,7 @@ func Read(path string) ([]byte, error) {
 }
 
 // Write replaces a host's file atomically if it still holds before. A link stays a link, and the
-// file keeps its permissions and its owner; a new one is for the person alone, since such files
+// file keeps its permissions and its owner; a new one is for the person alone, because such files
 // hold keys.
 func Write(path string, before, after []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -73,7 +73,7 @@ func Write(path string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := unchanged(path, before); err != nil {
+	if err := checkUnchanged(path, before); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
@@ -85,13 +85,13 @@ func Delete(path string, before, after []byte) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return Write(path, before, after)
 	}
-	if err := unchanged(path, before); err != nil {
+	if err := checkUnchanged(path, before); err != nil {
 		return err
 	}
 	return os.Remove(path)
 }
 
-func unchanged(path string, before []byte) error {
+func checkUnchanged(path string, before []byte) error {
 	now, err := Read(path)
 	if err == nil && (!bytes.Equal(now, before) || (now == nil) != (before == nil)) {
 		err = ErrChanged

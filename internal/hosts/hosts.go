@@ -1,6 +1,6 @@
-// Package hosts knows the programs that start this server for an assistant: where each
-// keeps its list of MCP servers, how an entry looks there, and how one is put in and taken
-// out while every other byte of the file stays as it is.
+// Package hosts knows the programs that start this server for an assistant: the file in which each
+// keeps its list of MCP servers, the form of an entry there, and how to add and remove one while
+// every other byte of the file stays as it is.
 //
 // A [Host] is one program. A [Scope] says whether an entry is for the person, in all their
 // projects, or for everyone who works in one project. An [Entry] is a server as the
@@ -39,7 +39,7 @@ type Host struct {
 	// plugins is the file in which the host lists its plugins, plugin the beginning of ours there.
 	plugins func(m Machine) string
 	plugin  string
-	// next is what a person does to activate a new entry.
+	// next tells a person how to activate a new entry.
 	next map[Scope]lang.Text
 }
 
@@ -92,7 +92,9 @@ func All() []Host {
 				}
 				return out
 			},
-			next: map[Scope]lang.Text{User: lang.T("quit Claude Desktop fully, also from the tray, and start it again; while it runs it may write its own list over this one. It opens no folder: list those of your projects with bmad-mcp projects add DIR")},
+			next: map[Scope]lang.Text{User: lang.T("quit Claude Desktop fully, also from the tray, and start it again; " +
+				"while it runs it may write its own list over this one. " +
+				"It opens no folder: list those of your projects with bmad-mcp projects add DIR")},
 		},
 		{
 			ID: "codex", Name: "Codex", program: "codex", format: tomlFile{},
@@ -152,7 +154,7 @@ func All() []Host {
 				}
 				return []string{m.home(".gemini", "settings.json")}
 			},
-			// The folder alone proves nothing: other programs of the same maker use it.
+			// The folder alone proves nothing, because other programs of the same maker use it.
 			signs: func(m Machine) []string { return []string{m.home(".gemini", "settings.json")} },
 			next: map[Scope]lang.Text{
 				User:    lang.T("start a new session in a folder that you trust (/permissions); Gemini CLI starts no servers elsewhere"),
@@ -181,7 +183,7 @@ func IDs() []string {
 	return out
 }
 
-// File returns the file with the host's servers: the first of several that exists, else the last;
+// File returns the file with the host's servers: the first of several that exists, else the last, or
 // "" if the host has none in this scope.
 func (h Host) File(m Machine, scope Scope) string {
 	files := slices.DeleteFunc(h.files(m, scope), func(f string) bool { return f == "" })
@@ -196,7 +198,7 @@ func (h Host) File(m Machine, scope Scope) string {
 	return files[len(files)-1]
 }
 
-// Present returns the path that shows that the host is on this machine; "" if none does.
+// Present returns the path that shows that the host is on this machine, or "" if none does.
 func (h Host) Present(m Machine) string {
 	if path := m.lookPath(h.program); path != "" {
 		return path
@@ -218,25 +220,25 @@ func (h Host) HasPlugin(m Machine) bool {
 	return err == nil && strings.Contains(string(text), h.plugin)
 }
 
-// Program is the host's own command.
+// Program returns the host's own command.
 func (h Host) Program() string { return h.program }
 
-// Next is what a person does to activate a new entry.
+// Next tells a person how to activate a new entry.
 func (h Host) Next(scope Scope) lang.Text { return h.next[scope] }
 
 // Find lists the entries in the text of the host's file.
 func (h Host) Find(text []byte) ([]FoundEntry, error) { return h.format.find(text) }
 
-// Add returns the text with the entry in it; the same text if it is present already. Of an entry
-// with this name only command and arguments change. One that starts another program is
-// left alone, unless force is set: then it is replaced whole.
+// Add returns the text with the entry in it, or the same text if it is present already. Of an entry
+// with this name only command and arguments change. If it starts another program, it is left alone,
+// or replaced whole if force is set.
 func (h Host) Add(text []byte, e Entry, force bool) ([]byte, error) {
 	return h.format.add(text, e, force)
 }
 
-// Remove returns the text without the entry of this name, and with nothing left behind
-// that Add has made; the same text if there is none. An entry that starts neither this
-// server nor program is left alone, unless force is set.
+// Remove returns the text without the entry of this name and all else that Add has made, or the same
+// text if there is none. An entry that starts neither this server nor program is left alone, unless
+// force is set.
 func (h Host) Remove(text []byte, name, program string, force bool) ([]byte, error) {
 	return h.format.remove(text, name, program, force)
 }

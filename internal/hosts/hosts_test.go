@@ -21,7 +21,7 @@ import (
 
 var entry = hosts.Entry{Name: "bmad", Command: "/home/ana/go/bin/bmad-mcp"}
 
-// samples are files as people have them, by the host that reads them.
+// samples returns files as people have them, by the host that reads them.
 func samples(t testing.TB) map[string]hosts.Host {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")
@@ -39,7 +39,7 @@ func samples(t testing.TB) map[string]hosts.Host {
 	return out
 }
 
-// decoded is what a host makes of a file.
+// decoded returns the settings that a host reads from a file.
 func decoded(t testing.TB, h hosts.Host, text []byte) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -62,8 +62,8 @@ func serverKey(h hosts.Host) string {
 	return map[string]string{"codex": "mcp_servers", "vscode": "servers"}[h.ID]
 }
 
-// TestRoundTrip puts the server into real files and takes it out again: nothing else
-// changes on the way, and afterwards nothing at all has.
+// TestRoundTrip puts the server into real files and takes it out again: nothing else changes on the
+// way, and in the end nothing at all.
 func TestRoundTrip(t *testing.T) {
 	for file, h := range samples(t) {
 		if strings.Contains(file, "existing") {
@@ -145,7 +145,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNewFile starts a file, and leaves nothing worth keeping when it is taken out.
+// TestNewFile starts a file, and takes the only entry out of it again.
 func TestNewFile(t *testing.T) {
 	for _, h := range hosts.All() {
 		text, err := h.Add(nil, entry, false)
@@ -286,7 +286,7 @@ func TestRemoveKeepsComments(t *testing.T) {
 	}
 }
 
-// TestRefusesWhatTheHostDoesNotRead leaves files alone that the host ignores or chokes on.
+// TestRefusesWhatTheHostDoesNotRead leaves files alone that the host ignores or refuses.
 func TestRefusesWhatTheHostDoesNotRead(t *testing.T) {
 	for _, c := range []struct {
 		host, text, words string // "": taken

@@ -15,11 +15,11 @@ import (
 
 // jsonFile is a JSON file that keeps servers in an object, by name.
 type jsonFile struct {
-	// key is the object's.
+	// key is the object's key.
 	key string
-	// stdio is true where entries state this type.
+	// stdio is true if entries state this type.
 	stdio bool
-	// comments, commas (trailing), empty (an empty file) and bom are accepted by the host
+	// comments, commas (trailing), empty (an empty file) and bom are true if the host accepts these
 	// beyond JSON.
 	comments, commas, empty, bom bool
 	// projects is the key of an object that keeps more servers, for one project each.
@@ -34,10 +34,10 @@ var errNotObject = lang.Errorf("is not an object")
 // Taken is the error for a name that another server has.
 type Taken struct{ Name, Command string }
 
-// Error names both.
+// Error returns the text in English.
 func (t Taken) Error() string { return t.In(lang.English) }
 
-// In is Error in a language.
+// In returns the text in a language.
 func (t Taken) In(l lang.Language) string {
 	if t.Command == "" {
 		return l.Say("%q is another server there", t.Name)
@@ -47,7 +47,7 @@ func (t Taken) In(l lang.Language) string {
 
 // jsonDocument is a parsed file.
 type jsonDocument struct {
-	// text was parsed, without a BOM; mark is the BOM.
+	// text is the parsed text, without the BOM, which is in mark.
 	mark, text []byte
 	root       *hujson.Object
 	start, end int // of the root
@@ -132,7 +132,7 @@ func member(o *hujson.Object, key string) *hujson.ObjectMember {
 	return nil
 }
 
-// servers returns the object with the servers; nil where there is none.
+// servers returns the object with the servers, or nil if there is none.
 func (f jsonFile) servers(d *jsonDocument) (*hujson.Object, error) {
 	m := member(d.root, f.key)
 	if m == nil {
@@ -180,8 +180,8 @@ func (f jsonFile) decode(text []byte) (map[string]any, error) {
 	return out, dec.Decode(&out)
 }
 
-// checked returns a changed text if nothing but the entry of a name differs from before.
-func (f jsonFile) checked(before, after []byte, name string) ([]byte, error) {
+// check returns a changed text if nothing but the entry of a name differs from before.
+func (f jsonFile) check(before, after []byte, name string) ([]byte, error) {
 	without := func(text []byte) (map[string]any, error) {
 		all, err := f.decode(text)
 		if err != nil {
@@ -227,7 +227,7 @@ func (f jsonFile) find(text []byte) ([]FoundEntry, error) {
 	return out, nil
 }
 
-// inner returns the object under a key of an object; nil where there is none.
+// inner returns the object under a key of an object, or nil if there is none.
 func inner(o *hujson.Object, key string) *hujson.Object {
 	m := member(o, key)
 	if m == nil {
@@ -250,7 +250,7 @@ func (d *jsonDocument) list(servers *hujson.Object, folder string) []FoundEntry 
 	var out []FoundEntry
 	for _, m := range members(servers) {
 		if name, ok := m.Name.Value.(hujson.Literal); ok {
-			entry := d.found(name.String(), m.Value)
+			entry := d.readEntry(name.String(), m.Value)
 			entry.Folder = folder
 			out = append(out, entry)
 		}
@@ -258,8 +258,8 @@ func (d *jsonDocument) list(servers *hujson.Object, folder string) []FoundEntry 
 	return out
 }
 
-// found reads an entry, as far as it is one.
-func (d *jsonDocument) found(name string, v hujson.Value) FoundEntry {
+// readEntry reads an entry, and ignores parts of other types.
+func (d *jsonDocument) readEntry(name string, v hujson.Value) FoundEntry {
 	out := FoundEntry{Name: name}
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -292,14 +292,14 @@ func (f jsonFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := f.added(text, d, servers, e, force)
+	after, err := f.insert(text, d, servers, e, force)
 	if err != nil {
 		return nil, err
 	}
-	return f.checked(text, after, e.Name)
+	return f.check(text, after, e.Name)
 }
 
-func (f jsonFile) added(text []byte, d *jsonDocument, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
+func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e Entry, force bool) ([]byte, error) {
 	style := d.style()
 	if servers == nil {
 		return d.insert(d.root, d.end, 0, style, f.all(e)), nil
@@ -308,7 +308,7 @@ func (f jsonFile) added(text []byte, d *jsonDocument, servers *hujson.Object, e 
 	if m == nil {
 		return d.insert(servers, member(d.root, f.key).Value.EndOffset, 1, style, f.entry(e)), nil
 	}
-	there := d.found(e.Name, m.Value)
+	there := d.readEntry(e.Name, m.Value)
 	entry, isObject := m.Value.Value.(*hujson.Object)
 	switch {
 	case there.Command == e.Command && slices.Equal(there.Args, e.Args):
@@ -328,7 +328,7 @@ func (f jsonFile) added(text []byte, d *jsonDocument, servers *hujson.Object, e 
 		return f.add(changed, e, force) // positions have changed
 	}
 	command := member(entry, "command").Value
-	return d.splice(command.StartOffset, command.EndOffset, quoted(e.Command)), nil
+	return d.splice(command.StartOffset, command.EndOffset, quote(e.Command)), nil
 }
 
 func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte, error) {
@@ -347,14 +347,14 @@ func (f jsonFile) remove(text []byte, name, program string, force bool) ([]byte,
 	if m == nil {
 		return text, nil
 	}
-	if there := d.found(name, m.Value); !Ours(there.Command, program) && !force {
+	if there := d.readEntry(name, m.Value); !Ours(there.Command, program) && !force {
 		return nil, Taken{name, there.Command}
 	}
 	around := member(d.root, f.key)
 	if len(servers.Members) == 1 && !hasComment(servers.AfterExtra, m.Name.BeforeExtra, m.Value.AfterExtra, around.Name.AfterExtra, around.Value.BeforeExtra) {
-		return f.checked(text, d.cut(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
+		return f.check(text, d.cut(d.root, around, d.start, d.end), name) // the last one: nobody wants the empty list
 	}
-	return f.checked(text, d.cut(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)
+	return f.check(text, d.cut(servers, m, around.Value.StartOffset, around.Value.EndOffset), name)
 }
 
 func hasComment(extras ...hujson.Extra) bool {
@@ -365,7 +365,7 @@ func (f jsonFile) snippet(e Entry) string {
 	return style{indent: "  ", newline: "\n"}.object(0, []pair{f.all(e)}) + "\n"
 }
 
-// all returns the object of servers with nothing in it but an entry.
+// all returns the object of servers with one entry in it.
 func (f jsonFile) all(e Entry) pair {
 	return pair{f.key, func(s style, depth int) string { return s.object(depth, []pair{f.entry(e)}) }}
 }
@@ -373,16 +373,16 @@ func (f jsonFile) all(e Entry) pair {
 func (f jsonFile) entry(e Entry) pair {
 	var pairs []pair
 	if f.stdio {
-		pairs = append(pairs, pair{"type", literal(quoted("stdio"))})
+		pairs = append(pairs, pair{"type", literal(quote("stdio"))})
 	}
-	pairs = append(pairs, pair{"command", literal(quoted(e.Command))})
+	pairs = append(pairs, pair{"command", literal(quote(e.Command))})
 	if len(e.Args) > 0 {
 		pairs = append(pairs, pair{"args", literal(list(e.Args))})
 	}
 	return pair{e.Name, func(s style, depth int) string { return s.object(depth, pairs) }}
 }
 
-func quoted(s string) string {
+func quote(s string) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -393,7 +393,7 @@ func quoted(s string) string {
 func list(items []string) string {
 	out := make([]string, len(items))
 	for i, s := range items {
-		out[i] = quoted(s)
+		out[i] = quote(s)
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }

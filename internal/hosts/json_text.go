@@ -8,18 +8,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// style is how a file is laid out.
+// style is the layout of a file.
 type style struct{ indent, newline string }
 
-// pair is a member of an object. Its value is JSON, in a style, for where the member
-// stands at a depth.
+// pair is a member of an object. Its value returns the JSON text in a style, for a member at a depth.
 type pair struct {
 	key   string
 	value func(s style, depth int) string
 }
 
-// style returns how the document is laid out: by its first member that stands on a line
-// of its own.
+// style returns the layout of the document, by its first member that stands on a line of its own.
 func (d *jsonDocument) style() style {
 	s := style{indent: "  ", newline: "\n"}
 	if bytes.Contains(d.text, []byte("\r\n")) {
@@ -41,10 +39,10 @@ func lastLine(extra []byte) (last string, own bool) {
 	return string(extra[i+1:]), i >= 0
 }
 
-// line begins a line at a depth. Without a newline, all of an object is on one.
+// line begins a line at a depth. If the style has no newline, all of an object stands on one line.
 func (s style) line(depth int) string { return s.newline + strings.Repeat(s.indent, depth) }
 
-// inline is for an object that stands on one line.
+// inline is the style of an object that stands on one line.
 var inline = style{}
 
 // object returns an object whose members stand one to a line, at depth+1.
@@ -55,12 +53,12 @@ func (s style) object(depth int, pairs []pair) string {
 	}
 	lines := make([]string, len(pairs))
 	for i, p := range pairs {
-		lines[i] = s.line(depth+1) + quoted(p.key) + ": " + p.value(s, depth+1)
+		lines[i] = s.line(depth+1) + quote(p.key) + ": " + p.value(s, depth+1)
 	}
 	return "{" + strings.Join(lines, separator) + s.line(depth) + "}"
 }
 
-// literal is a value that is the same in every style.
+// literal returns a value that is the same in every style.
 func literal(text string) func(style, int) string {
 	return func(style, int) string { return text }
 }
@@ -73,14 +71,14 @@ func (d *jsonDocument) splice(from, to int, by string) []byte {
 	return append(out, d.text[to:]...)
 }
 
-// insert returns the text with a member behind the others of an object that ends at end
-// and whose brace stands at a depth: on a line of its own, or on the one that all of them
-// stand on. Comments stay with their neighbours.
+// insert returns the text with a member behind the others of an object that ends at end and whose
+// brace stands at a depth. The member gets a line of its own, unless all of them stand on one.
+// Comments stay with their neighbours.
 func (d *jsonDocument) insert(o *hujson.Object, end, depth int, s style, p pair) []byte {
 	brace := end - 1
 	at := len(bytes.TrimRight(d.text[:brace], " \t\r\n"))
 	closing := string(d.text[at:brace])
-	text := func(s style) string { return s.line(depth+1) + quoted(p.key) + ": " + p.value(s, depth+1) }
+	text := func(s style) string { return s.line(depth+1) + quote(p.key) + ": " + p.value(s, depth+1) }
 	if len(o.Members) == 0 {
 		return d.splice(at, brace, text(s)+s.line(depth))
 	}
@@ -119,7 +117,7 @@ func (d *jsonDocument) cut(o *hujson.Object, m *hujson.ObjectMember, start, end 
 	}
 	out := d.splice(from, to, "")
 	if last && !trailing && !alone {
-		// The comma in front goes with it, and what stood behind that comma stays.
+		// The comma in front goes with it, and the text behind that comma stays.
 		previous := o.Members[i-1].Value
 		comma := len(d.mark) + previous.EndOffset + len(previous.AfterExtra)
 		out = slices.Delete(out, comma, comma+1)
@@ -127,8 +125,7 @@ func (d *jsonDocument) cut(o *hujson.Object, m *hujson.ObjectMember, start, end 
 	return out
 }
 
-// hasLineComment reports whether what stands between two values has a comment that goes to
-// the end of its line, ignoring spaces.
+// hasLineComment reports whether the text between two values ends in a line comment, ignoring spaces.
 func hasLineComment(extra hujson.Extra) bool {
 	inBlock := false
 	last := false

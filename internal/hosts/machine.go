@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Machine is the environment that a host's places depend on. Functions that are nil ask the
-// system.
+// Machine is the environment on which the places of a host's files depend. A function that is nil asks
+// the system.
 type Machine struct {
 	// OS is linux, darwin or windows, as Go names them.
 	OS string
@@ -71,7 +71,7 @@ func (m Machine) glob(pattern string) []string {
 	return found
 }
 
-// join puts a path together as the machine's system does; "" where its first part is.
+// join puts a path together as the machine's system does. It returns "" if the first part is "".
 func (m Machine) join(first string, parts ...string) string {
 	if first == "" {
 		return ""
@@ -86,7 +86,7 @@ func (m Machine) join(first string, parts ...string) string {
 func (m Machine) home(parts ...string) string    { return m.join(m.Home, parts...) }
 func (m Machine) project(parts ...string) string { return m.join(m.Folder, parts...) }
 
-// appData returns a place in the folder where programs keep their settings.
+// appData returns a path in the folder of the programs' settings.
 func (m Machine) appData(parts ...string) string {
 	switch m.OS {
 	case "darwin":

@@ -23,17 +23,17 @@ const (
 	Failed    = "failed"
 )
 
-// Change is what install or uninstall does to one host.
+// Change is the effect of install or uninstall on one host.
 type Change struct {
 	Host   string `json:"host"`
 	Scope  Scope  `json:"scope"`
 	Path   string `json:"path,omitempty"`
 	Status string `json:"status"`
-	// DryRun is true where nothing was changed, and the status is hypothetical.
+	// DryRun is true if nothing was changed, and the status is hypothetical.
 	DryRun bool   `json:"dry_run,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Diff   string `json:"diff,omitempty"`
-	// Command is the host's own command that makes the change, where it has a good one.
+	// Command is the host's own command that makes the change, if it has a good one.
 	Command []string `json:"command,omitempty"`
 	Backup  string   `json:"backup,omitempty"`
 	Next    string   `json:"next,omitempty"`
@@ -43,7 +43,7 @@ type Change struct {
 	before, after []byte
 }
 
-// Name is the host's name for people.
+// Name returns the host's name for people.
 func (c Change) Name() string { return c.host.Name }
 
 // Plan is an entry to be put into the hosts of a machine, or taken out of them.
@@ -107,7 +107,7 @@ func (h Host) has(text []byte, name string) bool {
 	return err == nil && slices.ContainsFunc(found, func(e FoundEntry) bool { return e.Name == name && e.Folder == "" })
 }
 
-// change returns the change that an edit of a host's file amounts to.
+// change returns the change that an edit makes to a host's file.
 func (p Plan) change(h Host, done string, edit func([]byte) ([]byte, error)) Change {
 	c := Change{Host: h.ID, Scope: p.Scope, host: h, entry: p.Entry.Name, Path: h.File(p.Machine, p.Scope)}
 	if c.Path == "" {

@@ -37,7 +37,7 @@ func (tomlFile) decode(text []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// servers returns the servers of a decoded file; nil where there are none.
+// servers returns the servers of a decoded file, or nil if there are none.
 func (tomlFile) servers(all map[string]any) (map[string]any, error) {
 	value, ok := all[serversTable]
 	if !ok {
@@ -125,7 +125,7 @@ func (f tomlFile) add(text []byte, e Entry, force bool) ([]byte, error) {
 		all[serversTable] = servers
 	}
 	servers[e.Name] = want
-	return f.checked(out, all)
+	return f.check(out, all)
 }
 
 // appendBlock adds a table behind everything else, after an empty line.
@@ -144,8 +144,8 @@ func appendBlock(text []byte, block string) []byte {
 	return append(out, strings.ReplaceAll(block, "\n", newline)...)
 }
 
-// checked returns a changed text if the change is the intended one and no other.
-func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
+// check returns a changed text if the change is the intended one and no other.
+func (f tomlFile) check(text []byte, want map[string]any) ([]byte, error) {
 	got, err := f.decode(text)
 	if err != nil || !reflect.DeepEqual(comparable(got), comparable(want)) {
 		return nil, errInline
@@ -153,7 +153,7 @@ func (f tomlFile) checked(text []byte, want map[string]any) ([]byte, error) {
 	return text, nil
 }
 
-// comparable replaces values that are not equal to themselves in a decoded file.
+// comparable replaces the values of a decoded file that are not equal to themselves.
 func comparable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -207,7 +207,7 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 	return out, nil
 }
 
-// lineEnd returns how a text's last line ends.
+// lineEnd returns the end of a text's last line, for example "\r\n".
 func lineEnd(text []byte) string {
 	if bytes.HasSuffix(text, []byte("\r\n")) {
 		return "\r\n"
@@ -245,11 +245,11 @@ func (f tomlFile) remove(text []byte, name, program string, force bool) ([]byte,
 			delete(all, serversTable)
 		}
 	}
-	return f.checked(out, all)
+	return f.check(out, all)
 }
 
-// withoutEmptyLine moves the start of a table before the empty line in front of it, where
-// the file ends with the table or another empty line follows.
+// withoutEmptyLine moves the start of a table before the empty line in front of it if the file ends
+// with the table or another empty line follows.
 func withoutEmptyLine(text []byte, start, stop int) int {
 	rest := bytes.TrimLeft(text[stop:], " \t")
 	if len(rest) > 0 && rest[0] != '\n' && rest[0] != '\r' {
@@ -276,7 +276,7 @@ func (f tomlFile) snippet(e Entry) string {
 	return b.String()
 }
 
-// tomlEntry returns an entry as a file of it decodes.
+// tomlEntry returns an entry as a decoded file has it.
 func tomlEntry(e Entry) map[string]any {
 	out := map[string]any{"command": e.Command}
 	if len(e.Pass) > 0 {
@@ -301,7 +301,7 @@ func tomlList(items []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-// tomlString writes a text literally where it can, so that a Windows path stays readable.
+// tomlString writes a text literally if it can, so that a Windows path stays readable.
 func tomlString(s string) string {
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '\'' || r < ' ' || r == 0x7f }) {
 		return "'" + s + "'"
@@ -322,13 +322,14 @@ func tomlString(s string) string {
 	return b.String() + `"`
 }
 
+// bareKey has the characters of a key that needs no quotes.
+const bareKey = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
 func tomlKey(name string) string {
-	if name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-	}) {
-		return name
+	if name == "" || strings.Trim(name, bareKey) != "" {
+		return tomlString(name)
 	}
-	return tomlString(name)
+	return name
 }
 
 // lineRange is a stretch of whole lines that belongs to an entry.
@@ -338,7 +339,7 @@ type lineRange struct {
 	body int
 	// table is true for a header.
 	table bool
-	// key is the entry's own key that the lines set, and value where its value begins.
+	// key is the entry's own key that the lines set, and value the position of its value.
 	key   string
 	value int
 }
@@ -359,7 +360,7 @@ func (f tomlFile) parts(text []byte, name string) ([]lineRange, error) {
 		from := mark + exprStart(node)
 		if line := lineStart(text, from); open && line > found[len(found)-1].body {
 			last := &found[len(found)-1]
-			last.stop, open = trimmed(text, last.body, line), false
+			last.stop, open = trimEmptyLines(text, last.body, line), false
 		}
 		next := lineRange{start: lineStart(text, from), body: from}
 		var path []string
@@ -388,12 +389,12 @@ func (f tomlFile) parts(text []byte, name string) ([]lineRange, error) {
 	}
 	if open {
 		last := &found[len(found)-1]
-		last.stop = trimmed(text, last.body, len(text))
+		last.stop = trimEmptyLines(text, last.body, len(text))
 	}
 	return found, nil
 }
 
-// valueStart returns where the value of a key begins.
+// valueStart returns the position of a key's value.
 func valueStart(node *unstable.Node, text []byte) int {
 	at := 0
 	for it := node.Key(); it.Next(); {
@@ -412,7 +413,7 @@ func keys(node *unstable.Node) []string {
 	return out
 }
 
-// exprStart returns where an expression begins: at its first key, or its comment.
+// exprStart returns the position of an expression: that of its first key, or its comment.
 func exprStart(node *unstable.Node) int {
 	if node.Kind == unstable.Comment {
 		return int(node.Raw.Offset)
@@ -426,8 +427,8 @@ func exprStart(node *unstable.Node) int {
 
 func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
 
-// trimmed returns the end of the lines from start to stop without empty ones at the end.
-func trimmed(text []byte, start, stop int) int {
+// trimEmptyLines returns the end of the lines from start to stop without empty ones at the end.
+func trimEmptyLines(text []byte, start, stop int) int {
 	end := start + len(bytes.TrimRight(text[start:stop], " \t\r\n"))
 	if i := bytes.IndexByte(text[end:stop], '\n'); i >= 0 {
 		return end + i + 1

@@ -1,6 +1,6 @@
 // Package httpguard decides who may call a server over HTTP, and bounds the memory and the
-// connections that callers can take. It belongs to no face: each passes the headers that its pages may send, and the function
-// that refuses a request in its protocol.
+// connections that callers can take. It belongs to no face: each face passes the headers that its
+// pages may send, and the function that refuses a request in its protocol.
 //
 // A visitor is the sender of a request, as far as the request shows it; a page is a visitor in a
 // web browser. A peer is the address that visitors share.
@@ -23,15 +23,16 @@ import (
 
 // Options say who may call. The zero value lets in programs on this machine.
 type Options struct {
-	// Token, if not empty, is the one that a client has to send as "Authorization: Bearer …".
+	// Token, if not empty, is the token that a client has to send as "Authorization: Bearer …".
 	Token string
-	// Remote is true where the server listens for other machines: a request may then name
+	// Remote is true if the server listens for other machines: a request may then name
 	// the server by any host.
 	Remote bool
-	// Origins are those of web pages that may call, as ParseOrigin returns them. Pages of the
-	// server's own origin may call besides.
+	// Origins are the origins of web pages that may call, as ParseOrigin returns them. Pages of the
+	// server's own origin may always call.
 	Origins []string
-	// Methods and Headers are what a page may send, Exposed the response headers it may read.
+	// Methods and Headers list the methods and headers that a page may send, Exposed the headers of
+	// responses that it may read.
 	Methods, Headers, Exposed []string
 	// Refuse answers a request that may not pass; it is required.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, why lang.Text)
@@ -65,11 +66,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// maxShown bounds a part of a request that a refusal repeats, in bytes.
+// maxShown bounds the parts of a request that a refusal repeats, in bytes.
 const maxShown = 2000
 
-// hasToken reports whether a request carries the token. Hashes are compared, so that neither
-// its content nor its length shows in the time.
+// hasToken reports whether a request carries the token. It compares hashes, so that neither the content
+// nor the length of the token shows in the time.
 func (g *Guard) hasToken(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(scheme, "bearer") {
@@ -79,7 +80,7 @@ func (g *Guard) hasToken(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], g.want[:]) == 1
 }
 
-// pageRefused names the reason why a page may not call, and the remedy.
+// pageRefused returns the reason why a page may not call, and the remedy.
 func pageRefused(r *http.Request) lang.Text {
 	given := strings.Join(r.Header.Values("Origin"), ", ")
 	origin, err := ParseOrigin(given)
@@ -118,7 +119,7 @@ func (g *Guard) mayCall(r *http.Request) bool {
 	if len(given) == 0 {
 		return asksItself(r)
 	}
-	// Browsers send one. A second one was added on the way, and either may be forged.
+	// Browsers send one. If there is a second one, it was added on the way, and either may be forged.
 	origin, err := ParseOrigin(given[0])
 	if err != nil || len(given) > 1 {
 		return false
@@ -126,10 +127,10 @@ func (g *Guard) mayCall(r *http.Request) bool {
 	return slices.Contains(g.o.Origins, origin) || origin == ownOrigin(r) && asksItself(r)
 }
 
-// ownOrigin is the origin of a page that this server would serve under the name by which a
+// ownOrigin returns the origin of a page that this server would serve under the name by which a
 // request calls it. Neither port nor name may differ: other ports are other programs, and so
-// may be another name of this machine at the same port. Nor may the scheme: behind a proxy that
-// ends TLS the server cannot know its own, so that pages there need --allow-origin.
+// may be another name of this machine at the same port. Nor may the scheme: if a proxy ends TLS, the
+// server cannot know its own, so that pages there need --allow-origin.
 func ownOrigin(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
@@ -142,7 +143,7 @@ func ownOrigin(r *http.Request) string {
 	return origin
 }
 
-// asksItself reports whether the browser, if there is one, says that no other site asks.
+// asksItself reports whether the browser, if there is one, states that no other site asks.
 func asksItself(r *http.Request) bool {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" {
@@ -159,7 +160,7 @@ func Loopback(host string) bool {
 	}
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if strings.ToLower(host) == "localhost" && len(host) == len("localhost") {
-		return true // not EqualFold, to which other scripts have letters of this name
+		return true // not by EqualFold, which takes letters of other scripts for these
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.IsLoopback()
@@ -168,8 +169,8 @@ func Loopback(host string) bool {
 // defaultPorts are the ports that browsers leave out of an origin.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// ParseOrigin reads the origin of web pages, such as https://inspector.example:8443, and
-// returns it as browsers send it.
+// ParseOrigin reads the origin of web pages, for example https://inspector.example:8443, and returns
+// it as browsers send it.
 func ParseOrigin(given string) (string, error) {
 	switch strings.ToLower(given) {
 	case "*":

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// TestProtect asks as programs, pages and browsers do: who may not call is refused by the face's
-// own function, and reaches nothing.
+// TestProtect asks as programs, pages and browsers do. Callers without permission are refused by the
+// face's own function, and reach nothing.
 func TestProtect(t *testing.T) {
 	for _, c := range []struct {
 		name   string

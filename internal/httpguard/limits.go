@@ -15,17 +15,17 @@ import (
 type Limits struct {
 	// Streams stay open for hours. Each takes some 30 kB and a connection.
 	Streams, PeerStreams int
-	// SessionStreams are those of one session. It has one; earlier ones may still be ending.
+	// SessionStreams bounds the streams of one session. It has one; earlier ones may still be ending.
 	SessionStreams int
-	// Bodies is how many bytes of requests are held at once, SmallBody the size up to which a
-	// request may use all of it: larger ones leave a quarter to those.
+	// Bodies is the number of bytes of requests that are held at once, SmallBody the size up to which a
+	// request may use all of them: larger requests leave a quarter to the small ones.
 	Bodies, SmallBody int64
-	// Write is how long a client may take to read each piece of a response.
+	// Write is the time that a client may take to read each piece of a response.
 	Write time.Duration
 }
 
 var (
-	// ErrBusy is the error of a request whose body there is no room for now.
+	// ErrBusy is the error of a request if there is no room for its body now.
 	ErrBusy = lang.Errorf("the server is reading as many large requests as it can hold; send this one again")
 	// ErrTooLarge is the error of a body above its limit.
 	ErrTooLarge = lang.Errorf("the body is too large")
@@ -38,8 +38,8 @@ type Limiter struct {
 	mu       sync.Mutex
 	held     int64
 	streams  int
-	peers    map[string]int // streams, by peer
-	sessions map[string]int // streams, by session
+	peers    map[string]int // numbers of streams
+	sessions map[string]int // numbers of streams
 }
 
 // NewLimiter returns a limiter.
@@ -47,7 +47,7 @@ func NewLimiter(l Limits) *Limiter {
 	return &Limiter{limits: l, peers: map[string]int{}, sessions: map[string]int{}}
 }
 
-// Held returns how many bytes of requests are held, and how many streams are open.
+// Held returns the number of bytes of requests that are held, and the number of open streams.
 func (l *Limiter) Held() (bytes int64, streams int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +75,9 @@ func (l *Limiter) give(n int64) {
 	l.held -= n
 }
 
-// Read reads the body of a request of at most limit bytes, of which declared are announced (-1:
-// unknown). It counts bytes as they come in: announcing costs nothing. done gives them back.
+// Read reads the body of a request of at most limit bytes, of which declared are announced (-1 if
+// unknown). It counts bytes as they come in, so that a client cannot take room by announcing them. done
+// gives them back.
 func (l *Limiter) Read(body io.Reader, declared, limit int64) (data []byte, done func(), err error) {
 	room := min(limit+1, 8<<10)
 	if declared >= 0 {
@@ -125,7 +126,8 @@ func (l *Limiter) Read(body io.Reader, declared, limit int64) (data []byte, done
 func (l *Limiter) Stream(peer, session string) (done func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.streams >= l.limits.Streams || l.peers[peer] >= l.limits.PeerStreams || session != "" && l.sessions[session] >= l.limits.SessionStreams {
+	sessionIsFull := session != "" && l.sessions[session] >= l.limits.SessionStreams
+	if sessionIsFull || l.streams >= l.limits.Streams || l.peers[peer] >= l.limits.PeerStreams {
 		return nil, false
 	}
 	l.add(peer, session, 1)
@@ -148,15 +150,15 @@ func (l *Limiter) add(peer, session string, n int) {
 
 // Pace gives a client limited time for each piece that is written to it, so that one that does
 // not read cannot hold a connection, or the work behind it, for ever. With last, the connection
-// closes when the response ends, as that of a stream should: a client that opens streams one
-// after the other would otherwise keep them all.
+// closes when the response ends, as it should after a stream: otherwise a client that opens streams one
+// after the other would keep all their connections.
 func (l *Limiter) Pace(w http.ResponseWriter, last bool) http.ResponseWriter {
 	paced := &pacedWriter{ResponseWriter: w, limit: l.limits.Write, last: last}
 	paced.arm()
 	return paced
 }
 
-// pacedWriter is a response that Pace has limited.
+// pacedWriter is a response writer with the limit of Pace.
 type pacedWriter struct {
 	http.ResponseWriter
 	limit time.Duration

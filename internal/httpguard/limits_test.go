@@ -8,7 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// TestBodies counts what is held of requests: as it comes in, and no longer than it is needed.
+// TestBodies checks that the bytes of requests are counted as they come in, and for as long as they are
+// needed.
 func TestBodies(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {

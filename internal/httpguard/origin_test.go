@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestParseOrigin reads origins as people write them, and refuses what no browser sends.
+// TestParseOrigin reads origins as people write them, and refuses those that no browser sends.
 func TestParseOrigin(t *testing.T) {
 	for given, want := range map[string]string{
 		"http://localhost:6274":         "http://localhost:6274",

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// The bounds on clients that are slow. One that sends a request at the pace of any network is never
-// near them.
+// The bounds on slow clients. A client that sends a request at the pace of any network is never near
+// them.
 const (
-	// maxWaiting is how many connections may be open without a whole request.
+	// maxWaiting is the number of connections that may be open without a whole request.
 	maxWaiting = 256
-	// slack is how long a body may take besides what it takes at minRate, in bytes a second.
+	// slack is the time that a body may take in addition to its time at minRate, in bytes a second.
 	slack   = 10 * time.Second
 	minRate = 32 << 10
 )
 
-// NewServer returns a server that slow clients cannot hold. The headers of a request have ten
-// seconds, and its body as long as it takes at 32 kB a second, and ten more. Of connections on which
-// a request is awaited or under way, 256 are open at once: another one closes the one that has
-// waited longest. Connections whose requests are answered, such as streams, are not counted.
+// NewServer returns a server that slow clients cannot hold. The headers of a request may take ten
+// seconds, and its body ten seconds more than at 32 kB a second. At most 256 connections are open on
+// which a request is awaited or under way: another one closes the one that has waited longest. A
+// connection does not count if its request is answered, for example by a stream.
 func NewServer(h http.Handler) *http.Server { return newServer(h, maxWaiting, slack) }
 
 func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
@@ -36,7 +36,11 @@ func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
 			if r.Body == nil || r.Body == http.NoBody {
 				whole()
 			} else {
-				b := &body{ReadCloser: r.Body, slack: slack, start: time.Now(), limit: http.NewResponseController(rw).SetReadDeadline, whole: whole} //nolint:forbidigo // a deadline of the network, by the system's clock
+				b := &body{
+					ReadCloser: r.Body, whole: whole, slack: slack,
+					start: time.Now(), //nolint:forbidigo // a deadline of the network, by the system's clock
+					limit: http.NewResponseController(rw).SetReadDeadline,
+				}
 				b.extend()
 				r.Body = b
 			}
@@ -103,12 +107,12 @@ type body struct {
 	whole func()
 }
 
-// extend sets the time by which more has to come. A test's writer has no deadlines, and needs none.
+// extend sets the time by which more has to come. The writer of a test has no deadlines, and needs none.
 func (b *body) extend() {
 	_ = b.limit(b.start.Add(b.slack + time.Duration(b.read)*time.Second/minRate))
 }
 
-// Read implements io.Reader. What a handler leaves unread has no more time than it had.
+// Read implements io.Reader. If a handler leaves a part unread, that part gets no more time.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); errors.Is(err, io.EOF) {

@@ -53,7 +53,7 @@ func (s *serving) dial(text string) net.Conn {
 	return c
 }
 
-// status returns the status of the response on a connection; 0 if it ended without one.
+// status returns the status of the response on a connection, or 0 if it ended without one.
 func status(c net.Conn) int {
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -64,9 +64,9 @@ func status(c net.Conn) int {
 	return res.StatusCode
 }
 
-// TestSlowConnectionsMakeRoom: of connections that send nothing, a part of the headers or a part of
-// the body, and of those that are kept after a request, only some stay. One whose request is whole
-// stays as long as it takes, and another client is served at once.
+// TestSlowConnectionsMakeRoom checks that only some connections stay that send nothing or a part of a
+// request, or that are kept after a request. A connection stays for as long as it takes if its request
+// is whole, and another client is served at once.
 func TestSlowConnectionsMakeRoom(t *testing.T) {
 	const most = 8
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -109,8 +109,8 @@ func TestSlowConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: a body that stops has its connection closed, whether it is read or not, and one
-// that came in whole has no time limit after it.
+// TestSlowBodies checks that the connection of a body that stops is closed, whether it is read or not,
+// and that the time ends with a whole body.
 func TestSlowBodies(t *testing.T) {
 	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/refused" {
@@ -139,7 +139,7 @@ func TestSlowBodies(t *testing.T) {
 	}
 }
 
-// TestPaceOfBodies: the time grows with what has come in, and ends with the body.
+// TestPaceOfBodies checks that the time grows with the bytes that have come in, and ends with the body.
 func TestPaceOfBodies(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var limits []time.Duration

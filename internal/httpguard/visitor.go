@@ -9,13 +9,13 @@ import (
 
 // Visitor is the sender of a request over HTTP, as far as the request shows it.
 type Visitor struct {
-	// Address is where the request comes from, without the port.
+	// Address is the network address of the sender, without the port.
 	Address string
-	// Page is true where a web page sends it. A page is not a person's host: it runs whatever
-	// its site, or a library of its site, wants to run. It is shown no form, its answer to one
-	// counts for nothing, and its decisions are relayed ones at most.
+	// Page is true if a web page sends it. A page is not a person's host: its site, or a library of
+	// its site, may run any code in it. It is shown no form, its answer to one counts for nothing,
+	// and its decisions are relayed ones at most.
 	Page bool
-	// Origin is the page's, where the browser sends it.
+	// Origin is the page's origin, if the browser sends it.
 	Origin string
 }
 
@@ -29,7 +29,7 @@ func VisitorOf(r *http.Request) Visitor {
 		v.Address = host
 	}
 	// Browsers put one or the other on every request that could do harm, and no page can remove
-	// them. Sec-Fetch-Mode alone proves nothing: the fetch of Node sends it.
+	// them. Sec-Fetch-Mode alone proves nothing, because the fetch of Node sends it.
 	_, hasOrigin := r.Header["Origin"]
 	_, hasSite := r.Header["Sec-Fetch-Site"]
 	v.Page, v.Origin = hasOrigin || hasSite, r.Header.Get("Origin")
@@ -41,8 +41,8 @@ func WithVisitor(ctx context.Context, v Visitor) context.Context {
 	return context.WithValue(ctx, visitorKey{}, v)
 }
 
-// VisitorIn returns the visitor whose request is at work; ok is false for one that did not
-// come over HTTP.
+// VisitorIn returns the visitor whose request is at work. ok is false if the request did not come over
+// HTTP.
 func VisitorIn(ctx context.Context) (v Visitor, ok bool) {
 	v, ok = ctx.Value(visitorKey{}).(Visitor)
 	return v, ok
@@ -54,7 +54,7 @@ func FromPage(ctx context.Context) bool {
 	return v.Page
 }
 
-// Key tells visitors apart that are remembered separately.
+// Key returns a key that differs for visitors that are remembered separately.
 func (v Visitor) Key() string {
 	if v.Page {
 		return v.Address + " page of " + v.Origin
@@ -62,7 +62,7 @@ func (v Visitor) Key() string {
 	return v.Address
 }
 
-// Label names a page for the history; "" for a program.
+// Label returns the name of a page for the history, or "" if the visitor is a program.
 func (v Visitor) Label() string {
 	switch {
 	case !v.Page:

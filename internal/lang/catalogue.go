@@ -17,9 +17,9 @@ type catalogue struct {
 	tag   Language
 	files fs.FS
 	name  string // in English
-	// script is the one that the language is written in.
+	// script is the script of the language.
 	script *unicode.RangeTable
-	// sentences are read when the first one is said: most runs of the program say none.
+	// sentences are read when the first one is needed, because most runs of the program need none.
 	sentences func() map[string]*gotext.Translation
 	plural    *gotext.Domain
 }
@@ -102,13 +102,14 @@ func (c *catalogue) word(text string) string {
 	return text
 }
 
-// format returns the format of a sentence. Its causes are said, not wrapped.
+// format returns the translated format of a sentence. It has %v for %w, because a translation wraps
+// nothing.
 func (c *catalogue) format(format string) string {
 	return strings.ReplaceAll(c.word(strings.ReplaceAll(format, "%w", "%v")), "%w", "%v")
 }
 
-// count is the number of things by the plural rule in the header of about; "" for a noun that it
-// does not have.
+// count returns a number of things by the plural rule in the header of about, or "" if the catalogue
+// does not have the noun.
 func (c *catalogue) count(n int, noun string) string {
 	if _, ok := c.sentences()["%d "+noun]; !ok {
 		return ""

@@ -21,8 +21,8 @@ func Settings() []string {
 	return out
 }
 
-// Choose returns the language to speak: the one that the setting names, else that of the
-// script in which the person wrote, else that of the locale.
+// Choose returns the language to use: the one that the setting names, else that of the script in which
+// the person wrote, else that of the locale.
 func Choose(setting, written string, locale Language) Language {
 	if l, ok := Known(setting); ok {
 		return l // the text need not be read
@@ -36,8 +36,8 @@ func Choose(setting, written string, locale Language) Language {
 	return locale
 }
 
-// Locale returns the language of the environment, by the variables of POSIX, and English where
-// it names none that is known.
+// Locale returns the language of the environment, by the variables of POSIX, or English if they name
+// none that is known.
 func Locale(getenv func(string) string) Language {
 	for _, variable := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		if value := getenv(variable); value != "" {
@@ -51,19 +51,19 @@ func Locale(getenv func(string) string) Language {
 	return English
 }
 
-// quoted are the parts of a text that its author may have taken from elsewhere.
+// quoted matches the parts of a text that its author may have taken from elsewhere.
 var quoted = pattern.New("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|https?://\\S+")
 
-// particles are the words that an English sentence is built with. Names and terms in Latin
-// letters stand in texts of every language, these hardly do.
+// particles are the words that connect an English sentence. They hardly occur in texts of other
+// languages, unlike names and terms in Latin letters.
 var particles = []string{"a", "an", "the", "of", "to", "in", "for", "and", "or", "with", "that", "is", "are", "on", "by", "from", "it", "so", "when", "should"}
 
-// writtenIn lists the languages in whose script a text is written; none where it has too few words
-// to tell, or those of a script without a catalogue.
+// writtenIn lists the languages in whose script a text is written. There are none if it has too few
+// words to tell, or if the script has no catalogue.
 //
 // A sentence of any language may be full of English terms. So a character of another script counts
-// as three Latin words, the words that English sentences are built with count three times, once
-// there are two of them, and the script that the text begins with counts half as much again.
+// as three Latin words, particles count three times if there are at least two of them, and the script
+// at the beginning of the text counts half as much again.
 func writtenIn(text string) []Language {
 	if own := quoted.ReplaceAllString(text, " "); strings.ContainsFunc(own, unicode.IsLetter) {
 		text = own

@@ -1,12 +1,11 @@
-// Package lang puts the sentences of this program into the language of the person who reads
-// them.
+// Package lang puts the sentences of this program into the language of their reader.
 //
-// A sentence is written in English where it is said; its format is the key of its translations.
-// A [Language] says a sentence at once, with [Language.Say]. A [Text] is a sentence that is said
-// later, by code that knows the language: errors, findings and other results carry their
-// sentences in this form. The catalogue of a language is a package below this one with gettext
-// files (.po), which any editor for translations opens; [Add] takes them in. A package that builds
-// sentences brings no catalogue along: a program speaks the languages that it imports.
+// The code has each sentence in English, and its format is the key of its translations. If the code
+// knows the language, [Language.Say] translates a sentence at once. Otherwise a [Text] carries it to
+// code that does, for example in an error or a finding. The catalogue of a language is a package below
+// this one with gettext files (.po), which any editor for translations opens; [Add] takes them in. A
+// package that builds sentences brings no catalogue along: a program speaks the languages that it
+// imports.
 // Prompts, tool descriptions and log lines are for models and operators, and stay English.
 package lang
 
@@ -18,8 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// Language is the tag of a language that people are spoken to in, such as "zh". The zero
-// value is [English].
+// Language is the tag of a language, for example "zh". The zero value is [English].
 type Language string
 
 // English is the language in which every sentence is written.
@@ -34,7 +32,7 @@ func All() []Language {
 	return out
 }
 
-// Known returns the language of a tag, and false where it has no catalogue.
+// Known returns the language of a tag, and false if it has no catalogue.
 func Known(tag string) (Language, bool) {
 	l := Language(tag)
 	if l == English || catalogueOf(l) != nil {
@@ -43,7 +41,7 @@ func Known(tag string) (Language, bool) {
 	return English, false
 }
 
-// Name is the name of the language in English.
+// Name returns the name of the language in English.
 func (l Language) Name() string {
 	if c := catalogueOf(l); c != nil {
 		return c.name
@@ -56,13 +54,13 @@ func (l Language) Name() string {
 // language as well. A sentence that the catalogue lacks stays English.
 func (l Language) Say(format string, args ...any) string {
 	if c := catalogueOf(l); c != nil {
-		return fmt.Sprintf(c.format(format), said(l, args)...)
+		return fmt.Sprintf(c.format(format), sayArguments(l, args)...)
 	}
 	return fmt.Sprintf(format, args...)
 }
 
-// Count says a number of things: "1 line", "2 lines". The noun is its English singular, which
-// has a plural in -s.
+// Count returns a number of things, for example "1 line" or "2 lines". The noun is its English
+// singular, which has a plural in -s.
 func (l Language) Count(n int, noun string) string {
 	if c := catalogueOf(l); c != nil {
 		if text := c.count(n, noun); text != "" {
@@ -75,10 +73,10 @@ func (l Language) Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Word translates a text that is data, such as the role of a built-in stage, and returns it as
-// it is where it has no translation, as that of a person's own workflow.
+// Word translates a text that is data, for example the role of a built-in stage. It returns the text
+// as it is if it has no translation, for example if it comes from a person's own workflow.
 func (l Language) Word(text string) string {
-	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // nobody's word is a format
+	if c := catalogueOf(l); c != nil && !formatVerb.MatchString(text) { // a format is not a word
 		return c.word(text)
 	}
 	return text
@@ -90,7 +88,7 @@ var formatVerb = pattern.New(`%[-+#]?[dqsv]`)
 // speaker is an argument with a sentence of its own.
 type speaker interface{ In(Language) string }
 
-func said(l Language, args []any) []any {
+func sayArguments(l Language, args []any) []any {
 	out := slices.Clone(args)
 	for i, arg := range out {
 		if s, ok := asSpeaker(arg); ok {

@@ -10,8 +10,8 @@ import (
 
 const zh = Language("zh")
 
-// TestSay: a sentence and the sentences within it are in one language; what the catalogue lacks
-// stays English.
+// TestSay checks that a sentence and the sentences within it are in one language, and that a sentence
+// stays English if the catalogue lacks it.
 func TestSay(t *testing.T) {
 	t.Parallel()
 	wrapped := Errorf("the draft %s is missing on disk: %w", "a.md", fs.ErrNotExist)
@@ -45,7 +45,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// TestChoose: the setting is first, then the script of the text, then the locale.
+// TestChoose checks that the setting comes first, then the script of the text, then the locale.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -86,7 +86,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestLocale: the first variable that is set decides, as POSIX has it.
+// TestLocale checks that the first variable that is set decides, as in POSIX.
 func TestLocale(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

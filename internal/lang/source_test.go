@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 // parts of tests.
 var silent = []string{"lang", "conformance", "durabletest", "storetest"}
 
-// source is what the program says, by sentence, with the place of one use.
+// source has the program's sentences with the place of one use.
 type source struct {
 	sentences, nouns map[string]string
 	// data are the texts of YAML files, whose arguments stand in braces.
@@ -60,8 +60,8 @@ type source struct {
 // are put together before their paragraphs are translated.
 var elsewhere = []string{"help.po"}
 
-// TestCatalogues: each catalogue has every sentence that the program says, with the same
-// arguments, and none besides.
+// TestCatalogues checks that each catalogue has every sentence of the program, with the same
+// arguments, and no other.
 func TestCatalogues(t *testing.T) {
 	t.Parallel()
 	found := readSource(t, "..", filepath.Join("..", "..", "prompts"))
@@ -289,7 +289,7 @@ func textOf(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// readKept reads the list of folders that are never a project: what each is for is said.
+// readKept reads the purposes in the list of folders that are never a project.
 func (s source) readKept(t *testing.T, path string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

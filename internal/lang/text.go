@@ -24,7 +24,7 @@ func (t Text) String() string { return t.In(English) }
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
 
-// SayAll says each of some sentences.
+// SayAll puts sentences into the language.
 func (l Language) SayAll(texts []Text) []string {
 	var out []string
 	for _, t := range texts {
@@ -43,7 +43,7 @@ func Join(texts []Text, separator string) Text {
 	return Text{strings.TrimSuffix(strings.Repeat("%s"+separator, len(texts)), separator), args}
 }
 
-// Count is [Language.Count], said later.
+// Count returns a number of things that [Language.Count] puts into a language later.
 func Count(n int, noun string) fmt.Stringer { return counted{n, noun} }
 
 type counted struct {
@@ -72,7 +72,7 @@ type sayable struct {
 func (e *sayable) Error() string { return e.String() }
 func (e *sayable) Unwrap() error { return e.cause }
 
-// Of returns the sentence of an error, whichever carries it, or its English text.
+// Of returns the sentence of an error, or its English text if it carries none.
 func Of(err error) Text {
 	return T("%s", err)
 }

@@ -12,7 +12,7 @@ import (
 // Document is a document, read once. Its lines count from 0.
 type Document struct {
 	Lines []string
-	// Said is each line without inline code and comments; empty in a code block.
+	// Said has each line without inline code and comments; it is empty in a code block.
 	Said []string
 	// Code marks the lines of code blocks, with their fences, and of front matter.
 	Code  []bool
@@ -21,7 +21,7 @@ type Document struct {
 	Tables []Table
 	Rows   map[int]Row
 
-	// masks is what Within has found, by the names; several readers may ask.
+	// masks has the results of Within by its names. mu guards it, because several readers may ask.
 	mu    sync.Mutex
 	masks map[string][]bool
 }
@@ -77,22 +77,26 @@ func (d *Document) markFences() {
 	}
 }
 
-// wrapping returns the lines of a Markdown fence that holds the document: people and models
-// put words around it, but no headings. open is -1 where there is none.
+// wrapping returns the lines of a Markdown fence that holds the document: people and models put words
+// around it, but no headings. open is -1 if there is none.
 func (d *Document) wrapping() (open, last int) {
-	for open < len(d.Lines) && !headed(d.Lines[open]) {
+	for open < len(d.Lines) && !mayBeHeading(d.Lines[open]) {
 		mark, info, ok := Fence(d.Lines[open])
 		if !ok {
 			open++
 			continue
 		}
 		last = len(d.Lines) - 1
-		for last > open && strings.TrimSpace(d.Lines[last]) != mark && !headed(d.Lines[last]) {
+		for last > open && strings.TrimSpace(d.Lines[last]) != mark && !mayBeHeading(d.Lines[last]) {
 			last--
 		}
-		whole := strings.TrimSpace(strings.Join(d.Lines[:open], "")+strings.Join(d.Lines[last+1:], "")) == ""
-		if (info == "markdown" || info == "md") && last > open && strings.TrimSpace(d.Lines[last]) == mark &&
-			(whole || slices.ContainsFunc(d.Lines[open+1:last], headed)) {
+		isMarkdown := info == "markdown" || info == "md"
+		isClosed := last > open && strings.TrimSpace(d.Lines[last]) == mark
+		if !isMarkdown || !isClosed {
+			break
+		}
+		around := strings.Join(d.Lines[:open], "") + strings.Join(d.Lines[last+1:], "")
+		if strings.TrimSpace(around) == "" || slices.ContainsFunc(d.Lines[open+1:last], mayBeHeading) {
 			return open, last
 		}
 		break
@@ -100,8 +104,8 @@ func (d *Document) wrapping() (open, last int) {
 	return -1, -1
 }
 
-// headed reports whether a line may be a heading with #.
-func headed(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "#") }
+// mayBeHeading reports whether a line may be a heading with #.
+func mayBeHeading(line string) bool { return strings.HasPrefix(strings.TrimLeft(line, " "), "#") }
 
 // span returns the first and the last line with anything on it.
 func (d *Document) span() (first, last int) {

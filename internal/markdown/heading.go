@@ -14,7 +14,7 @@ type Heading struct {
 	Level     int // 1 to 6; BoldKnown and BoldOther for lines that only look like headings
 	Text      string
 	Name      string // normalized for comparing
-	Rest      string // what follows a heading in its own line
+	Rest      string // the text behind a heading in its own line
 }
 
 // The levels of headings that are written without #: a bold or bare line with one of
@@ -25,9 +25,11 @@ const (
 )
 
 var (
-	boldLine    = pattern.New(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
-	numbering   = pattern.New(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+)`)
-	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional", "非功能性", "nonfunctional", "非功能", "nonfunctional")
+	boldLine  = pattern.New(`^ {0,3}(?:\*\*|__)([^*_].{0,118}?)(?:\*\*|__)[ \t]*[:：.。]?[ \t]*(.*)$`)
+	numbering = pattern.New(`^(?:\d+(?:\.\d+)*[.)、：:]?[ \t]+|\d+[.、]|[IVX]+\.[ \t]+|[A-Z]\.[ \t]+|` +
+		`[一二三四五六七八九十]+[、.．][ \t]*|第[一二三四五六七八九十\d]+[章节部分]+[ \t：:]*|[(（][一二三四五六七八九十\d]+[)）][ \t]*)`)
+	nonFunction = strings.NewReplacer("non-functional", "nonfunctional", "non functional", "nonfunctional",
+		"非功能性", "nonfunctional", "非功能", "nonfunctional")
 )
 
 // HashHeading reads a heading that is written with #.
@@ -35,7 +37,9 @@ func HashHeading(line string) (level int, text string, ok bool) {
 	rest := strings.TrimLeft(line, " ")
 	text = strings.TrimLeft(rest, "#")
 	level = len(rest) - len(text)
-	if len(line)-len(rest) > 3 || level == 0 || level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' || strings.IndexByte(text, '\n') >= 0 {
+	indent := len(line) - len(rest)
+	isSeparate := text == "" || text[0] == ' ' || text[0] == '\t'
+	if indent > 3 || level == 0 || level > 6 || !isSeparate || strings.IndexByte(text, '\n') >= 0 {
 		return 0, "", false
 	}
 	return level, strings.TrimSpace(strings.TrimRight(strings.TrimRight(text, " \t"), "#")), true
@@ -50,7 +54,7 @@ func (d *Document) readHeadings(names []string) {
 			d.Heads = append(d.Heads, h)
 		}
 	}
-	// Each heading ends where one of its level or above begins.
+	// Each heading ends at the next one of its level or above.
 	var open []int
 	for i := range d.Heads {
 		d.Heads[i].End = len(d.Lines)
@@ -67,7 +71,7 @@ func (d *Document) headingAt(i int, names []string) (Heading, bool) {
 	if level, text, ok := HashHeading(l); ok {
 		return newHeading(i, level, text, ""), text != ""
 	}
-	if level := d.underlined(i); level > 0 {
+	if level := d.underlineLevel(i); level > 0 {
 		return newHeading(i, level, l, ""), true
 	}
 	if m := boldLine.FindStringSubmatch(l); m != nil {
@@ -81,11 +85,13 @@ func (d *Document) headingAt(i int, names []string) (Heading, bool) {
 	return d.bareHeading(i, names)
 }
 
-// underlined returns the level of a heading that is made by the line below it, or 0.
-func (d *Document) underlined(i int) int {
+// underlineLevel returns the level of a heading that is made by the line below it, or 0.
+func (d *Document) underlineLevel(i int) int {
+	if i+1 == len(d.Lines) || !IsUnderline(d.Said[i+1]) || d.isBelowText(i) {
+		return 0
+	}
 	trimmed := strings.TrimSpace(d.Said[i])
-	if i+1 == len(d.Lines) || !IsUnderline(d.Said[i+1]) || len(trimmed) > 120 ||
-		strings.ContainsAny(trimmed[:1], "|>-*+#=<") || i > 0 && strings.TrimSpace(d.Said[i-1]) != "" {
+	if len(trimmed) > 120 || strings.ContainsAny(trimmed[:1], "|>-*+#=<") {
 		return 0
 	}
 	if strings.Contains(d.Said[i+1], "=") {
@@ -94,11 +100,14 @@ func (d *Document) underlined(i int) int {
 	return 2
 }
 
+// isBelowText reports whether the line above has text.
+func (d *Document) isBelowText(i int) bool { return i > 0 && strings.TrimSpace(d.Said[i-1]) != "" }
+
 // bareHeading reads a line that is a heading only because it begins a paragraph
 // with the name of a section, alone or before a colon.
 func (d *Document) bareHeading(i int, names []string) (Heading, bool) {
 	l := d.Said[i]
-	if len(names) == 0 || i > 0 && strings.TrimSpace(d.Said[i-1]) != "" || strings.Contains(l, "|") || bulleted(l) {
+	if len(names) == 0 || d.isBelowText(i) || strings.Contains(l, "|") || hasBullet(l) {
 		return Heading{}, false
 	}
 	bare, rest := strings.TrimSpace(l), ""
@@ -136,8 +145,8 @@ func NameOf(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// MatchesName reports whether a heading's name contains one of the names as whole
-// words, or is the name where that begins with =; Chinese has no spaces between words.
+// MatchesName reports whether a heading's name contains one of the names as whole words, or equals it
+// if it begins with =. Chinese has no spaces between words.
 func MatchesName(name string, names []string) bool {
 	for _, n := range names {
 		if whole, ok := strings.CutPrefix(n, "="); ok && name == whole {
@@ -151,7 +160,7 @@ func MatchesName(name string, names []string) bool {
 				break
 			}
 			i += from
-			if (n[0] >= 0x80 || i == 0 || !wordByte(name[i-1])) && (n[0] >= 0x80 || i+len(n) == len(name) || !wordByte(name[i+len(n)])) {
+			if isChinese := n[0] >= 0x80; isChinese || isWhole(name, i, i+len(n)) {
 				return true
 			}
 			from = i + 1
@@ -160,6 +169,17 @@ func MatchesName(name string, names []string) bool {
 	return false
 }
 
+// isWhole reports whether a part of a name does not begin or end inside of a word.
+func isWhole(name string, from, to int) bool {
+	beginsInside := from > 0 && wordByte(name[from-1])
+	endsInside := to < len(name) && wordByte(name[to])
+	return !beginsInside && !endsInside
+}
+
 func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_':
+		return true
+	}
+	return false
 }

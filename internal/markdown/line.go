@@ -14,7 +14,7 @@ var (
 	rule       = pattern.New(`^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$`)
 )
 
-// Fence reads a line that opens or closes a code block: its mark, and what follows it.
+// Fence reads a line that opens or closes a code block: its mark, and the text behind it.
 func Fence(line string) (mark, info string, ok bool) {
 	if !strings.Contains(line, "```") && !strings.Contains(line, "~~~") {
 		return "", "", false
@@ -28,7 +28,7 @@ func Fence(line string) (mark, info string, ok bool) {
 
 // Comments removes HTML comments from lines, which may begin and end in different ones.
 type Comments struct {
-	// Open is true inside a comment, From the number of the line where the last one began.
+	// Open is true inside a comment, From the number of the line at which the last one began.
 	Open bool
 	From int
 }
@@ -67,7 +67,8 @@ func blankCode(line string) string {
 	})
 }
 
-// bullet returns the length of the mark that a list item begins with: -, •, 1. or (1); 0 without.
+// bullet returns the length of the mark at the beginning of a list item, for example -, •, 1. or (1),
+// or 0 if there is none.
 func bullet(s string) int {
 	for _, mark := range []string{"-", "*", "+", "•", "·"} {
 		if strings.HasPrefix(s, mark) {
@@ -107,15 +108,16 @@ func Item(line string) (indent int, body string, ok bool) {
 	if len(body) == len(rest)-mark || strings.IndexByte(body, '\n') >= 0 {
 		return 0, "", false
 	}
-	if len(body) > 3 && body[0] == '[' && strings.IndexByte(" xX", body[1]) >= 0 && body[2] == ']' && (body[3] == ' ' || body[3] == '\t') {
+	hasBrackets := len(body) > 3 && body[0] == '[' && body[2] == ']'
+	if hasBrackets && strings.IndexByte(" xX", body[1]) >= 0 && strings.IndexByte(" \t", body[3]) >= 0 {
 		body = strings.TrimLeft(body[4:], " \t")
 	}
 	return indent, body, true
 }
 
-// bulleted reports whether a line begins with a bullet. A number does not count: it may
-// belong to a heading.
-func bulleted(line string) bool {
+// hasBullet reports whether a line begins with a bullet. A number does not count, because it may belong
+// to a heading.
+func hasBullet(line string) bool {
 	line = strings.TrimLeft(line, " \t")
 	return len(line) > 1 && strings.ContainsAny(line[:1], "-*+") && line[1] == ' '
 }

@@ -95,7 +95,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// FuzzLines compares the readers of a line with the expressions that say what they read.
+// FuzzLines compares the readers of a line with the expressions that define them.
 func FuzzLines(f *testing.F) {
 	item := regexp.MustCompile(`^([ \t]*)(?:[-*+•·]|\d{1,3}[.)、）]|[(（]\d{1,2}[)）])[ \t]+(?:\[[ xX]\][ \t]+)?(.*)$`)
 	heading := regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+|$)(.*?)[ \t]*#*[ \t]*$`)

@@ -6,7 +6,7 @@ import (
 )
 
 // Title returns the heading of the document as a whole, and its index, or -1:
-// the first one, where no other heading is on its level.
+// the first one, if no other heading is on its level.
 func (d *Document) Title() (string, int) {
 	if len(d.Heads) == 0 || d.Heads[0].Level != 1 {
 		return "", -1
@@ -31,8 +31,8 @@ func (d *Document) Sections(names []string) []Heading {
 	return out
 }
 
-// Omissions are the names of sections that list what is not built. Words that features are named
-// after too ("Save for later") count as a whole heading only.
+// Omissions are the names of sections that list parts that are not built. Words that occur in names of
+// features, too ("Save for later"), only count as a whole heading.
 var Omissions = []string{
 	"out of scope", "out-of-scope", "not in scope", "non-goals", "won t have", "=left out",
 	"=later", "=for later", "=later releases", "=later versions", "=future", "=future work", "=future scope", "=future releases", "=future versions", "=backlog",

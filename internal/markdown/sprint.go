@@ -12,9 +12,11 @@ import (
 
 const (
 	anyNumber = `\d{1,4}|[零一二三四五六七八九十]{1,3}`
-	// section is what may stand before: a number of the section, or a week or phase.
+	// beforeSprint matches the words that may stand before: the number of a section, a week or a phase.
 	beforeSprint = `(?:\d+(?:\.\d+)*[.、)）:：]?\s+|[一二三四五六七八九十]+[、.．]\s*|[IVX]+\.\s+|[A-Z][.)]\s+)?` +
-		`(?:(?:weeks?|wk|phase|milestone|month|days?|stage|part|release|quarter|step|阶段|里程碑)\s*(?:` + anyNumber + `)(?:\s*(?:[-–—~～&]|to|and|至|到)\s*(?:` + anyNumber + `))?(?:\s*[(（][^)）]*[)）])?[\s:：\-–—|/·,，.]+` +
+		`(?:(?:weeks?|wk|phase|milestone|month|days?|stage|part|release|quarter|step|阶段|里程碑)` +
+		`\s*(?:` + anyNumber + `)(?:\s*(?:[-–—~～&]|to|and|至|到)\s*(?:` + anyNumber + `))?` +
+		`(?:\s*[(（][^)）]*[)）])?[\s:：\-–—|/·,，.]+` +
 		`|第\s*(?:` + anyNumber + `)(?:\s*[-–—~～至到]\s*(?:` + anyNumber + `))?\s*(?:周|阶段|个?月|章|部分|步|期)[\s:：\-–—|/·,，.]*)?`
 	aSprint = `(?:sprint|iteration|冲刺|迭代)`
 )
@@ -24,7 +26,7 @@ var (
 		aSprint + `(?:周期|阶段)?(?:\s*(?:#|№|no\.|nr\.|number|第))?[\s_:：\-–—]*(` + anyNumber + `|(?-i:[IVX]{1,5})|one|two|three|four|five|six|seven|eight|nine|ten)` +
 		`|第\s*(` + anyNumber + `)\s*[个轮次期]?\s*` + aSprint +
 		`|(first|second|third|fourth|fifth|sixth|\d{1,2}(?:st|nd|rd|th))\s+` + aSprint + `)`)
-	// sprintRange is the rest of a heading about several sprints, up to the last number.
+	// sprintRange matches the rest of a heading about several sprints, up to the last number.
 	sprintRange  = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?` + aSprint + `?\s*#?(` + anyNumber + `)`)
 	sprintUnit   = pattern.New(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
 	sprintOf     = pattern.New(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
@@ -32,8 +34,12 @@ var (
 	linked       = pattern.New(`!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
 	checkbox     = pattern.New(`^\s*\[[ xX]\]\s+`)
 	cellNumber   = pattern.New(`(?i)^\W*s?#?(` + anyNumber + `)$`)
-	sprintColumn = map[string]bool{"sprint": true, "sprints": true, "iteration": true, "iterations": true, "sprint no": true, "sprint number": true, "sprint id": true, "sprint name": true,
-		"冲刺": true, "迭代": true, "冲刺编号": true, "迭代编号": true, "冲刺序号": true, "迭代序号": true, "冲刺名称": true, "迭代名称": true, "所属冲刺": true, "所属迭代": true}
+	sprintColumn = map[string]bool{
+		"sprint": true, "sprints": true, "iteration": true, "iterations": true,
+		"sprint no": true, "sprint number": true, "sprint id": true, "sprint name": true,
+		"冲刺": true, "冲刺编号": true, "冲刺序号": true, "冲刺名称": true, "所属冲刺": true,
+		"迭代": true, "迭代编号": true, "迭代序号": true, "迭代名称": true, "所属迭代": true,
+	}
 	numberWords  = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 	ordinalWords = []string{"", "first", "second", "third", "fourth", "fifth", "sixth"}
 	romanDigits  = []string{"", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV"}
@@ -41,7 +47,7 @@ var (
 	halfWidth    = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 )
 
-// speaksOfSprints is a cheap test before the patterns.
+// speaksOfSprints reports whether a text may name a sprint. It is a cheap test before the patterns.
 func speaksOfSprints(s string) bool {
 	return strings.Contains(s, "冲刺") || strings.Contains(s, "迭代") || containsFold(s, "sprint") || containsFold(s, "iteration")
 }
@@ -79,9 +85,8 @@ func readSprint(text string) (n int, title string, roman bool) {
 	return n, sprintTitle(rest), roman
 }
 
-// endsNumber reports whether the number of a sprint is over where the rest begins, and
-// whether it counts sprints: "1.5", "1a", "3 days" and "Sprint 1's" are something else.
-// A word for a number has to stand apart.
+// endsNumber reports whether the number of a sprint ends before the rest and counts sprints, unlike
+// for example "1.5", "1a", "3 days" and "Sprint 1's". A word for a number has to stand apart.
 func endsNumber(number, rest string, apart bool) bool {
 	next, size := utf8.DecodeRuneInString(rest)
 	switch {
@@ -93,7 +98,10 @@ func endsNumber(number, rest string, apart bool) bool {
 	case next == '\'' || next == '’':
 		return false
 	case unicode.Is(unicode.Han, next):
-		return isDigits(number) && !sprintUnit.MatchString(rest) && !apart || severalMark(next)
+		if severalMark(next) {
+			return true
+		}
+		return !apart && isDigits(number) && !sprintUnit.MatchString(rest)
 	case unicode.IsLetter(next) || unicode.IsDigit(next):
 		return false
 	case apart && next == ' ':
@@ -112,15 +120,17 @@ func firstRune(s string) rune {
 	return r
 }
 
-// severalSprints reports whether a heading goes on to a later sprint. "Sprint 1 – 2 weeks"
-// and "Sprint 1 - 2FA" do not.
+// severalSprints reports whether a heading goes on to a later sprint, unlike for example
+// "Sprint 1 – 2 weeks" and "Sprint 1 - 2FA".
 func severalSprints(n int, rest string) bool {
 	at := sprintRange.FindStringSubmatchIndex(rest)
 	if at == nil {
 		return false
 	}
 	after := rest[at[1]:]
-	if r := firstRune(after); after != "" && (unicode.IsLetter(r) && !unicode.Is(unicode.Han, r) || unicode.IsDigit(r)) {
+	switch r := firstRune(after); {
+	case unicode.Is(unicode.Han, r):
+	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return false
 	}
 	return !sprintUnit.MatchString(after) && readNumber(rest[at[2]:at[3]]) > n
@@ -143,7 +153,7 @@ func sprintTitle(rest string) string {
 	return strings.Trim(strings.NewReplacer("**", "", "__", "").Replace(title), marks+".,，。")
 }
 
-// readSprintCell reads a cell of a column of sprints; n is -1 where it names none or several.
+// readSprintCell reads a cell of a column of sprints; n is -1 if it names none or several.
 func readSprintCell(cell string) (n int, title string) {
 	cell = halfWidth.Replace(linked.ReplaceAllString(cell, "$1"))
 	if n, title, roman := readSprint(cell); n >= 0 && !roman {

@@ -8,11 +8,11 @@ import (
 // Sprint is a sprint of a plan with the lines that belong to it.
 type Sprint struct {
 	Number int
-	// Title is what the plan calls it besides its number; often empty.
+	// Title is its name in the plan besides its number; often empty.
 	Title string
 	// Line begins it, End is the first line that no longer belongs to it.
 	Line, End int
-	// Rows are the rows that name it, where the plan gives its sprints only in a table.
+	// Rows are the rows that name it, if the plan has its sprints only in a table.
 	Rows []int
 }
 
@@ -27,8 +27,8 @@ type named struct {
 type mark struct{ line, level int }
 
 // Sprints reads the sprints of a plan, each number once and in their order: from its
-// headings, else from its bold lines, else from a table with a column of sprints. Numbers
-// that another heading of the same level has as well are in repeated, once for each.
+// headings, else from its bold lines, else from a table with a column of sprints. If several headings
+// of the same level have a number, it is in repeated, once for each further heading.
 func (d *Document) Sprints() (sprints []Sprint, repeated []int) {
 	headings, bold, marks := d.namedSprints()
 	found := withoutStrayNumerals(withoutTitle(headings, marks))
@@ -86,7 +86,7 @@ func (d *Document) sectionAt(i int, line string) (level int, text string) {
 		}
 		return level, strings.TrimSpace(strings.TrimRight(strings.TrimSpace(text), "#"))
 	}
-	if level = d.underlined(i); level > 0 {
+	if level = d.underlineLevel(i); level > 0 {
 		text = strings.TrimSpace(d.Written(i))
 	}
 	return level, text
@@ -102,12 +102,13 @@ func (d *Document) boldSprint(i int, line string) string {
 	}
 	text, rest, closed := strings.Cut(strings.TrimLeft(d.Written(i), " ")[len(open):], open)
 	text, rest = strings.TrimSpace(text), strings.TrimSpace(rest)
+	hasMark := strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.ContainsRune(":：-–—|", firstRune(rest))
 	switch {
 	case !closed:
 		return ""
 	case strings.Trim(rest, ":：") == "", sprintAside.FindString(rest) == rest:
 		return text
-	case d.beginsParagraph(i) && (strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：") || strings.ContainsRune(":：-–—|", firstRune(rest))):
+	case hasMark && d.beginsParagraph(i):
 		return text + ": " + strings.TrimLeft(rest, ":：-–—| ")
 	}
 	return ""
@@ -134,8 +135,8 @@ func (d *Document) Written(i int) string {
 	return said
 }
 
-// withoutTitle drops the title of the whole document, as in "# Sprint 1: plan", where a
-// section has the same number.
+// withoutTitle drops the title of the whole document if a section has the same number, for example
+// "# Sprint 1: plan".
 func withoutTitle(found []named, marks []mark) []named {
 	if len(found) < 2 || found[0].Line != marks[0].line || marks[0].level != 1 ||
 		slices.ContainsFunc(marks[1:], func(m mark) bool { return m.level == 1 }) ||
@@ -153,10 +154,10 @@ func withoutStrayNumerals(found []named) []named {
 	return slices.DeleteFunc(found, func(n named) bool { return n.roman })
 }
 
-// once keeps for each number the highest heading, and of those the first: "### Sprint 1
-// risks" belongs to "## Sprint 1".
+// once keeps the first of the highest headings for each number: "### Sprint 1 risks" belongs to
+// "## Sprint 1".
 func once(found []named) (sprints []Sprint, repeated []int) {
-	best := map[int]int{} // the level for each number
+	best := map[int]int{} // the highest level for each number
 	for _, n := range found {
 		if level, ok := best[n.Number]; !ok || n.level < level {
 			best[n.Number] = n.level
@@ -208,8 +209,8 @@ func (d *Document) endSprints(sprints []Sprint, found []named, marks []mark) {
 	}
 }
 
-// sprintRows reads the sprints of a table: of one whose first column they are, else of
-// another. A table of risks only mentions them.
+// sprintRows reads the sprints of a table, if possible of one that has them in its first column, because
+// a table of risks only mentions them.
 func (d *Document) sprintRows() []Sprint {
 	for _, leading := range []bool{true, false} {
 		for _, t := range d.Tables {

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 )
 
-// listed gives the sprints of a plan as "1 title, 2".
+// listed returns the sprints of a plan, for example as "1 title, 2".
 func listed(document string) string {
 	sprints, repeated := markdown.Read(document, nil).Sprints()
 	var out []string
@@ -111,7 +111,7 @@ func TestSprintsEnd(t *testing.T) {
 	}
 }
 
-// TestManySprints: what no plan has costs no more than a plan with very many.
+// TestManySprints checks that more sprints than any plan has cost no more than very many.
 func TestManySprints(t *testing.T) {
 	for _, line := range []string{"## Sprint 7: a\n", "**Sprint 7**\n", "Sprint 7\n---\n\n"} {
 		sprints, repeated := markdown.Read(strings.Repeat(line, 20_000), nil).Sprints()

@@ -19,7 +19,7 @@ type Row struct {
 	Table int // its index in Document.Tables
 }
 
-// emphasis is what cells are written in; code keeps its marks.
+// emphasis has the marks that are removed from cells, of which code keeps its own.
 const emphasis = "*_"
 
 func (d *Document) readTables() {
@@ -51,7 +51,7 @@ func (t Table) Column(words ...string) int {
 	return slices.IndexFunc(t.Header, func(h string) bool { return MatchesName(NameOf(h), words) })
 }
 
-// Cell returns a cell, empty where the row is too short.
+// Cell returns a cell, or "" if the row is too short.
 func (r Row) Cell(col int) string {
 	if col < 0 || col >= len(r.Cells) {
 		return ""

@@ -67,26 +67,26 @@ func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inpu
 	return responses
 }
 
-// elicit has the host show a form, and returns the person's answer; nil where there is none.
+// elicit has the host show a form, and returns the person's answer, or nil if there is none.
 func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationParams) *mcp.ElicitationResult {
-	return waited(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.ElicitationResult, error) {
+	return await(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.ElicitationResult, error) {
 		return srv.RequestElicitation(ctx, mcp.ElicitationRequest{
 			Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form,
 		})
 	})
 }
 
-// sample has the host's model answer a message; nil if the host does not respond.
+// sample has the host's model answer a message. It returns nil if the host does not respond.
 func (b bridge) sample(ctx context.Context, state string, question mcp.CreateMessageParams) *mcp.CreateMessageResult {
-	return waited(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.CreateMessageResult, error) {
+	return await(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.CreateMessageResult, error) {
 		return srv.RequestSampling(ctx, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
 			Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: question,
 		})
 	})
 }
 
-// waited returns a client's response, as far as it comes in time.
-func waited[T any](ctx context.Context, b bridge, state string, ask func(context.Context, *server.MCPServer) (*T, error)) *T {
+// await returns a client's response, or nil if none comes in time.
+func await[T any](ctx context.Context, b bridge, state string, ask func(context.Context, *server.MCPServer) (*T, error)) *T {
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
 		return nil
@@ -101,7 +101,7 @@ func waited[T any](ctx context.Context, b bridge, state string, ask func(context
 	return answer
 }
 
-// Caught turns a panic into an error that promises nothing: it is not known how far the action
+// Caught turns a panic into an error that promises nothing, because nobody knows how far the action
 // had come. It has to be deferred. The log has the stack.
 func Caught(log *slog.Logger, kind, name string, err *error) {
 	p := recover()
@@ -132,8 +132,8 @@ func recovering(log *slog.Logger, refuse func(context.Context, mcp.CallToolReque
 // the project.
 const rootsLimit = 2 * time.Second
 
-// Roots asks the legacy client of a request for its roots; nil where it does not answer in time,
-// or answers with an error.
+// Roots asks the legacy client of a request for its roots. It returns nil if the client does not answer
+// in time, or answers with an error.
 func Roots(ctx context.Context) *mcp.ListRootsResult {
 	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
 	defer cancel()

@@ -17,8 +17,8 @@ func Modern(ctx context.Context) bool {
 	return info != nil && info.Modern
 }
 
-// Capabilities returns the capabilities that the client of a request declares. Those of a web
-// page do not count: there is no person's host behind it to put a question to.
+// Capabilities returns the capabilities that the client of a request declares. It returns none if the
+// client is a web page, because no person's host is behind it to put a question to.
 func Capabilities(ctx context.Context) mcp.ClientCapabilities {
 	if httpguard.FromPage(ctx) {
 		return mcp.ClientCapabilities{}
@@ -35,7 +35,7 @@ func Capabilities(ctx context.Context) mcp.ClientCapabilities {
 	return mcp.ClientCapabilities{}
 }
 
-// ClientInfo returns the name and version that the client of a request gives itself.
+// ClientInfo returns the client's own name and version in a request.
 func ClientInfo(ctx context.Context) mcp.Implementation {
 	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
 		return *info.ClientInfo
@@ -52,8 +52,8 @@ const maxKeyPart = 2000
 // sessionless begins the keys of clients without a session.
 const sessionless = "http "
 
-// ClientKey tells the clients of a server apart. Modern clients have no sessions over HTTP: one
-// is then known by its name and machine.
+// ClientKey returns a key that tells the clients of a server apart. If a client has no session, as a
+// modern one over HTTP, the key is made of its name and machine.
 func ClientKey(ctx context.Context) string {
 	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
 		return session.SessionID()
@@ -66,10 +66,10 @@ func sessionlessKey(who httpguard.Visitor, client mcp.Implementation) string {
 	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
 }
 
-// Sessionless reports whether a key is of a client without a session, which others may share.
+// Sessionless reports whether a key is that of a client without a session, which others may share.
 func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
 
-// NotFoundCode is the protocol's code for a missing resource.
+// NotFoundCode returns the protocol's code for a missing resource.
 func NotFoundCode(ctx context.Context) int {
 	if Modern(ctx) {
 		return mcp.INVALID_PARAMS

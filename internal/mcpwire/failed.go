@@ -12,7 +12,7 @@ import (
 // Error is an error of a handler with its JSON-RPC code and data. The library itself gives every
 // error of a handler the code for internal errors.
 type Error struct {
-	Code int // 0: the library's
+	Code int // 0 stands for the library's
 	Data any
 	Text string
 }
@@ -22,8 +22,8 @@ func (e Error) Error() string { return e.Text }
 
 // failed is the code and data of a request's error.
 type failed struct {
-	code   int    // 0: the library's
-	text   string // "": the library's
+	code   int    // 0 stands for the library's
+	text   string // "" stands for the library's
 	data   any
 	modern bool
 }
@@ -35,7 +35,7 @@ type failing interface {
 	edit(id any, e edit)
 }
 
-// edit returns what is written in the place of an answer.
+// edit returns the replacement of an answer.
 type edit func(answer []byte) []byte
 
 // in changes an answer. e may be nil.
@@ -48,7 +48,7 @@ func (e edit) in(answer []byte) []byte {
 
 type failingKey struct{}
 
-// noteFailure returns a hook that records a request's error with the writer of its answer.
+// noteFailure returns a hook that passes a request's error to the writer of its answer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
 		answer, ok := ctx.Value(failingKey{}).(failing)

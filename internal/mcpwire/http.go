@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// heartbeat is how often a stream without messages shows that it is alive: proxies commonly
-	// cut connections that are silent for a minute.
+	// heartbeat is the interval at which a silent stream shows that it is alive: proxies commonly cut
+	// connections that are silent for a minute.
 	heartbeat = 25 * time.Second
-	// maxMessage bounds all messages but calls of tools: names, addresses and what a client
-	// says of itself are kept for as long as its session lasts.
+	// maxMessage bounds all messages but calls of tools, because names, addresses and a client's
+	// description of itself are kept for as long as its session lasts.
 	maxMessage = 64 << 10
-	// maxAnswer bounds what a person's answers to a form can be, in a message of their own.
+	// maxAnswer bounds a person's answers to a form, in a message of their own.
 	maxAnswer = 1 << 20
 )
 
@@ -43,8 +43,8 @@ type HTTP struct {
 	posts sync.RWMutex
 }
 
-// HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes; idle
-// is how long a client's session may be without a request before it ends.
+// HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes. A client's
+// session ends when it is without a request for the time idle.
 func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HTTP {
 	return w.http(maxBody, idle, now, defaultLimits)
 }
@@ -101,8 +101,8 @@ func (h *HTTP) Close(ctx context.Context) {
 	h.stream.CloseSessions(context.WithoutCancel(ctx))
 }
 
-// ServeHTTP passes a request on to the library, whole and within its bounds. What can be refused
-// by its header is refused before its body is read.
+// ServeHTTP passes a request on to the library, whole and within its bounds. If the header is reason to
+// refuse the request, its body is not read.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.refuseClosing(w, r) {
 		return
@@ -129,15 +129,15 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listen serves the stream of a session. A new one takes over from the one before, as the
-// library has it: a host that has lost its connection comes back before the server knows.
+// listen serves the stream of a session. As in the library, a new one takes over from the one before,
+// because a host that has lost its connection may come back before the server knows.
 func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
 	done, ok := h.openStream(w, r, session)
 	if !ok {
 		return
 	}
 	defer done()
-	h.sessions.called(session)
+	h.sessions.noteCall(session)
 	h.stream.ServeHTTP(h.limiter.Pace(w, true), r)
 }
 
@@ -150,7 +150,7 @@ func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string
 	return done, ok
 }
 
-// incoming is the part of a message that is read before the library has it.
+// incoming is the part of a message that is read before the library gets it.
 type incoming struct {
 	Method     string
 	ID, Result json.RawMessage
@@ -170,8 +170,8 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var m incoming
-	_ = json.Unmarshal(body, &m) // the library refuses what is not JSON
-	if h.settled(w, r, body, m) {
+	_ = json.Unmarshal(body, &m) // the library refuses the message if it is not JSON
+	if h.answerEarly(w, r, body, m) {
 		return
 	}
 	response, end := newResponse(w)
@@ -190,7 +190,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			leave()
 			if response.Header().Get(server.HeaderKeySessionID) != id || !h.sessions.has(id, httpguard.VisitorOf(r)) {
-				h.forget(id) // it was refused, or has made room before the library knew of it
+				h.forget(id) // it was refused, or made room before the library knew of it
 			}
 		}()
 	case string(mcp.MethodSubscriptionsListen):
@@ -214,15 +214,15 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		defer context.AfterFunc(h.wire.closing, cancel)()
 	default:
 		if m.Method != "" && !strings.HasPrefix(m.Method, "notifications/") {
-			h.sessions.called(id)
+			h.sessions.noteCall(id)
 		}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	h.stream.ServeHTTP(response, r.WithContext(ctx))
 }
 
-// settled answers messages that the library need not see, or must not.
-func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
+// answerEarly answers a message if the library need not see it, or must not.
+func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
 	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	most := maxMessage
 	if m.Method == "" || m.Method == methodTasksUpdate {
@@ -234,11 +234,11 @@ func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m in
 	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
 		// The library refuses a message that is modern by only one of header and body.
 		h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
-	case m.Method == "" && h.asks.answered(id, m.ID, m.Result):
+	case m.Method == "" && h.asks.deliver(id, m.ID, m.Result):
 		w.WriteHeader(http.StatusAccepted)
 	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
-		// These clients have no sessions, so that the library would cancel any client's request
-		// of that id. They give up by closing the connection.
+		// These clients have no sessions, so that the library would cancel the request of that id of
+		// any client. They give up by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		return false
@@ -246,7 +246,7 @@ func (h *HTTP) settled(w http.ResponseWriter, r *http.Request, body []byte, m in
 	return true
 }
 
-// forget has the library give up a session that has ended here.
+// forget makes the library give up a session that has ended here.
 func (h *HTTP) forget(id string) {
 	r, err := http.NewRequestWithContext(context.WithoutCancel(h.wire.closing), http.MethodDelete, "/", http.NoBody)
 	if err != nil {
@@ -256,7 +256,7 @@ func (h *HTTP) forget(id string) {
 	h.stream.ServeHTTP(nobody{http.Header{}}, r)
 }
 
-// nobody takes a response that is not read.
+// nobody is a response writer for a response that nobody reads.
 type nobody struct{ header http.Header }
 
 // Header implements http.ResponseWriter.
@@ -288,12 +288,12 @@ func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// body reads the body of a request, or refuses it. done is called when it is not needed any more.
+// body reads the body of a request, or refuses it. done is called when it is not needed any longer.
 func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
 	limit := h.maxBody
 	tooLarge := lang.T("the request has more than %d bytes; hand long documents in as files of the project, by their paths", limit)
 	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
-		// All it can be is the beginning of a session.
+		// It can only be the beginning of a session.
 		limit, tooLarge = maxMessage, lang.T("a message of this kind has at most %d bytes", maxMessage)
 	}
 	if r.ContentLength > limit {

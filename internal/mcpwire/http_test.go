@@ -20,7 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// limited serves with limits of a test's choice.
+// limited serves a wire with the limits of a test.
 func limited(t *testing.T, l limits) (*HTTP, *httptest.Server) {
 	t.Helper()
 	w := testWire()
@@ -43,7 +43,7 @@ func overHTTP(t *testing.T, w *Wire, l limits) (*HTTP, *httptest.Server) {
 	return h, ts
 }
 
-// eventually waits for what another goroutine is about to do.
+// eventually waits for the effect of another goroutine.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 6000 {
@@ -57,7 +57,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 var greeting = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "x", "version": "1"}}
 
-// partly sends the header of a request that announces a body, and some of the body.
+// partly sends the header of a request that announces a body, and a part of the body.
 func partly(t *testing.T, ts *httptest.Server, session string, announced, sent int) net.Conn {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(ts.URL, "http://"))
@@ -84,8 +84,8 @@ func answer(t *testing.T, conn net.Conn) (int, http.Header) {
 	return res.StatusCode, res.Header
 }
 
-// TestBodiesInFlight holds large requests half way, until there is room for no more: small ones
-// still get through, and once they have gone everything does.
+// TestBodiesInFlight holds large requests half way, until there is room for no more. Small ones still
+// get through, and all requests once the large ones have gone.
 func TestBodiesInFlight(t *testing.T) {
 	t.Parallel()
 	h, ts := limited(t, limits{httpguard.Limits{Streams: 10, PeerStreams: 10, SessionStreams: 2, Write: time.Minute}, 10, 10})
@@ -95,7 +95,7 @@ func TestBodiesInFlight(t *testing.T) {
 		return bytes
 	}
 	const large = 1 << 20
-	// Announcing holds next to nothing.
+	// A mere announcement holds next to nothing.
 	var announced []net.Conn
 	for range 20 {
 		announced = append(announced, partly(t, ts, session, large, 0))
@@ -128,8 +128,8 @@ func TestBodiesInFlight(t *testing.T) {
 	}
 }
 
-// TestUnknownSessionIsNotRead answers what announces a large body for no session before any of
-// the body is there.
+// TestUnknownSessionIsNotRead checks that a request that announces a large body for no session is
+// answered before any of the body is there.
 func TestUnknownSessionIsNotRead(t *testing.T) {
 	t.Parallel()
 	_, ts := limited(t, defaultLimits)
@@ -140,7 +140,7 @@ func TestUnknownSessionIsNotRead(t *testing.T) {
 	}
 }
 
-// TestSessionsMakeRoom: of too many sessions, those end that are missed least.
+// TestSessionsMakeRoom checks that, if there are too many sessions, those end that are missed least.
 func TestSessionsMakeRoom(t *testing.T) {
 	clock := time.Unix(0, 0)
 	var ended []string
@@ -158,7 +158,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s has gone", name)
 		}
-		m.called(open[name])
+		m.noteCall(open[name])
 		leave()
 	}
 	gone := func(names ...string) {
@@ -215,7 +215,7 @@ func TestSessionsMakeRoom(t *testing.T) {
 	if len(m.peers) != 2 || m.peers["a"]+m.peers["b"] != len(m.open) {
 		t.Errorf("%v, %d open", m.peers, len(m.open))
 	}
-	// Where all are at work, one of them still makes room.
+	// If all are at work, one of them still makes room.
 	all := newSessionIDs(m.now, limits{sessions: 2, peerSessions: 2})
 	all.ended = func(string) {}
 	for range 5 {
@@ -302,8 +302,8 @@ func stream(t *testing.T, ts *httptest.Server, session string) *http.Response {
 	return res
 }
 
-// TestStreamsAreCounted: a session has one stream, which the next takes over; a peer and the
-// server have so many, and closing one makes room.
+// TestStreamsAreCounted checks that a session has one stream, which the next takes over, and that the
+// streams of a peer and of the server are bounded until one is closed.
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	h, ts := limited(t, limits{httpguard.Limits{Streams: 3, PeerStreams: 3, SessionStreams: 2, Write: time.Minute}, 20, 20})
@@ -375,8 +375,8 @@ func listen(ctx context.Context, t *testing.T, ts *httptest.Server) int {
 	return res.StatusCode
 }
 
-// TestSlowReaders do not hold what is written to them for ever: neither a stream nor the answer
-// to a call.
+// TestSlowReaders checks that slow clients do not hold for ever the data that is written to them, be it
+// of a stream or of the answer to a call.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	l := defaultLimits
@@ -402,7 +402,7 @@ func TestSlowReaders(t *testing.T) {
 	eventually(t, "the stream is open", func() bool { return count() == 1 })
 	filler := map[string]any{"x": strings.Repeat("x", 1<<20)}
 	eventually(t, "the stream that is not read ends", func() bool {
-		_ = h.wire.SendNotificationToSpecificClient(session, "x", filler) // a full queue is no matter
+		_ = h.wire.SendNotificationToSpecificClient(session, "x", filler) // the queue may be full
 		return count() == 0
 	})
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"much","arguments":{}}}`

@@ -2,9 +2,9 @@
 // HTTP, and repairs the library's faults on the way. It does not know any tool, prompt or
 // resource: those are the server's.
 //
-// A client is modern since protocol 2026-07-28, legacy before. A handler asks its client for
-// something, such as a person's answer to a form, by returning a result that asks, and runs again
-// with the answer.
+// A client is modern since protocol 2026-07-28, legacy before. If a handler needs something of its
+// client, for example a person's answer to a form, it returns a result that asks for it, and runs
+// again with the answer.
 package mcpwire
 
 import (
@@ -23,14 +23,14 @@ import (
 
 // Options configure a Wire.
 type Options struct {
-	// FormLimit returns how long the person may take for the form with a state.
+	// FormLimit returns the time that the person may take for the form with a state.
 	FormLimit func(state string) time.Duration
 	// Refuse turns an error into the result of a tool call.
 	Refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
-	// Missing describes the refusal of a request for a tool, prompt or resource that nobody has
-	// added. The library's own text names the request twice and helps nobody.
+	// Missing returns the error for a request if nobody has added its tool, prompt or resource. The
+	// library's own text names the request twice and gives no help.
 	Missing func(ctx context.Context, method mcp.MCPMethod, name string) Error
-	// Language is that of refusals over HTTP.
+	// Language is the language of refusals over HTTP.
 	Language lang.Language
 	// Now is the clock.
 	Now func() time.Time
@@ -48,7 +48,7 @@ type Wire struct {
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
 	end     context.CancelFunc
-	// leaving ends with it, and on stdio once the client has closed its input.
+	// leaving ends with closing, and on stdio also when the client has closed its input.
 	leaving context.Context
 	leave   context.CancelFunc
 }
@@ -81,8 +81,8 @@ func (w *Wire) Close() { w.end() }
 // Closing reports whether the server has begun to close.
 func (w *Wire) Closing() bool { return w.closing.Err() != nil }
 
-// Leaving is done once calls have to come to their end: the server begins to close, or its one
-// client has closed its side.
+// Leaving returns a context that is done when calls have to come to their end: the server begins to
+// close, or its one client has closed its side.
 func (w *Wire) Leaving() context.Context { return w.leaving }
 
 // Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
@@ -103,7 +103,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		return context.WithValue(ctx, failingKey{}, filter)
 	})(stdio)
 	err := stdio.Listen(ctx, filter, filter)
-	gone, cancel := context.WithCancel(context.Background()) // nobody asks for the results any more
+	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
 	cancel()
 	w.tasks.end(gone)
 	return err

@@ -17,10 +17,10 @@ import (
 
 // response is the response to one POST. It repairs two things:
 //
-//   - The library loses notifications of the request's handler: it hands them to whichever
-//     request or stream of the session takes them first, and drops one that is taken just
-//     before the response is written. Here each request has a queue of its own, and the
-//     response waits until the queue is written.
+//   - The library loses notifications of the request's handler: it hands them to the request or
+//     stream of the session that takes them first, and drops one that is taken just before the
+//     response is written. Here each request has a queue of its own, and the response waits until
+//     the queue is written.
 //   - The library gives all errors of handlers the code -32603 and no data. Here an Error
 //     has its own.
 type response struct {
@@ -28,24 +28,24 @@ type response struct {
 	quit  chan struct{} // closed when the library is done with the request
 	gone  chan struct{} // closed when pump is done
 
-	// asks are those of the server; nil where the client takes no streams.
+	// asks are the asks of the server, or nil if the client takes no streams.
 	asks *asks
 
-	header http.Header // as the library sets it
+	header http.Header // set by the library
 
 	mu        sync.Mutex
 	rw        http.ResponseWriter
 	started   bool // the header is out
-	streaming bool // and says that this is an event stream
+	streaming bool // and announces an event stream
 	failure   *failed
 	edits     edit
-	// instead answers a request whose method the library does not know.
+	// instead, if not nil, answers a request because the library does not know its method.
 	instead func() (answer []byte, status int)
 }
 
 type responseKey struct{}
 
-// newResponse returns the response to a request, and its end: nothing may be written once the
+// newResponse returns the response to a request, and its end, because nothing may be written after the
 // request's handler has returned.
 func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	r = &response{
@@ -160,8 +160,9 @@ func (r *response) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
+	isChanged := r.failure != nil || r.edits != nil
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case r.libraryStreams() && one && (r.failure != nil || r.edits != nil):
+	case isChanged && one && r.libraryStreams():
 		err = r.event(r.edits.in(r.failure.in(message)))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
@@ -227,9 +228,9 @@ func (r *response) ask(ctx context.Context, session, method string) (json.RawMes
 // requests, which have numbers.
 const askedPrefix = "bmad-"
 
-// asks are our own requests to legacy clients over HTTP that have no answer yet. The library
-// sends its requests on a session's GET stream only, which many clients do not open; ours go out
-// with the answer to the call that needs them.
+// asks has our own requests to legacy clients over HTTP that have no answer yet. The library sends its
+// requests on a session's GET stream only, which many clients do not open. Ours go out with the answer
+// to the call that needs them.
 type asks struct {
 	mu   sync.Mutex
 	open map[string]asked // by id
@@ -237,7 +238,7 @@ type asks struct {
 
 type asked struct {
 	session string
-	answer  chan json.RawMessage // takes one without waiting
+	answer  chan json.RawMessage // has room for one
 }
 
 // begin notes a new request to the client of a session. end forgets it.
@@ -253,9 +254,9 @@ func (a *asks) begin(session string) (id string, answer <-chan json.RawMessage, 
 	}
 }
 
-// answered passes on the answer to one of these requests, and reports whether it was one. It
-// has to come over the session that was asked.
-func (a *asks) answered(session string, id, result json.RawMessage) bool {
+// deliver passes on the answer to one of these requests, and reports whether it was one. The answer has
+// to come over the session that was asked.
+func (a *asks) deliver(session string, id, result json.RawMessage) bool {
 	var name string
 	if json.Unmarshal(id, &name) != nil || !strings.HasPrefix(name, askedPrefix) {
 		return false

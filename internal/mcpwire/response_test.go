@@ -15,7 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// testWire is a wire without tools.
+// testWire returns a wire without tools.
 func testWire() *Wire {
 	return New("test", "1", Options{
 		FormLimit: func(string) time.Duration { return time.Minute },
@@ -27,7 +27,7 @@ func testWire() *Wire {
 	}, &server.Hooks{}, server.WithLogging(), server.WithToolCapabilities(true), server.WithResourceCapabilities(true, true))
 }
 
-// wireServer serves tools that try what the library gets wrong.
+// wireServer serves tools that provoke the faults of the library.
 func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 	t.Helper()
 	w := testWire()
@@ -98,7 +98,7 @@ func post(t *testing.T, url, session string, modern bool, id any, method string,
 	return res.Header.Get("Mcp-Session-Id"), out
 }
 
-// TestNoNoticeIsLost gets all notices of a call, in their order and before its answer.
+// TestNoNoticeIsLost checks that all notices of a call arrive, in their order and before its answer.
 func TestNoNoticeIsLost(t *testing.T) {
 	t.Parallel()
 	url, _ := wireServer(t)

@@ -31,8 +31,8 @@ type responseSession struct {
 // NotificationChannel implements server.ClientSession.
 func (s responseSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.r.queue }
 
-// LastingSession returns the library's session of a request. What outlives the request, such as
-// a legacy client's subscription, has to keep this one.
+// LastingSession returns the library's session of a request, for uses that outlive the request, for
+// example a legacy client's subscription.
 func LastingSession(ctx context.Context) server.ClientSession {
 	switch s := server.ClientSessionFromContext(ctx).(type) {
 	case streamSession:
@@ -46,7 +46,7 @@ func LastingSession(ctx context.Context) server.ClientSession {
 
 // streamSession is the session of a request that serves a stream of subscriptions. Its
 // filter is the library's, which broadcasts to a session of its own; the acknowledgment goes out
-// with the response, because the library loses it when there is nothing to subscribe to.
+// with the response, because the library loses it if there is nothing to subscribe to.
 type streamSession struct {
 	responseSession
 	library server.SessionWithSubscriptionFilter
@@ -79,9 +79,9 @@ func withResponse(ctx context.Context, s *server.MCPServer) context.Context {
 	return s.WithContext(ctx, own)
 }
 
-// forgetful is an event store that stores nothing: with one, the library does not drop a
-// notification to a legacy session that a request of the session has taken. Streams are not
-// resumable, as without a store.
+// forgetful is an event store that stores nothing. If there is a store, the library does not drop a
+// notification to a legacy session that a request of the session has taken. Streams cannot be resumed,
+// as without a store.
 type forgetful struct{}
 
 // StoreEvent implements server.EventStore.

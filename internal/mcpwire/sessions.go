@@ -29,23 +29,23 @@ var defaultLimits = limits{
 // httpSession is a client's session over HTTP.
 type httpSession struct {
 	peer string
-	// page is true where a web page opened it. Neither kind of client can use a session of
+	// page is true if a web page opened it. Neither kind of client can use a session of
 	// the other: a page does not answer a program's form, and a program does not lend a page
 	// the forms of its host.
 	page bool
-	// called is true once it was used for more than the handshake; last is when its last
-	// request began or ended, and busy how many are at work.
+	// called is true once it was used for more than the handshake; last is the time at which its last
+	// request began or ended, and busy the number of those at work.
 	called bool
 	last   time.Time
 	busy   int
 }
 
-// sessionIDs gives out the ids of HTTP sessions and knows the ones that are open. An unknown one
-// is answered with 404, after which clients start a new session.
+// sessionIDs gives out the ids of HTTP sessions and knows the open ones. A request with an unknown id is
+// answered with 404, after which clients start a new session.
 type sessionIDs struct {
 	now    func() time.Time
 	limits limits
-	// ended is called with each session that had to make room, and has the library forget it.
+	// ended is called with each session that had to make room, so that the library forgets it.
 	ended func(id string)
 
 	mu    sync.Mutex
@@ -57,8 +57,8 @@ func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
 	return &sessionIDs{now: now, limits: l, open: map[string]*httpSession{}, peers: map[string]int{}}
 }
 
-// begin opens a session for a visitor, whose first request ends with leave. Where there are too
-// many, of this peer or in all, another makes room: opening ever more keeps nobody out.
+// begin opens a session for a visitor, whose first request ends with leave. If there are too many, of
+// this peer or in all, another makes room, so that nobody is kept out by ever more sessions.
 func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
 	m.mu.Lock()
 	var gone []string
@@ -87,13 +87,15 @@ func (m *sessionIDs) leave(s *httpSession) {
 	s.last = m.now()
 }
 
-// makeRoom ends the session of a peer (""; of anyone) that will be missed least: of those that
-// were never used the oldest, else the one that is idle for longest, and only if all are at
-// work one of these.
+// makeRoom ends the session of a peer, or of anyone if peer is "", that will be missed least: the
+// oldest that was never used, else the one that is idle for longest, else one that is at work.
 func (m *sessionIDs) makeRoom(peer string) string {
 	least, found := "", (*httpSession)(nil)
 	for id, s := range m.open {
-		if (peer == "" || s.peer == peer) && (found == nil || s.before(found)) {
+		if peer != "" && s.peer != peer {
+			continue
+		}
+		if found == nil || s.before(found) {
 			least, found = id, s
 		}
 	}
@@ -130,8 +132,8 @@ func (m *sessionIDs) remove(id string) {
 	}
 }
 
-// enter begins a request of a visitor over a session, and reports whether they have it. leave
-// ends it.
+// enter begins a request of a visitor over a session, and reports whether the session is theirs. leave
+// ends the request.
 func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -144,8 +146,8 @@ func (m *sessionIDs) enter(id string, who httpguard.Visitor) (leave func(), ok b
 	return func() { m.leave(s) }, true
 }
 
-// called notes that a session is used for more than the handshake.
-func (m *sessionIDs) called(id string) {
+// noteCall notes that a session is used for more than the handshake.
+func (m *sessionIDs) noteCall(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.open[id]; s != nil {
@@ -173,7 +175,7 @@ func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdMa
 	return visitorSessions{m, httpguard.VisitorOf(r), r.Context()}
 }
 
-// visitorSessions are the sessions as one request has them.
+// visitorSessions has the sessions that one request can use.
 type visitorSessions struct {
 	all *sessionIDs
 	who httpguard.Visitor

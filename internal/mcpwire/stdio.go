@@ -10,8 +10,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// grace bounds how long the end of the input is held back for missing answers. Clients begin to
-// kill a server about two seconds after closing its input.
+// grace bounds the time for which the end of the input is held back if answers are missing. Clients
+// begin to kill a server about two seconds after closing its input.
 const grace = 1800 * time.Millisecond
 
 // stdioFilter sits between the client and the library, which drops requests without an answer
@@ -22,7 +22,7 @@ type stdioFilter struct {
 	out io.Writer
 
 	line []byte // the rest of the current line
-	end  error  // the end of the input, once met
+	end  error  // the error at the end of the input
 	wire *Wire
 
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
-// message is the part of a JSON-RPC line that the filter has to know.
+// message has the parts of a JSON-RPC line that the filter needs.
 type message struct {
 	Method string          `json:"method"`
 	ID     any             `json:"id"`
@@ -61,7 +61,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 		f.wait(func() bool { return f.open[f.first] == 0 })
 		line, err := f.in.ReadBytes('\n')
 		if f.end = err; err != nil && len(line) > 0 {
-			line = append(line, '\n') // the library drops a last line without it
+			line = append(line, '\n') // without it, the library drops the last line
 		}
 		if f.end != nil {
 			f.wire.leave()
@@ -88,8 +88,8 @@ func (f *stdioFilter) note(line []byte) []byte {
 		if err == nil {
 			return out
 		}
-		// The library refuses a method that it does not know, and this takes the place of that.
-		m.Method, line = methodTasksGet, edited(line, func(request map[string]any) { request["method"] = methodTasksGet })
+		// The library does not know the method, and its refusal is replaced.
+		m.Method, line = methodTasksGet, editJSON(line, func(request map[string]any) { request["method"] = methodTasksGet })
 	}
 	if m.Method == "" {
 		if m.Error == nil {

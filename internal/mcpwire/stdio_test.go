@@ -112,8 +112,8 @@ func TestProgressPrecedesTheAnswer(t *testing.T) {
 	}
 }
 
-// TestErrorsHaveTheirCodes passes the code and the data of an Error on, and hides nothing of
-// others.
+// TestErrorsHaveTheirCodes checks that an Error keeps its code and data, and that other errors keep
+// their text.
 func TestErrorsHaveTheirCodes(t *testing.T) {
 	w := testWire()
 	w.AddTool(mcp.NewTool("known"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -144,7 +144,7 @@ func TestErrorsHaveTheirCodes(t *testing.T) {
 	}
 }
 
-// asking is a handler that asks for a form once, and reports the answer.
+// asking handles a call: it asks for a form once, and reports the answer.
 func asking(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if call.Params.RequestState == "" {
 		return server.NewInputRequestBuilder("asked").Elicit("form", mcp.ElicitationParams{

@@ -27,15 +27,15 @@ type taskCall struct {
 
 type taskCallKey struct{}
 
-// Detach makes the call at work a task, where its client takes tasks: the client is answered at
-// once and asks for the result later, and the work is not tied to the request any more. message
-// tells people about the work; a later call replaces it. It reports whether the call is a task.
+// Detach makes the call at work a task if its client takes tasks: the client is answered at once and
+// asks for the result later, and the work does not depend on the request any longer. message
+// tells people about the work; a later call replaces it. Detach reports whether the call is a task.
 func Detach(ctx context.Context, message string) bool {
 	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
 	if !ok {
 		return false
 	}
-	if k := c.made(); k != nil {
+	if k := c.currentTask(); k != nil {
 		c.tasks.say(k, message)
 		return true
 	}
@@ -56,7 +56,7 @@ func Detach(ctx context.Context, message string) bool {
 	return c.task != nil
 }
 
-// TasksNeeded is the error of a call that is served as a task only.
+// TasksNeeded returns the error of a call that is only served as a task.
 func TasksNeeded() error {
 	return Error{
 		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
@@ -70,7 +70,7 @@ func takesTasks(can mcp.ClientCapabilities) bool {
 	return declared
 }
 
-func (c *taskCall) made() *task {
+func (c *taskCall) currentTask() *task {
 	c.tasks.mu.Lock()
 	defer c.tasks.mu.Unlock()
 	return c.task
@@ -114,7 +114,7 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		case <-c.became:
 		}
 		bound()
-		k := c.made()
+		k := c.currentTask()
 		if k == nil {
 			return result, err
 		}
@@ -124,13 +124,14 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// work calls the handler, and for a task again with the answers to what it asks.
+// work calls the handler. If the call is a task, it calls the handler again with the answers to its
+// questions.
 func (c *taskCall) work(ctx context.Context, next server.ToolHandlerFunc, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	result, err := next(ctx, call)
 	for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
-		k := c.made()
+		k := c.currentTask()
 		if k == nil {
-			break // the client answers by a repetition of the call
+			break // the client repeats the call with its answers
 		}
 		responses, answered := c.answers(ctx, k, result, round)
 		if !answered {
@@ -143,7 +144,7 @@ func (c *taskCall) work(ctx context.Context, next server.ToolHandlerFunc, call m
 }
 
 // answers puts the requests of a result to the client of a task, and returns the responses as far
-// as they come in time; answered is false where the work has to end.
+// as they come in time. answered is false if the work has to end.
 func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolResult, round int) (responses mcp.InputResponses, answered bool) {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
@@ -168,7 +169,7 @@ func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolRes
 	return responses, true
 }
 
-// failureOf is the error of a call as a task has it; nil for a result.
+// failureOf returns the error of a call in the form of a task, or nil if it has a result.
 func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
 	switch {
 	case err == nil && result != nil && !result.NeedsInput():

@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// A client may have a stream of subscriptions report its tasks. The library does not know
-// their ids in a filter, and ends a stream that subscribes to nothing else: on their way through
-// it they are addresses of resources with this prefix.
+// taskAddress is the prefix that makes the ids of tasks addresses of resources on their way through the
+// library. A client may have a stream of subscriptions report its tasks, but the library does not know
+// their ids in a filter, and ends a stream that subscribes to nothing else.
 const taskAddress = "bmad-mcp-task:"
 
 // notificationTasks is the method of the notifications.
@@ -26,7 +26,7 @@ type follower struct {
 	to    chan<- mcp.JSONRPCNotification
 }
 
-// tell sends the state of a task. A stream that takes nothing misses it: its client can ask.
+// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
 func (f *follower) tell(k *task) {
 	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
 	n.Params.AdditionalFields = k.detail()
@@ -37,8 +37,8 @@ func (f *follower) tell(k *task) {
 	}
 }
 
-// listenIn puts the ids of tasks in a request for a stream where the library takes them. err is
-// that of a client that does not take tasks; page is true for a web page, which never does.
+// listenIn puts the ids of tasks in a request for a stream into a form that the library takes. It
+// returns an error if the client does not take tasks. page is true if it is a web page, which never does.
 func listenIn(request []byte, page bool) (out []byte, err error) {
 	var q struct {
 		Params struct {
@@ -59,7 +59,7 @@ func listenIn(request []byte, page bool) (out []byte, err error) {
 	for _, id := range want.TaskIDs {
 		want.Resources = append(want.Resources, taskAddress+id)
 	}
-	return edited(request, func(message map[string]any) {
+	return editJSON(request, func(message map[string]any) {
 		params, _ := message["params"].(map[string]any)
 		filter, _ := params["notifications"].(map[string]any)
 		delete(filter, "taskIds")
@@ -67,8 +67,8 @@ func listenIn(request []byte, page bool) (out []byte, err error) {
 	}), nil
 }
 
-// follow has the stream that a request opens report the tasks that it names, as far as they are
-// its client's: only these are acknowledged.
+// follow makes the stream that a request opens report the tasks that it names if they are its client's.
+// Only these are acknowledged.
 func (w *Wire) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 	session := server.ClientSessionFromContext(ctx)
 	if session == nil {
@@ -100,12 +100,12 @@ func (w *Wire) follow(ctx context.Context, id any, message *mcp.SubscriptionsLis
 	})
 }
 
-// acknowledgeTasks names the tasks in the acknowledgment of a stream, if a message is that.
+// acknowledgeTasks names the tasks in a message if it is the acknowledgment of a stream.
 func acknowledgeTasks(message []byte) []byte {
 	if !bytes.Contains(message, []byte(taskAddress)) || !bytes.Contains(message, []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
 		return message
 	}
-	return edited(message, func(n map[string]any) {
+	return editJSON(message, func(n map[string]any) {
 		params, _ := n["params"].(map[string]any)
 		filter, _ := params["notifications"].(map[string]any)
 		resources, _ := filter["resourceSubscriptions"].([]any)
@@ -127,8 +127,8 @@ func acknowledgeTasks(message []byte) []byte {
 	})
 }
 
-// edited changes a message as JSON, with a line end as stdio needs it.
-func edited(message []byte, change func(map[string]any)) []byte {
+// editJSON returns a message with a change of its JSON, and with the line end that stdio needs.
+func editJSON(message []byte, change func(map[string]any)) []byte {
 	var m map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(message))
 	decoder.UseNumber()

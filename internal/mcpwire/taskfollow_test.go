@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// stepping is a wire with a tool that works, as a task, until it is released.
+// stepping returns a wire with a tool that works, as a task, until it is released.
 func stepping() (w *Wire, release chan struct{}) {
 	w, release = testWire(), make(chan struct{})
 	w.AddTool(mcp.NewTool("long"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -33,7 +33,7 @@ const (
 	listenTo   = `{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{%s,"notifications":{%s"taskIds":["%s","nobody"]}}}`
 )
 
-// follows checks what a client is sent that follows a task, and "nobody", until the task ends.
+// follows checks the messages to a client that follows a task, and "nobody", until the task ends.
 func follows(t *testing.T, id string, others string, next func() map[string]any, release func()) {
 	t.Helper()
 	ack, _ := next()["params"].(map[string]any)
@@ -50,8 +50,8 @@ func follows(t *testing.T, id string, others string, next func() map[string]any,
 	}
 }
 
-// TestTasksAreFollowed over a stream on stdio, which ends as any other. It is not parallel: the
-// library has one session for all servers on stdio.
+// TestTasksAreFollowed follows a task over a stream on stdio, which ends as any other. It is not
+// parallel, because the library has one session for all servers on stdio.
 func TestTasksAreFollowed(t *testing.T) {
 	for name, others := range map[string]string{"alone": "", "with others": `"resourceSubscriptions":["bmad-task://workflow"],`} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestTasksAreFollowed(t *testing.T) {
 	}
 }
 
-// TestTasksAreFollowedOverHTTP by their client, and by no other.
+// TestTasksAreFollowedOverHTTP checks that their client can follow tasks, and no other.
 func TestTasksAreFollowedOverHTTP(t *testing.T) {
 	t.Parallel()
 	w, release := stepping()

@@ -25,20 +25,20 @@ const (
 	taskCancelled = "cancelled"
 )
 
-// pollEvery is how often clients are told to ask for the state of a task.
+// pollEvery is the interval at which clients are told to ask for the state of a task.
 const pollEvery = time.Second
 
 // taskLimits bound the tasks of a server, which take some 20 kB each once they have a result.
 type taskLimits struct {
-	// client and all are how many a client and all clients have at once.
+	// client and all are the most tasks of one client and of all clients at once.
 	client, all int
-	// life is how long a task may take, and kept how long its result is kept afterwards.
+	// life is the time that a task may take, and kept the time for which its result is kept.
 	life, kept time.Duration
 }
 
 var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 10 * time.Minute}
 
-// tasks are the calls that are answered by a handle. A client sees only its own.
+// tasks has the calls that are answered by a handle. A client sees only its own.
 type tasks struct {
 	now       func() time.Time
 	limits    taskLimits
@@ -54,7 +54,8 @@ type tasks struct {
 	work sync.WaitGroup
 }
 
-// task is one such call. The lock of its tasks guards all but id, client, created and cancel.
+// task is a call that is answered by a handle. The lock of its tasks guards all but id, client, created
+// and cancel.
 type task struct {
 	id, client string
 	created    time.Time
@@ -69,8 +70,8 @@ type task struct {
 	// stopped is true once the client has cancelled it.
 	stopped bool
 
-	// requests are those that the client has not answered yet, and answers what it has. answered
-	// is closed with the last answer.
+	// requests has the requests that the client has not answered yet, answers its answers. answered is
+	// closed with the last answer.
 	requests mcp.InputRequests
 	answers  mcp.InputResponses
 	answered chan struct{}
@@ -79,7 +80,7 @@ type task struct {
 	failure *mcp.JSONRPCErrorDetails
 }
 
-// add makes a task; nil where its client, or all clients, have too many.
+// add makes a task. It returns nil if its client, or all clients, have too many.
 func (t *tasks) add(client, message string, cancel context.CancelFunc) *task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +117,7 @@ func (t *tasks) find(client, id string) (*task, error) {
 	return k, nil
 }
 
-// change changes a task, and tells those who follow it. The lock is held.
+// change changes a task, and tells its followers. The lock is held.
 func (t *tasks) change(k *task, status, message string) {
 	k.status, k.message, k.changed = status, message, t.now()
 	for f := range t.followers {
@@ -126,7 +127,7 @@ func (t *tasks) change(k *task, status, message string) {
 	}
 }
 
-// say replaces what a task tells people of its work.
+// say replaces the message of a task for people.
 func (t *tasks) say(k *task, message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,8 +136,8 @@ func (t *tasks) say(k *task, message string) {
 	}
 }
 
-// ask has the client of a task answer requests, and returns the channel that is closed once it
-// has. A key names a request for as long as the task lives, so that each round has its own.
+// ask has the client of a task answer requests, and returns a channel that is closed with the last
+// answer. Each round has keys of its own, because a key names a request for as long as the task lives.
 func (t *tasks) ask(k *task, requests mcp.InputRequests) (answered <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -145,7 +146,7 @@ func (t *tasks) ask(k *task, requests mcp.InputRequests) (answered <-chan struct
 	return k.answered
 }
 
-// goOn takes the answers that have come, and what is unanswered back.
+// goOn returns the answers that have come, and withdraws the requests without one.
 func (t *tasks) goOn(k *task) mcp.InputResponses {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -177,8 +178,8 @@ func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPC
 	}
 }
 
-// end returns when all work on tasks has ended: by itself until ctx is done, and then because it
-// is cancelled.
+// end returns when all work on tasks has ended. It cancels the work if it has not ended by itself when
+// ctx is done.
 func (t *tasks) end(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() { // ends with the last handler
@@ -201,7 +202,7 @@ func (t *tasks) end(ctx context.Context) {
 	}
 }
 
-// seed is a task as the answer to the call that made it.
+// seed returns a task in the form of the answer to the call that made it.
 func (k *task) seed() map[string]any {
 	out := map[string]any{
 		"taskId": k.id, "status": k.status, "createdAt": stamp(k.created), "lastUpdatedAt": stamp(k.changed),
@@ -213,7 +214,7 @@ func (k *task) seed() map[string]any {
 	return out
 }
 
-// detail is a task with what its state has: requests, result or error.
+// detail returns a task with its requests, result or error, if its state has them.
 func (k *task) detail() map[string]any {
 	out := k.seed()
 	switch k.status {
@@ -229,7 +230,7 @@ func (k *task) detail() map[string]any {
 
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// get is tasks/get.
+// get answers tasks/get.
 func (t *tasks) get(client, id string) (map[string]any, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -240,7 +241,7 @@ func (t *tasks) get(client, id string) (map[string]any, error) {
 	return k.detail(), nil
 }
 
-// update is tasks/update. Answers to what is not asked, or not any more, count for nothing.
+// update answers tasks/update. Answers to questions that are not open count for nothing.
 func (t *tasks) update(client, id string, responses map[string]json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -275,7 +276,7 @@ func (t *tasks) update(client, id string, responses map[string]json.RawMessage) 
 	return nil
 }
 
-// stop is tasks/cancel. The work decides whether it ends before it is done.
+// stop answers tasks/cancel. The work decides whether it ends before it is done.
 func (t *tasks) stop(client, id string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// asClient is the context of a request of a modern client; extensions are what it declares.
+// asClient returns the context of a request of a modern client that declares some extensions.
 func asClient(t *testing.T, name string, extensions map[string]any) context.Context {
 	t.Helper()
 	return server.WithRequestProtocolInfo(t.Context(), &server.RequestProtocolInfo{
@@ -28,8 +28,8 @@ func asClient(t *testing.T, name string, extensions map[string]any) context.Cont
 
 var takes = map[string]any{TasksExtension: map[string]any{}}
 
-// calls returns what a handler answers to a client that takes tasks: the seed of its task, if it
-// became one.
+// calls returns the answer of a handler to a client that takes tasks: the seed of its task, if it
+// became one, else the result.
 func calls(t *testing.T, w *Wire, name string, work server.ToolHandlerFunc) (seed map[string]any, result *mcp.CallToolResult) {
 	t.Helper()
 	result, err := w.tasks.middleware(work)(asClient(t, name, takes), mcp.CallToolRequest{})
@@ -42,7 +42,7 @@ func calls(t *testing.T, w *Wire, name string, work server.ToolHandlerFunc) (see
 	return nil, result
 }
 
-// state asks for a task, and returns nil where there is none.
+// state asks for a task, and returns nil if there is none.
 func state(t *testing.T, w *Wire, client, id string) map[string]any {
 	t.Helper()
 	detail, err := w.tasks.get(sessionlessKey(httpguard.Visitor{}, mcp.Implementation{Name: client, Version: "1"}), id)
@@ -72,7 +72,7 @@ func sleeper(d time.Duration) server.ToolHandlerFunc {
 	}
 }
 
-// TestTaskLives from the call to the day on which nobody needs its result any more.
+// TestTaskLives follows a task from the call to the end of the time for which its result is kept.
 func TestTaskLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := testWire()
@@ -102,7 +102,7 @@ func TestTaskLives(t *testing.T) {
 			t.Errorf("nobody has forgotten %v", got)
 		}
 
-		// One that takes too long is ended.
+		// A task that takes too long is ended.
 		ended := false
 		seed, _ = calls(t, w, "a", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			Detach(ctx, "")
@@ -118,7 +118,7 @@ func TestTaskLives(t *testing.T) {
 	})
 }
 
-// TestOutcomesOfTasks are states and errors as the extension has them.
+// TestOutcomesOfTasks checks states and errors against those of the extension.
 func TestOutcomesOfTasks(t *testing.T) {
 	coded := Error{Code: -32050, Text: "out of paper", Data: "tray 2"}
 	for name, tt := range map[string]struct {
@@ -184,7 +184,7 @@ func TestOutcomesOfTasks(t *testing.T) {
 	}
 }
 
-// TestOnlyCallsThatMayBecomeTasks: the others are answered when they have ended.
+// TestOnlyCallsThatMayBecomeTasks checks that other calls are answered when they have ended.
 func TestOnlyCallsThatMayBecomeTasks(t *testing.T) {
 	w := testWire()
 	page := httpguard.WithVisitor(asClient(t, "a", takes), httpguard.Visitor{Page: true, Origin: "http://localhost:1"})
@@ -205,7 +205,7 @@ func TestOnlyCallsThatMayBecomeTasks(t *testing.T) {
 	}
 }
 
-// TestTasksOfOthers cannot be seen, answered or cancelled, and are as if they were not there.
+// TestTasksOfOthers checks that a client cannot see, answer or cancel a task of another, nor notice it.
 func TestTasksOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := testWire()
@@ -225,7 +225,8 @@ func TestTasksOfOthers(t *testing.T) {
 	})
 }
 
-// TestTaskBounds answers calls beyond them when they have ended, and gives up no task for others.
+// TestTaskBounds checks that calls beyond the bounds are answered when they have ended, and that no task
+// is given up for others.
 func TestTaskBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := testWire()
@@ -255,7 +256,7 @@ func TestTaskBounds(t *testing.T) {
 	})
 }
 
-// TestTaskAsks its client, which answers piece by piece.
+// TestTaskAsks has a task ask its client, which answers piece by piece.
 func TestTaskAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := testWire()
@@ -300,12 +301,12 @@ func TestTaskAsks(t *testing.T) {
 			asked     string
 		}{
 			{`{}`, false, "2 true true"},
-			{`{"one":` + yes + `,"2-one":` + yes + `}`, false, "2 true true"},   // not what is asked
+			{`{"one":` + yes + `,"2-one":` + yes + `}`, false, "2 true true"},   // answers to other questions
 			{`{"1-one":` + yes + `,"1-two":"accept"}`, true, "2 true true"},     // one is of no use, so none counts
 			{`{"1-one":` + yes + `}`, false, "1 false true"},                    // a part
 			{`{"1-one":{"action":"decline"}}`, false, "1 false true"},           // answered before
 			{`{"1-two":{"action":"cancel"}}`, false, "2 true true"},             // the next round
-			{`{"1-one":` + yes + `,"1-two":` + yes + `}`, false, "2 true true"}, // of the round before
+			{`{"1-one":` + yes + `,"1-two":` + yes + `}`, false, "2 true true"}, // answers of the round before
 		} {
 			if err := update(step.responses); (err != nil) != step.refused || asked() != step.asked {
 				t.Errorf("%s: %v, asked %s, want %s", step.responses, err, asked(), step.asked)
@@ -322,7 +323,7 @@ func TestTaskAsks(t *testing.T) {
 	})
 }
 
-// TestTasksEndWithTheirServer: what is at work may end by itself for as long as that may take.
+// TestTasksEndWithTheirServer checks that work may end by itself until the time of the server is over.
 func TestTasksEndWithTheirServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := testWire()

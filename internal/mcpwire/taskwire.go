@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// The methods of the extension. The library does not know them, and refuses them once it has
-// found the rest of a request good; that refusal is replaced.
+// The methods of the extension. The library does not know them, and refuses them if it finds the rest of
+// a request good. That refusal is replaced.
 const (
 	methodTasksGet    = "tasks/get"
 	methodTasksUpdate = "tasks/update"
@@ -33,7 +33,7 @@ type taskRequest struct {
 	} `json:"params"`
 }
 
-// taskClient is the key of the client of a request, to which its tasks belong.
+// taskClient returns the key of the client of a request, to which its tasks belong.
 func taskClient(ctx context.Context) string {
 	if _, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
 		return "" // the only one
@@ -49,7 +49,7 @@ func (w *Wire) taskAnswer(r *http.Request, body []byte) (answer []byte, status i
 			return "", Error{Code: mcp.HEADER_MISMATCH, Text: "the header " + mcp.HeaderName + " has to be the taskId of the request"}
 		}
 		if who.Page {
-			return "", TasksNeeded() // as [Capabilities] has it
+			return "", TasksNeeded() // see [Capabilities]
 		}
 		client := mcp.Implementation{}
 		if info := q.Params.Meta.ClientInfo(); info != nil {
@@ -59,7 +59,7 @@ func (w *Wire) taskAnswer(r *http.Request, body []byte) (answer []byte, status i
 	})
 }
 
-// answerTask answers a request of the extension; who returns its client. Without an answer the
+// answerTask answers a request of the extension; who returns its client. If it returns no answer, the
 // library's stands.
 func (w *Wire) answerTask(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
 	var q taskRequest
@@ -77,7 +77,7 @@ func (w *Wire) answerTask(body []byte, who func(taskRequest) (client string, err
 	return append(answer, '\n'), http.StatusOK
 }
 
-// failureMessage is the answer that a request ends in an error.
+// failureMessage returns the answer to a request that ends in an error.
 func failureMessage(id json.RawMessage, failure error) []byte {
 	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)})
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *Wire) serveTask(q taskRequest, who func(taskRequest) (string, error)) (
 	return result, nil
 }
 
-// noteHandle has the answer to a call that became a task be its handle.
+// noteHandle makes the handle of a task the answer to the call that became it.
 func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
 	answer, ok := ctx.Value(failingKey{}).(failing)

@@ -51,7 +51,7 @@ func ask(t *testing.T, url, client, name, method string, params map[string]any) 
 	return res.StatusCode, answer
 }
 
-// code is the code of an answer's error, as text; "<nil>" for a result.
+// code returns the code of an answer's error as text, or "<nil>" if it has a result.
 func code(answer map[string]any) string {
 	failure, _ := answer["error"].(map[string]any)
 	return fmt.Sprint(failure["code"])

@@ -1,6 +1,7 @@
 // Package obeyed knows the files of a project that other programs execute or obey without being
-// told to, such as hooks of git, servers of assistants and tasks of editors. Writing one gives orders
-// to a program that nobody watches, so no agent may. The list is files.txt, with what obeys each file.
+// told to, for example hooks of git, servers of assistants and tasks of editors. Writing one gives
+// orders to a program that nobody watches, so no agent may. The list is files.txt, with the programs
+// that obey each file.
 package obeyed
 
 import (
@@ -25,7 +26,7 @@ type File struct {
 	Name string
 	// Folder is true for a folder.
 	Folder bool
-	// By is what obeys it.
+	// By names the programs that obey it.
 	By string
 	// Fixed is true for a file that nobody can open to agents.
 	Fixed bool
@@ -49,14 +50,14 @@ var files = sync.OnceValue(func() (all []File) {
 
 func partsOf(name string) []string { return strings.Split(strings.ToLower(name), "/") }
 
-// Folder returns a folder that is matched as one of the list.
+// Folder returns a folder that matches as one of the list does.
 func Folder(name string) File { return File{Name: name, Folder: true, parts: partsOf(name)} }
 
-// List is the files of the list that are closed to agents.
+// List has the files that are closed to agents.
 type List []File
 
-// Closed returns the list without what a person has opened, each by its name in the list. Names that
-// are not in it, or cannot be opened, are returned as unknown.
+// Closed returns the list without the files that a person has opened, each by its name in the list.
+// Names that are not in it, or cannot be opened, are returned as unknown.
 func Closed(opened ...string) (l List, unknown []string) {
 	l = slices.Clone(files())
 	for _, name := range opened {
@@ -87,14 +88,14 @@ func (l List) Match(name string) (File, bool) {
 	return File{}, false
 }
 
-// maxWalk is how many files of a project are looked through.
+// maxWalk is the number of files of a project that are looked through.
 const maxWalk = 200_000
 
-// State is which files of a list a project has, by their paths, and how each is.
+// State has the files of a list that a project contains, by their paths, with the state of each.
 type State map[string]string
 
-// In returns which files of the list are in a folder; nil if it has more files than are looked
-// through. Packages that were installed there, and what only this program and git write, are left out.
+// In returns the files of the list in a folder, or nil if it has more than maxWalk files. It leaves
+// out installed packages, and the folders that only this program and git write.
 func (l List) In(tree fs.FS) State {
 	found, n := State{}, 0
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -122,8 +123,8 @@ func (l List) In(tree fs.FS) State {
 	return found
 }
 
-// Since returns the first file that is new or differs from an earlier state; "" if there is none, or
-// one of the states is not known.
+// Since returns the first file that is new or differs from an earlier state, or "" if there is none or
+// one of the states is unknown.
 func (s State) Since(before State) string {
 	if before == nil {
 		return ""
@@ -140,10 +141,10 @@ func (s State) Since(before State) string {
 var shapeless = []*unicode.RangeTable{unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point}
 
 // spelling is a part of a path as disks compare it: some ignore the case, characters without a
-// shape, dots and blanks at the end, and streams behind a colon.
+// shape, dots and blanks at the end, or streams behind a colon.
 type spelling struct {
 	name  string
-	short string // the beginning of a short name, such as git~1; "" for others
+	short string // the beginning of a short name, for example of git~1; "" if it is none
 }
 
 func spell(part string) spelling {
@@ -161,7 +162,7 @@ func spell(part string) spelling {
 	return spelling{part, start}
 }
 
-// fold returns the one rune of all that differ in the case alone.
+// fold returns the same rune for all that differ only in case.
 func fold(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -179,6 +180,6 @@ func (s spelling) is(name string) bool {
 	if strings.HasPrefix(name, s.short) {
 		return true
 	}
-	// After four names that begin alike, Windows takes two letters and a hash: gi7eb5~1.
+	// After four names that begin alike, Windows takes two letters and a hash, for example gi7eb5~1.
 	return len(s.short) == 6 && strings.HasPrefix(name, s.short[:2]) && strings.Trim(s.short[2:], "0123456789abcdef") == ""
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 )
 
-// TestList: each line can be matched, says what obeys the file, and stands there once.
+// TestList checks that each line can be matched, names the programs that obey the file, and stands
+// there once.
 func TestList(t *testing.T) {
 	all, unknown := obeyed.Closed()
 	if len(all) < 100 || unknown != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// ValidFor is how long a code can be approved, and its approval be taken.
+// ValidFor is the time in which a code can be approved and its approval be taken.
 const ValidFor = 5 * time.Minute
 
 // pairings is the folder with the codes, a file for each.
@@ -30,13 +30,13 @@ const (
 	used     = ".used"
 )
 
-// alphabet has no letters that are taken for digits or for each other. Its 32 make a code of 40 bits.
+// alphabet has no letters that are easily mistaken for digits or for each other. With its 32 characters
+// a code has 40 bits.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const codeLength = 8
 
-// maxShown bounds the codes that a dashboard has made and that are still valid: the oldest gives
-// way to a new one.
+// maxShown bounds the valid codes of a dashboard: the oldest gives way to a new one.
 const maxShown = 16
 
 var errNoState = lang.Errorf("there is no state folder: no home folder is known")
@@ -47,7 +47,7 @@ type request struct {
 	Made   time.Time `json:"made"`
 }
 
-// Codes are those of one dashboard. It is safe for concurrent use.
+// Codes has the codes of one dashboard. It is safe for concurrent use.
 type Codes struct {
 	folder, origin string
 	now            func() time.Time
@@ -98,9 +98,9 @@ func (c *Codes) New() (string, error) {
 	return string(code), nil
 }
 
-// Approved reports whether a person has approved a code of this dashboard, and takes the approval.
-// It is false, without an error, while none has. A code that is not this dashboard's, that has
-// expired, or whose approval was taken before is an error.
+// Approved reports whether a person has approved a code of this dashboard, and takes the approval. It
+// returns false without an error if nobody has approved it yet. It is an error if the code is not this
+// dashboard's, if it has expired, or if its approval was taken before.
 func (c *Codes) Approved(code string) (bool, error) {
 	name, now := nameOf(Normal(code)), c.now()
 	c.mu.Lock()
@@ -185,20 +185,20 @@ func trouble(err error) error {
 	return fault.New(fault.Storage, "the state folder cannot be used for pairing: %w", err).WithHint("make sure that you can write to it, or set XDG_STATE_HOME")
 }
 
-// Normal is a code as it was made: people add spaces and dashes, type small letters, and take some
-// letters for digits.
+// Normal returns a code in the form in which it was made: people add spaces and dashes, type small
+// letters, and take some letters for digits.
 func Normal(code string) string {
 	return strings.NewReplacer(" ", "", "-", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(code))
 }
 
-// nameOf is the name of a code's file, without its step.
+// nameOf returns the name of a code's file, without its step.
 func nameOf(code string) string {
 	sum := sha256.Sum256([]byte(code))
 	return hex.EncodeToString(sum[:])
 }
 
-// sweep removes codes that have expired, as far as the disk permits. Those that were used stay
-// for a while, so that a second use is seen.
+// sweep removes expired codes, as far as the disk permits. Used codes stay for a while, so that a second
+// use is noticed.
 func sweep(dir *durable.Dir, now time.Time) {
 	entries, err := dir.ReadDir(".")
 	if err != nil {

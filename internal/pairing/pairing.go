@@ -1,10 +1,10 @@
-// Package pairing is what a person's state folder knows of dashboards: which of them run, and
-// which browsers a person at a terminal lets decide.
+// Package pairing keeps facts about dashboards in a person's state folder: the dashboards that run, and
+// the browsers that a person at a terminal lets decide.
 //
 // A [Dashboard] registers itself while it runs. A browser is paired by a code: the dashboard shows
 // it, the person types it at a terminal ([Approve]), and the dashboard that has made it takes the
-// approval, once ([Codes.Approved]). The name of a code's file is its hash and its step; a step is
-// a rename, so that of two that take it one has it.
+// approval, once ([Codes.Approved]). The name of a code's file is its hash and its step. A step is a
+// rename, so that only one of two processes can take it.
 //
 // Anyone who can write to the folder can approve every code, so it is private to its owner.
 package pairing
@@ -24,14 +24,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// Dashboard is one that runs.
+// Dashboard is a running dashboard.
 type Dashboard struct {
 	ID  string `json:"id"`
 	PID int    `json:"pid"`
-	// Origin is that of its pages, such as http://localhost:8123.
+	// Origin is the origin of its pages, for example http://localhost:8123.
 	Origin  string    `json:"origin"`
 	Started time.Time `json:"started"`
-	// Roots are the folders that its projects lie in; none means all that are known.
+	// Roots are the folders in which its projects lie. If there are none, it shows all known projects.
 	Roots []string `json:"roots,omitempty"`
 }
 
@@ -41,7 +41,7 @@ const registry = "dashboards"
 // maxFile bounds the files of this package, in bytes.
 const maxFile = 64 << 10
 
-// Register says that a dashboard runs in this process, until remove is called. It sets ID and PID.
+// Register records that a dashboard runs in this process, until remove is called. It sets ID and PID.
 func Register(folder string, d Dashboard) (remove func(), err error) {
 	dir, err := open(folder, registry)
 	if err != nil {
@@ -57,7 +57,7 @@ func Register(folder string, d Dashboard) (remove func(), err error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	return func() {
-		_ = dir.Remove(d.ID + ".json") // a file that stays is ignored: its process has gone
+		_ = dir.Remove(d.ID + ".json") // if it stays, it is ignored, because its process has gone
 		_ = dir.Close()
 	}, nil
 }
@@ -77,7 +77,7 @@ func Running(folder string) []Dashboard {
 	return found
 }
 
-// list reads the registry, and with sweep removes those whose process has gone.
+// list reads the registry. If sweep is true, it removes the dashboards whose process has gone.
 func list(dir *durable.Dir, sweep bool) (found []Dashboard) {
 	entries, err := dir.ReadDir(".")
 	if err != nil {
@@ -113,13 +113,13 @@ func runs(pid int) bool {
 	}
 	defer p.Release() //nolint:errcheck // nothing depends on it
 	if runtime.GOOS == "windows" {
-		return true // where a process that has gone is not found
+		return true // on Windows, FindProcess fails if there is none
 	}
 	err = p.Signal(syscall.Signal(0))
 	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// open opens a folder of the state, and makes it where it is missing.
+// open opens a folder of the state, and makes it if it is missing.
 func open(folder, name string) (*durable.Dir, error) {
 	if folder == "" {
 		return nil, errNoState

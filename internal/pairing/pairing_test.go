@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 )
 
-// TestRunning: a dashboard is listed while it runs, and one whose process has gone never is.
+// TestRunning checks that a dashboard is listed while it runs, and not if its process has gone.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	state := t.TempDir()
@@ -95,7 +95,7 @@ func refused(t *testing.T, err error, code fault.Code, words string) {
 	}
 }
 
-// TestCode: a code pairs once, and a second use of it is refused on both sides.
+// TestCode checks that a code pairs once, and that a second use of it is refused on both sides.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	state, at := t.TempDir(), &clock{time.Now()}
@@ -146,7 +146,7 @@ func TestCode(t *testing.T) {
 	refused(t, err, fault.Conflict, "used before")
 }
 
-// TestCodeExpires: neither side takes a code that is too old, and few are kept.
+// TestCodeExpires checks that neither side takes a code that is too old, and that few are kept.
 func TestCodeExpires(t *testing.T) {
 	t.Parallel()
 	state, at := t.TempDir(), &clock{time.Now()}

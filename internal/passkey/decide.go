@@ -12,35 +12,34 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// domain begins what is signed, so that no signature for another purpose passes for a decision.
+// domain begins the signed text, so that no signature for another purpose passes for a decision.
 const domain = "bmad-mcp: decision, 1\n"
 
-// Statement is a decision as it is signed. Its JSON, with the keys in this order, is the text that
-// the challenge is the hash of.
+// Statement is a decision in the form in which it is signed. The challenge is the hash of its JSON,
+// with the keys in this order.
 type Statement struct {
 	Session  string `json:"session"`
 	Stage    string `json:"stage"`
 	Revision int    `json:"revision"`
-	// SHA256 is the hash of the document, where the decision is about one.
+	// SHA256 is the hash of the document, if the decision is about one.
 	SHA256   string `json:"sha256"`
 	Decision string `json:"decision"`
-	// FeedbackHash, CommentsHash and AnswersHash are empty where the decision has none.
+	// FeedbackHash, CommentsHash and AnswersHash are empty if the decision has none.
 	FeedbackHash string `json:"feedback"`
 	CommentsHash string `json:"comments"`
 	AnswersHash  string `json:"answers"`
 	Nonce        string `json:"nonce"`
 }
 
-// StatementOf returns the statement that a decision signs. g has the stage, revision, hash,
-// decision, feedback and comments, as the page sends them or as they are recorded; answers is the
-// result of [AnswersHash].
+// StatementOf returns the statement of a decision. g has the stage, revision, hash, decision,
+// feedback and comments, from the page or from the record; answers is the result of [AnswersHash].
 func StatementOf(session string, g workflow.Grant, answers, nonce string) Statement {
 	s := Statement{
 		Session: session, Stage: string(g.Stage), Revision: g.Revision, Decision: string(g.Decision),
 		FeedbackHash: hashText(g.Feedback), CommentsHash: hashComments(g.Comments), AnswersHash: answers, Nonce: nonce,
 	}
 	switch g.Decision {
-	case workflow.DecisionOverride: // whether a yes overrides a failed gate is the gate's word
+	case workflow.DecisionOverride: // the gate decides whether a yes overrides it, not the page
 		s.Decision, s.SHA256 = string(workflow.DecisionApprove), g.SHA256
 	case workflow.DecisionApprove, workflow.DecisionChanges:
 		s.SHA256 = g.SHA256
@@ -49,7 +48,8 @@ func StatementOf(session string, g workflow.Grant, answers, nonce string) Statem
 	return s
 }
 
-// hashText returns the hash of a text of the person, which is recorded without white space around it.
+// hashText returns the hash of a text of the person without the white space around it, because the
+// record leaves that out.
 func hashText(text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return ""
@@ -57,8 +57,8 @@ func hashText(text string) string {
 	return workflow.Hash([]byte(text))
 }
 
-// quoted is how much of a comment's quote is signed, in bytes: the record keeps less than a page
-// may send. The lines and the hash of the document say the rest.
+// quoted is the number of bytes of a comment's quote that are signed, because the record keeps less
+// than a page may send. The lines and the hash of the document determine the rest.
 const quoted = 100
 
 // hashComments returns the hash of comments. They are recorded with ids, without white space
@@ -80,11 +80,11 @@ func hashComments(comments []workflow.Comment) string {
 		quote := workflow.Hash([]byte(c.Quote[:min(len(c.Quote), quoted)]))
 		plain = append(plain, comment{c.From, cmp.Or(c.To, c.From), quote, string(c.Kind), strings.TrimSpace(c.Text), strings.TrimSpace(c.Replace)})
 	}
-	return workflow.Hash(packed(plain))
+	return workflow.Hash(toJSON(plain))
 }
 
-// AnswersHash returns the hash of answers to open questions, and of whether the others are
-// skipped.
+// AnswersHash returns the hash of the answers to open questions together with skipRest, which is true
+// if the others are skipped.
 func AnswersHash(answers map[string]string, skipRest bool) string {
 	plain := map[string]string{}
 	for id, answer := range answers {
@@ -95,11 +95,11 @@ func AnswersHash(answers map[string]string, skipRest bool) string {
 	if len(plain) == 0 && !skipRest {
 		return ""
 	}
-	return workflow.Hash(packed(map[string]any{"answers": plain, "skip_rest": skipRest}))
+	return workflow.Hash(toJSON(map[string]any{"answers": plain, "skip_rest": skipRest}))
 }
 
-// Challenge is what the passkey signs.
-func (s Statement) Challenge() [32]byte { return sha256.Sum256(append([]byte(domain), packed(s)...)) }
+// Challenge returns the challenge for the passkey.
+func (s Statement) Challenge() [32]byte { return sha256.Sum256(append([]byte(domain), toJSON(s)...)) }
 
 // signing is a decision that a browser has been asked to have signed.
 type signing struct {
@@ -108,8 +108,8 @@ type signing struct {
 }
 
 // BeginDecision returns the options with which a browser has a decision signed. The nonce of the
-// statement is that of the page; the challenge has a part of its own besides, so that no
-// signature is good for it that was made before.
+// statement is that of the page. The challenge has another random part, so that no earlier signature
+// is good for it.
 func (k *Keys) BeginDecision(s Statement) (options json.RawMessage, err error) {
 	if err := k.pages(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (k *Keys) BeginDecision(s Statement) (options json.RawMessage, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.decisions.put(string(page[:]), signing{s.Nonce, *session}, k.now())
-	return packed(asked.Response), nil
+	return toJSON(asked.Response), nil
 }
 
 // FinishDecision checks the answer of a browser to [Keys.BeginDecision] with the same statement,
@@ -146,10 +146,10 @@ func (k *Keys) FinishDecision(ctx context.Context, s Statement, response []byte)
 	begun, ok := k.decisions.take(string(page[:]), k.now())
 	k.mu.Unlock()
 	if !ok {
-		return nil, expired()
+		return nil, expiry()
 	}
 	err = k.change(ctx, func(l *list) error {
-		key, given, err := k.asserted(l, begun.session, response, k.now())
+		key, given, err := k.checkAssertion(l, begun.session, response, k.now())
 		if err != nil {
 			return err
 		}

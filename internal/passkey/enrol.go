@@ -17,31 +17,31 @@ import (
 // maxName bounds the name of a passkey, in characters.
 const maxName = 40
 
-// Enrolment is what a browser needs to make a passkey.
+// Enrolment has the options with which a browser makes a passkey.
 type Enrolment struct {
 	// Ticket names the enrolment. It is good once.
 	Ticket string `json:"ticket"`
 	// Create are the options of the new passkey.
 	Create json.RawMessage `json:"create"`
-	// Assert are the options with which a passkey that is in use allows the new one; it has none
-	// where there is no passkey yet.
+	// Assert are the options with which a passkey in use allows the new one. There are none if no
+	// passkey is in use yet.
 	Assert json.RawMessage `json:"assert,omitempty"`
 }
 
-// enrolment is one that has begun.
+// enrolment is an enrolment that has begun.
 type enrolment struct {
 	by            string
 	user          string
 	create, allow webauthn.SessionData
 }
 
-// BeginEnrol begins to enrol a passkey. allowedBy tells what allows it where there is none yet: a
-// code that the person has typed at a terminal. Later ones are allowed by a passkey in use.
+// BeginEnrol begins to enrol a passkey. If it is the first one, allowedBy names its permission, a code
+// that the person has typed at a terminal. Later ones need a passkey in use.
 func (k *Keys) BeginEnrol(ctx context.Context, allowedBy string) (out Enrolment, err error) {
 	if err := k.pages(); err != nil {
 		return out, err
 	}
-	err = k.change(ctx, func(l *list) error { // which gives the person their handle
+	err = k.change(ctx, func(l *list) error { // it gives the person their handle
 		keys := l.inUse()
 		switch {
 		case len(keys) == 0 && allowedBy == "":
@@ -63,14 +63,14 @@ func (k *Keys) beginEnrol(p person, allowedBy string) (out Enrolment, err error)
 		return out, err
 	}
 	e.create = *session
-	out = Enrolment{Ticket: random(), Create: packed(create.Response)}
+	out = Enrolment{Ticket: random(), Create: toJSON(create.Response)}
 	if len(known) > 0 {
 		challenge := sha256.Sum256([]byte("bmad-mcp: allow a passkey\n" + session.Challenge))
 		allow, session, err := k.webauthn.BeginLogin(p, webauthn.WithChallenge(challenge[:]))
 		if err != nil {
 			return out, err
 		}
-		e.allow, out.Assert = *session, packed(allow.Response)
+		e.allow, out.Assert = *session, toJSON(allow.Response)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -88,7 +88,7 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 	e, ok := k.enrolments.take(ticket, k.now())
 	k.mu.Unlock()
 	if !ok {
-		return added, expired()
+		return added, expiry()
 	}
 	given, err := parse(response, protocol.ParseCredentialCreationResponseBytes)
 	if err != nil {
@@ -97,11 +97,11 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 	err = k.change(ctx, func(l *list) error {
 		p, now := person{*l}, k.now()
 		if l.User != e.user { // the list was moved away in between
-			return expired()
+			return expiry()
 		}
 		made, err := k.webauthn.CreateCredential(p, e.create, given)
 		if err != nil {
-			return refused(err)
+			return refusal(err)
 		}
 		added = Key{
 			ID: pack(made.ID), PublicKey: pack(made.PublicKey), Added: now.UTC(), By: e.by,
@@ -112,9 +112,9 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 		}
 		if len(l.inUse()) > 0 {
 			if e.allow.Challenge == "" { // another was enrolled in between
-				return expired()
+				return expiry()
 			}
-			by, _, err := k.asserted(l, e.allow, assertion, now)
+			by, _, err := k.checkAssertion(l, e.allow, assertion, now)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (k *Keys) FinishEnrol(ctx context.Context, ticket string, response, asserti
 	return added, err
 }
 
-// name returns the name of a new passkey, one that no other in use has.
+// name returns the name of a new passkey. It differs from those in use.
 func (l list) name(given string, key Key) string {
 	given = visible.Cut(visible.Line(strings.TrimSpace(given)), maxName, "…")
 	if given == "" || slices.ContainsFunc(l.inUse(), func(other Key) bool { return other.Name == given }) {

@@ -23,35 +23,35 @@ const (
 	maxKeys = 20
 )
 
-// Key is a passkey as it is listed. Its values are base64url without padding.
+// Key is a passkey of the list. Its values are base64url without padding.
 type Key struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	// PublicKey checks its signatures (COSE).
 	PublicKey string    `json:"public_key"`
 	Added     time.Time `json:"added"`
-	// By tells what allowed its enrolment.
+	// By names the permission for its enrolment.
 	By      string    `json:"by"`
 	Used    time.Time `json:"used,omitzero"`
 	Removed time.Time `json:"removed,omitzero"`
-	// SignCount is the number of signatures that it reported last; many always report 0.
+	// SignCount is the last number of signatures that it reported. Many passkeys always report 0.
 	SignCount uint32 `json:"sign_count,omitempty"`
-	// Synced is true where its authenticator copies it to other devices.
+	// Synced is true if its authenticator copies it to other devices.
 	Synced     bool     `json:"synced,omitempty"`
 	Transports []string `json:"transports,omitempty"`
 }
 
-// Short is the beginning of its id, by which people name it.
+// Short returns the beginning of its id, by which people name it.
 func (key Key) Short() string { return key.ID[:min(len(key.ID), 8)] }
 
-// byPasskey begins [Key.By] where a passkey in use allowed the new one; the beginning of its id follows.
+// byPasskey begins [Key.By] if a passkey in use allowed the new one. The beginning of its id follows.
 const byPasskey = "passkey:"
 
-// Allower returns the beginning of the id of the passkey that allowed this one; ok is false where
-// the person did at a terminal.
+// Allower returns the beginning of the id of the passkey that allowed this one. ok is false if the
+// person allowed it at a terminal.
 func (key Key) Allower() (id string, ok bool) { return strings.CutPrefix(key.By, byPasskey) }
 
-// list is the content of the file. Removed keys stay in it, so that what they signed can still be
+// list is the content of the file. Removed keys stay in it, so that their signatures can still be
 // checked.
 type list struct {
 	// User is the handle that authenticators keep with the passkeys.
@@ -69,8 +69,8 @@ func (k *Keys) List() ([]Key, error) {
 	return l.inUse(), err
 }
 
-// Recent returns the passkeys in use that were added within a day: people should notice, when they
-// decide, one that they did not add themselves.
+// Recent returns the passkeys in use that were added within a day. When people decide, they should
+// notice if they did not add one themselves.
 func (k *Keys) Recent() ([]Key, error) {
 	l, err := k.read()
 	since := k.now().Add(-recent)
@@ -101,8 +101,10 @@ func (k *Keys) Remove(ctx context.Context, name string) (removed Key, err error)
 // find returns the passkey in use that people call by a name or the beginning of an id.
 func (l list) find(name string) (found *Key, err error) {
 	for i, key := range l.Keys {
+		hasName := key.Name == name
+		hasID := len(name) >= 4 && strings.HasPrefix(key.ID, name)
 		switch {
-		case !key.Removed.IsZero(), key.Name != name && (len(name) < 4 || !strings.HasPrefix(key.ID, name)):
+		case !key.Removed.IsZero(), !hasName && !hasID:
 		case found != nil:
 			return nil, fault.New(fault.InvalidArgument, "%q can mean more than one passkey", name).WithHint("give more of its id, which bmad-mcp passkeys --json shows")
 		default:
@@ -115,7 +117,7 @@ func (l list) find(name string) (found *Key, err error) {
 	return found, nil
 }
 
-// read returns the list; it is empty where there is no file.
+// read returns the list, which is empty if there is no file.
 func (k *Keys) read() (l list, err error) {
 	if k.folder == "" {
 		return l, nil
@@ -146,8 +148,8 @@ func readList(d *durable.Dir) (l list, err error) {
 	return l, nil
 }
 
-// change changes the list under its lock, unless do refuses. A list that cannot be read is left to
-// the person.
+// change changes the list under its lock, unless do returns an error. If the list cannot be read, it is
+// left to the person.
 func (k *Keys) change(ctx context.Context, do func(*list) error) error {
 	if k.folder == "" {
 		return fault.New(fault.Storage, "there is no state folder to keep passkeys in").

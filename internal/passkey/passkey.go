@@ -1,6 +1,6 @@
 // Package passkey keeps the passkeys of the person at this machine, and has them sign decisions.
 //
-// A passkey is a key of an authenticator, such as the computer's fingerprint reader, a phone or a
+// A passkey is a key of an authenticator, for example the computer's fingerprint reader, a phone or a
 // security key, which signs only after it has verified its owner. The challenge that it signs is
 // made from the decision: the session, its revision, the hash of the document, the choice and the
 // words. So the signature, which stays with the recorded decision, can be checked again at any
@@ -24,26 +24,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// relyingParty is the domain that passkeys belong to: a browser offers them to its pages only.
+// relyingParty is the domain of the passkeys: a browser offers them to its pages only.
 const relyingParty = "localhost"
 
 const (
-	// patience is how long a ceremony may take.
+	// patience is the time that a ceremony may take.
 	patience = 5 * time.Minute
 	// maxPending bounds the ceremonies that have begun and not ended; the oldest give way.
 	maxPending = 32
-	// maxResponse bounds what a browser sends about a ceremony, in bytes.
+	// maxResponse bounds a browser's response in a ceremony, in bytes.
 	maxResponse = 32 << 10
-	// recent is how long every decision shows that a passkey was added.
+	// recent is the time in which every decision shows that a passkey was added.
 	recent = 24 * time.Hour
 )
 
-// Options are what Keys need from outside.
+// Options configure Keys.
 type Options struct {
 	// Folder holds the list; it is made with the first passkey.
 	Folder string
-	// Origins are the exact addresses of the pages that may use passkeys, such as
-	// http://localhost:8123. Without any, keys can be listed, removed and checked against.
+	// Origins are the exact addresses of the pages that may use passkeys, for example
+	// http://localhost:8123. If there are none, keys can only be listed, removed and checked against.
 	Origins []string
 	// Now is the clock.
 	Now func() time.Time
@@ -74,13 +74,13 @@ func New(o Options) (*Keys, error) {
 		Timeouts: webauthn.TimeoutsConfig{
 			Login: webauthn.TimeoutConfig{Timeout: patience}, Registration: webauthn.TimeoutConfig{Timeout: patience},
 		},
-		// Password managers report extensions that nobody asked for; none has a say here.
+		// Password managers report extensions that nobody asked for. They are ignored.
 		ExtensionsUnsolicitedOutputPolicy: protocol.UnsolicitedOutputPolicyIgnore,
 	})
 	return k, err
 }
 
-// pages refuses a ceremony where no page can hold it.
+// pages returns an error if no page can hold a ceremony.
 func (k *Keys) pages() error {
 	if k.webauthn == nil {
 		return fault.New(fault.NotAllowed, "passkeys are used in the dashboard only").WithHint("open it with bmad-mcp dashboard")
@@ -88,7 +88,7 @@ func (k *Keys) pages() error {
 	return nil
 }
 
-// pending are ceremonies that have begun, by a name that the browser does not choose.
+// pending has the ceremonies that have begun, by a name that the browser does not choose.
 type pending[T any] map[string]begun[T]
 
 type begun[T any] struct {
@@ -96,7 +96,7 @@ type begun[T any] struct {
 	until time.Time
 }
 
-// put enters a ceremony, in place of one of the same name.
+// put enters a ceremony, and replaces one of the same name.
 func (p pending[T]) put(name string, what T, now time.Time) {
 	oldest := ""
 	for other, b := range p {
@@ -113,7 +113,7 @@ func (p pending[T]) put(name string, what T, now time.Time) {
 	p[name] = begun[T]{what, now.Add(patience)}
 }
 
-// take returns a ceremony and ends it, however the answer to it turns out: none is tried twice.
+// take returns a ceremony and ends it, so that no second answer to it can be tried.
 func (p pending[T]) take(name string, now time.Time) (what T, ok bool) {
 	b, ok := p[name]
 	delete(p, name)
@@ -144,7 +144,7 @@ func (p person) WebAuthnCredentials() []webauthn.Credential {
 	return out
 }
 
-// descriptors name the passkeys in use to a browser.
+// descriptors returns the names of the passkeys in use for a browser.
 func (p person) descriptors() []protocol.CredentialDescriptor {
 	return webauthn.Credentials(p.WebAuthnCredentials()).CredentialDescriptors()
 }
@@ -161,16 +161,16 @@ func (key Key) credential() webauthn.Credential {
 	return c
 }
 
-// asserted checks the signature of a passkey in use, and enters that it was used. now is the time
-// of the check.
-func (k *Keys) asserted(l *list, session webauthn.SessionData, response []byte, now time.Time) (*Key, *protocol.ParsedCredentialAssertionData, error) {
+// checkAssertion checks the signature of a passkey in use, and enters its use in the list, with now as
+// the time.
+func (k *Keys) checkAssertion(l *list, session webauthn.SessionData, response []byte, now time.Time) (*Key, *protocol.ParsedCredentialAssertionData, error) {
 	given, err := parse(response, protocol.ParseCredentialRequestResponseBytes)
 	if err != nil {
 		return nil, nil, err
 	}
 	used, err := k.webauthn.ValidateLogin(person{*l}, session, given)
 	if err != nil {
-		return nil, nil, refused(err)
+		return nil, nil, refusal(err)
 	}
 	at := slices.IndexFunc(l.Keys, func(key Key) bool { return key.Removed.IsZero() && key.ID == pack(used.ID) })
 	if at < 0 {
@@ -185,7 +185,7 @@ func (k *Keys) asserted(l *list, session webauthn.SessionData, response []byte, 
 	return key, given, nil
 }
 
-// parse reads what a browser sends about a ceremony.
+// parse decodes a browser's response in a ceremony.
 func parse[T any](response []byte, read func([]byte) (*T, error)) (*T, error) {
 	if len(response) > maxResponse {
 		return nil, fault.New(fault.InvalidArgument, "the browser's answer about the passkey has %d bytes, more than %d", len(response), maxResponse).
@@ -199,14 +199,14 @@ func parse[T any](response []byte, read func([]byte) (*T, error)) (*T, error) {
 	return out, nil
 }
 
-// refused is the error of a ceremony whose answer does not hold.
-func refused(err error) error {
+// refusal returns the error of a ceremony whose answer is wrong.
+func refusal(err error) error {
 	return fault.New(fault.NotAllowed, "the passkey's signature does not hold: %w", err).
 		WithHint("load the page again, and repeat it; use a passkey that was enrolled here and asks for your PIN, finger or face")
 }
 
-// expired is the error of an answer to a ceremony that has ended, or never began.
-func expired() error {
+// expiry returns the error of an answer to a ceremony that has ended, or never began.
+func expiry() error {
 	return fault.New(fault.Conflict, "this use of a passkey was answered already, took longer than %d minutes, or is about something else", int(patience.Minutes())).
 		WithHint("load the page again, and repeat it")
 }
@@ -224,7 +224,7 @@ func random() string {
 
 func pack(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// unpack returns the bytes of a value in base64url, none where it is malformed.
+// unpack returns the bytes of a value in base64url, or none if it is malformed.
 func unpack(text string) []byte {
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -233,11 +233,11 @@ func unpack(text string) []byte {
 	return data
 }
 
-// packed returns options for a browser.
-func packed(options any) json.RawMessage {
+// toJSON encodes a value of strings and numbers, which cannot fail.
+func toJSON(options any) json.RawMessage {
 	data, err := json.Marshal(options)
 	if err != nil {
-		panic(err) // they are made of strings and numbers
+		panic(err)
 	}
 	return data
 }

@@ -50,7 +50,7 @@ func (b *bench) open(origins ...string) *passkey.Keys {
 	return k
 }
 
-// enrol adds a new passkey, allowed by another where one is given.
+// enrol adds a new passkey, allowed by another if one is given.
 func (b *bench) enrol(name string, by *passkeytest.Authenticator) *passkeytest.Authenticator {
 	b.Helper()
 	a := passkeytest.New(page)
@@ -75,7 +75,7 @@ func (b *bench) allow(by *passkeytest.Authenticator, e passkey.Enrolment) []byte
 	return by.Get(e.Assert)
 }
 
-// decision is one with everything in it that is signed.
+// decision returns a decision with all parts that are signed.
 func decision() workflow.Grant {
 	return workflow.Grant{
 		Channel: workflow.ChannelPasskey, Assurance: workflow.AssuranceHigh, Decision: workflow.DecisionApprove, Feedback: "good, but short",
@@ -104,7 +104,7 @@ func (b *bench) sign(a *passkeytest.Authenticator, g workflow.Grant) workflow.Gr
 	return g
 }
 
-// known are all keys of the list, the removed ones too.
+// known returns all keys of the list, even the removed ones.
 func (b *bench) known() []passkey.Key {
 	b.Helper()
 	var l struct{ Keys []passkey.Key }
@@ -172,7 +172,7 @@ func TestDecisionIsSignedAndChecked(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the list has mode %v", info.Mode())
 	}
-	// What is recorded is trimmed, goes through JSON, gets ids, and may override a gate.
+	// The recorded decision is trimmed, goes through JSON, gets ids, and may override a gate.
 	var kept workflow.Grant
 	if err := workflow.Unmarshal(must(workflow.Marshal(g)), &kept); err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestDecisionIsSignedAndChecked(t *testing.T) {
 	}
 }
 
-// TestSignedAsRecorded: a page sends comments that the record has in another form.
+// TestSignedAsRecorded checks a page's comments that the record has in another form.
 func TestSignedAsRecorded(t *testing.T) {
 	b := newBench(t)
 	a := b.enrol("laptop", nil)
@@ -239,8 +239,8 @@ func TestSignedAsRecorded(t *testing.T) {
 	}
 }
 
-// TestRecordedDecisionCannotBeChanged: nothing that was signed can be changed in the record, and
-// no other signature can be put in its place.
+// TestRecordedDecisionCannotBeChanged checks that no signed part can be changed in the record, and no
+// other signature be put in place of its own.
 func TestRecordedDecisionCannotBeChanged(t *testing.T) {
 	b := newBench(t)
 	a := b.enrol("laptop", nil)
@@ -302,8 +302,8 @@ func TestRecordedDecisionCannotBeChanged(t *testing.T) {
 	}
 }
 
-// TestForgedRecordIsWrong: a record that the program did not make itself is held to the same rules
-// as the answer of a browser, for a passkey that is in use, too.
+// TestForgedRecordIsWrong checks that a record that the program did not make is held to the same rules
+// as the answer of a browser, even for a passkey in use.
 func TestForgedRecordIsWrong(t *testing.T) {
 	b := newBench(t)
 	a := b.enrol("laptop", nil)
@@ -342,8 +342,7 @@ func TestForgedRecordIsWrong(t *testing.T) {
 	}
 }
 
-// TestChallenge pins the text that is signed: a change of it would make all signatures wrong that
-// were made before.
+// TestChallenge pins the signed text: if it changed, all earlier signatures would be wrong.
 func TestChallenge(t *testing.T) {
 	g := workflow.Grant{Stage: "po", Revision: 7, SHA256: "ab", Decision: workflow.DecisionApprove, Feedback: "good"}
 	got := passkey.StatementOf("s", g, "", "n").Challenge()
@@ -354,7 +353,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestEnrolmentHasLimits: of one passkey twice, of too many, and into another list.
+// TestEnrolmentHasLimits enrols one passkey twice, too many, and one into another list.
 func TestEnrolmentHasLimits(t *testing.T) {
 	b := newBench(t)
 	first := b.enrol("laptop", nil)
@@ -387,8 +386,8 @@ func TestEnrolmentHasLimits(t *testing.T) {
 	}
 }
 
-// TestSignatureIsRefused: the attacks on a decision while it is taken. Each is refused, and a
-// decision that is signed properly afterwards is taken.
+// TestSignatureIsRefused attacks a decision while it is taken. Each attack is refused, and a decision
+// that is signed properly afterwards is taken.
 func TestSignatureIsRefused(t *testing.T) {
 	b := newBench(t)
 	a := b.enrol("laptop", nil)
@@ -473,7 +472,7 @@ func edited(response []byte, change func(map[string]any)) []byte {
 	return must(json.Marshal(all))
 }
 
-// TestSignatureCountsOnce: for authenticators that do not count, too.
+// TestSignatureCountsOnce checks that a signature counts once, even if the authenticator does not count.
 func TestSignatureCountsOnce(t *testing.T) {
 	b := newBench(t)
 	a := passkeytest.New(page)
@@ -520,7 +519,7 @@ func TestEnrolment(t *testing.T) {
 	}
 	_, err = b.keys.FinishEnrol(t.Context(), e.Ticket, made, nil, "laptop")
 	wants(t, err, fault.Conflict, "answered already")
-	// One that began before there was a passkey is not allowed by it.
+	// If an enrolment began before there was a passkey, that passkey does not allow it.
 	_, err = b.keys.FinishEnrol(t.Context(), late.Ticket, passkeytest.New(page).Create(late.Create), nil, "second")
 	wants(t, err, fault.Conflict, "")
 
@@ -643,7 +642,7 @@ func TestBrokenListIsKept(t *testing.T) {
 	}
 }
 
-// TestCeremoniesAreBounded: who begins many ceremonies loses the oldest, and nothing else grows.
+// TestCeremoniesAreBounded begins many ceremonies: the oldest are lost, and nothing else grows.
 func TestCeremoniesAreBounded(t *testing.T) {
 	b := newBench(t)
 	a := b.enrol("laptop", nil)
@@ -668,7 +667,8 @@ func TestCeremoniesAreBounded(t *testing.T) {
 	}
 }
 
-// FuzzResponse: no answer of a browser is taken that the passkey did not sign, or ends the program.
+// FuzzResponse checks that no answer of a browser ends the program, or is taken without a signature of
+// the passkey.
 func FuzzResponse(f *testing.F) {
 	folder := f.TempDir()
 	keys := must(passkey.New(passkey.Options{Folder: folder, Origins: []string{page}, Now: time.Now}))
@@ -709,7 +709,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// asked are the options of both ceremonies that the tests look at.
+// asked has the options of both ceremonies that the tests look at.
 type asked struct {
 	RPID string `json:"rpId"`
 	RP   struct {

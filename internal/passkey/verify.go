@@ -13,21 +13,21 @@ import (
 // Status is the result of checking the signature of a recorded decision again.
 type Status string
 
-// The statuses. Those of a key that is not in use here show that the text is as it was signed, but
-// not by whom.
+// The statuses. If a key is not in use here, its status shows that the text is the signed one, but not
+// who signed it.
 const (
 	Holds      Status = "holds"
 	UnknownKey Status = "unknown_key"
 	RemovedKey Status = "removed_key"
-	// Changed: the signature is good, but for another decision than the one recorded.
+	// Changed means that the signature is good, but for another decision than the recorded one.
 	Changed Status = "changed"
-	// Wrong: the signature, or what it was made over, is not a passkey's of this program.
+	// Wrong means that the signature, or the signed text, is not that of a passkey of this program.
 	Wrong Status = "signature_wrong"
-	// Missing: the decision is recorded as signed, and has no signature.
+	// Missing means that the decision is recorded as signed, and has no signature.
 	Missing Status = "missing"
 )
 
-// Fails reports whether the record is not what a passkey signed.
+// Fails reports whether no passkey signed the record as it is.
 func (s Status) Fails() bool { return s == Changed || s == Wrong || s == Missing }
 
 // Checked is an entry of a history that a passkey signed.
@@ -35,12 +35,12 @@ type Checked struct {
 	// Entry counts from 1.
 	Entry  int    `json:"entry"`
 	Status Status `json:"status"`
-	// Passkey is the name of the key, where it is known.
+	// Passkey is the name of the key, if it is known.
 	Passkey string `json:"passkey,omitempty"`
 }
 
-// Verify checks all decisions of a session that are recorded as signed. Where the list of passkeys
-// cannot be read, none is known.
+// Verify checks all decisions of a session that are recorded as signed. If the list of passkeys cannot
+// be read, none is known.
 func (k *Keys) Verify(s *workflow.Session) ([]Checked, error) {
 	var out []Checked
 	for i, t := range s.History {
@@ -59,7 +59,7 @@ func (k *Keys) Verify(s *workflow.Session) ([]Checked, error) {
 }
 
 // VerifyGrant checks the signature of a recorded decision against the decision, and against the
-// keys of this machine. It returns the name of the key where that is known.
+// keys of this machine. It returns the name of the key if that is known.
 func VerifyGrant(session string, g workflow.Grant, known []Key) (status Status, name string) {
 	if g.Passkey == nil {
 		return Missing, ""

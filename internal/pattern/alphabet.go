@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// alphabet puts the characters into classes of those that an expression does not tell apart.
+// alphabet puts characters into one class if an expression does not tell them apart.
 type alphabet struct {
-	// ascii has the class of each character of one byte, pages says by the upper bits of the others
-	// up to U+FFFF which page has theirs.
+	// ascii has the class of each character of one byte. pages has, by the upper bits of the others up
+	// to U+FFFF, the number of the page with their classes.
 	ascii [utf8.RuneSelf]uint16
 	pages [1 << (16 - pageBits)]uint16
 	page  [][1 << pageBits]uint16
@@ -27,7 +27,7 @@ type alphabet struct {
 	setOf   []int
 }
 
-// pageBits is how many characters of a script stand side by side, roughly.
+// pageBits is the size of a page in bits: roughly, so many characters of a script stand side by side.
 const pageBits = 6
 
 // fits reports whether an instruction matches a class of characters.
@@ -114,7 +114,7 @@ func (a *alphabet) readSets(p program) [][]rune {
 		case syntax.InstRune, syntax.InstRune1:
 			if set = inst.Rune; len(set) == 1 {
 				set = []rune{inst.Rune[0], inst.Rune[0]}
-				if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 { //nolint:gosec // where package syntax keeps it
+				if syntax.Flags(inst.Arg)&syntax.FoldCase != 0 { //nolint:gosec // package syntax keeps it there
 					for r := unicode.SimpleFold(set[0]); r != inst.Rune[0]; r = unicode.SimpleFold(r) {
 						set = append(set, r, r)
 					}

@@ -17,16 +17,16 @@ type automaton struct {
 	alphabet
 	first atomic.Pointer[state]
 
-	// What follows is for making states, one goroutine at a time.
+	// The fields below serve to make states, by one goroutine at a time.
 	mu     sync.Mutex
 	states map[string]*state
 	size   int
 	begins map[begin]threads
-	// set is what a step leads to, passed are the conditions that were looked at on its way.
+	// set has the threads behind a step, passed the conditions that were looked at on the way.
 	set, passed sparse
 }
 
-// state is where an automaton is between two characters of a text.
+// state is the state of an automaton between two characters of a text.
 type state struct {
 	// next has the state behind each class of characters; the last is that behind the end.
 	next []atomic.Pointer[state]
@@ -42,7 +42,7 @@ type threads []uint32
 // matched and lost are the states that no text leads out of.
 var matched, lost = new(state), new(state)
 
-// begin is what decides which instructions a match that begins here goes on with.
+// begin has the facts that decide the next instructions of a match that begins here.
 type begin struct {
 	holds syntax.EmptyOp
 	class int
@@ -50,10 +50,9 @@ type begin struct {
 
 // Bounds of an automaton.
 const (
-	// maxSize is how many bytes its states take, roughly; they are then forgotten, and made again.
+	// maxSize is the size of all states in bytes, roughly, beyond which they are forgotten and made again.
 	maxSize = 128 << 10
-	// maxMade is how many steps one text may make: one that leads to ever new ones is better
-	// read by package regexp.
+	// maxMade is the number of new steps for one text. If a text needs more, package regexp is faster.
 	maxMade = 2000
 )
 
@@ -71,7 +70,7 @@ func (a *automaton) forget() {
 	a.first.Store(a.state(nil, a.kindOf(atBegin)))
 }
 
-// match reports whether s has a match; known is false where it would take too much to find out.
+// match reports whether s has a match; known is false if it would take too much to find out.
 func (a *automaton) match(s string) (matches, known bool) {
 	at, made := a.first.Load(), 0
 	for i := 0; i < len(s); {
@@ -138,18 +137,18 @@ func (a *automaton) behind(from *state, class int) *state {
 	case class == a.end || a.anchored && len(a.set.list) == 0:
 		return lost
 	}
-	return a.state(a.set.sorted(), a.kinds[class])
+	return a.state(a.set.threads(), a.kinds[class])
 }
 
-// follow adds to the set what stands behind a thread, if it matches the class of characters and the
-// conditions on its way hold; the end of the expression where that comes before the character.
+// follow adds the instructions behind a thread to the set if it matches the class of characters and the
+// conditions on its way hold. If the expression ends before the character, it adds its end.
 func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
 	inst := &a.prog.Inst[thread]
 	switch {
 	case inst.Op == syntax.InstMatch:
 		a.set.add(thread)
 	case inst.Op == syntax.InstEmptyWidth:
-		if syntax.EmptyOp(inst.Arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // where package syntax keeps it
+		if syntax.EmptyOp(inst.Arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // package syntax keeps it there
 			a.passed.add(thread)
 			for _, t := range a.reach(inst.Out) {
 				a.follow(t, holds, class)
@@ -162,7 +161,7 @@ func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
 	}
 }
 
-// beginning returns what a match that begins before a class of characters goes on with.
+// beginning returns the next instructions of a match that begins before a class of characters.
 func (a *automaton) beginning(holds syntax.EmptyOp, class int) threads {
 	key := begin{holds & a.asked, class}
 	begun, known := a.begins[key]
@@ -172,7 +171,7 @@ func (a *automaton) beginning(holds syntax.EmptyOp, class int) threads {
 		for _, t := range a.reach(uint32(a.prog.Start)) { //nolint:gosec // instructions are numbered in 32 bits
 			a.follow(t, holds, class)
 		}
-		begun = a.set.sorted()
+		begun = a.set.threads()
 		a.begins[key] = begun
 	}
 	return begun
@@ -216,7 +215,7 @@ func (s *sparse) add(t uint32) {
 	}
 }
 
-func (s *sparse) sorted() threads {
+func (s *sparse) threads() threads {
 	out := slices.Clone(s.list)
 	slices.Sort(out)
 	return out

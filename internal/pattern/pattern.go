@@ -1,10 +1,10 @@
-// Package pattern matches regular expressions that are read at their first use, and that say
-// quickly of most texts that they do not match.
+// Package pattern matches regular expressions. It compiles them at their first use, and is fast on
+// texts that do not match, as most do not.
 //
-// A [Pattern] has the methods of a [regexp.Regexp] and their results. Whether it matches at all is
-// decided by an automaton of its own, which looks at each character of a text once and takes no
-// longer for more alternatives; only where a text does match, and the place is asked for, package
-// regexp goes over it. The automaton is made as texts need it, and bounded in size.
+// A [Pattern] has the methods of a [regexp.Regexp] and their results. An automaton of its own decides
+// whether a text matches at all. It looks at each character of a text once, and more alternatives do
+// not slow it down. Package regexp goes over a text only if it matches and the caller asks for the
+// place. The automaton grows as texts need it, up to a bound.
 package pattern
 
 import (
@@ -16,7 +16,7 @@ import (
 // Pattern is a regular expression in the syntax of package regexp. Several goroutines may use it.
 type Pattern struct {
 	source string
-	// places finds where a text matches, any whether it does, after read bytes of texts.
+	// places finds the place of a match. any decides whether there is one, after read bytes of texts.
 	places   *regexp.Regexp
 	compiled sync.Once
 	any      *automaton
@@ -24,12 +24,11 @@ type Pattern struct {
 	read     atomic.Int32
 }
 
-// worth is how many bytes a pattern has read before it is worth an automaton: most programs use
-// most patterns once, if at all.
+// worth is the number of bytes that a pattern has read before it is worth an automaton: most runs of
+// the program use most patterns once, if at all.
 const worth = 1 << 10
 
-// New returns the pattern for an expression, which has to be a valid one: a mistake in it shows at
-// the first use.
+// New returns the pattern for an expression. If the expression is not valid, the first use panics.
 func New(source string) *Pattern { return &Pattern{source: source} }
 
 func (p *Pattern) regexp() *regexp.Regexp {
@@ -90,7 +89,7 @@ func (p *Pattern) FindStringSubmatchIndex(s string) []int {
 	return p.regexp().FindStringSubmatchIndex(s)
 }
 
-// FindAllString returns the first n matches, or all of them where n is negative.
+// FindAllString returns the first n matches, or all of them if n is negative.
 func (p *Pattern) FindAllString(s string, n int) []string {
 	if !p.MatchString(s) {
 		return nil
@@ -130,7 +129,7 @@ func (p *Pattern) ReplaceAllString(s, by string) string {
 	return p.regexp().ReplaceAllString(s, by)
 }
 
-// ReplaceAllStringFunc returns s with each match replaced by what the function makes of it.
+// ReplaceAllStringFunc returns s with each match replaced by the function's result for it.
 func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
 	if !p.MatchString(s) {
 		return s
@@ -138,7 +137,7 @@ func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string 
 	return p.regexp().ReplaceAllStringFunc(s, by)
 }
 
-// Split cuts s at the matches into at most n parts, or into all where n is negative.
+// Split cuts s at the matches into at most n parts, or at all of them if n is negative.
 func (p *Pattern) Split(s string, n int) []string {
 	if n != 0 && !p.MatchString(s) {
 		return []string{s}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// agree compares everything that a pattern says of a text with what the expression alone says.
+// agree compares all results of a pattern for a text with those of the expression alone.
 func agree(t *testing.T, bare *regexp.Regexp, p *Pattern, s string) {
 	t.Helper()
 	p.read.Store(worth)
@@ -72,7 +72,7 @@ func FuzzAgrees(f *testing.F) {
 	})
 }
 
-// TestBounded reads texts that lead to ever new states: the automaton stays small, and right.
+// TestBounded checks that the automaton stays small, and right, on texts that lead to ever new states.
 func TestBounded(t *testing.T) {
 	source := `(?:a|b)*a(?:a|b){14}c`
 	bare, p := regexp.MustCompile(source), New(source)
@@ -94,7 +94,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestFirstUses reads little with a pattern: no automaton is made for it.
+// TestFirstUses checks that a pattern that reads little makes no automaton.
 func TestFirstUses(t *testing.T) {
 	p := New(`a|b`)
 	if !p.MatchString("xb") || p.MatchString("xy") || p.any != nil {

@@ -7,12 +7,12 @@ import (
 // program is a compiled expression with facts about its instructions.
 type program struct {
 	prog *syntax.Prog
-	// anchored is true where a match begins with the text.
+	// anchored is true if a match can only begin with the text.
 	anchored bool
-	// asked are the conditions that the expression has, match1 the instruction that ends it.
+	// asked has the conditions of the expression, match1 is the instruction that ends it.
 	asked  syntax.EmptyOp
 	match1 uint32
-	// reached has for an instruction those that follow without a character or a condition.
+	// reached has, for each instruction, those that follow without a character or a condition.
 	reached [][]uint32
 }
 
@@ -31,7 +31,7 @@ func newProgram(source string) program {
 		case syntax.InstMatch:
 			p.match1 = uint32(i)
 		case syntax.InstEmptyWidth:
-			p.asked |= syntax.EmptyOp(inst.Arg) //nolint:gosec // where package syntax keeps it
+			p.asked |= syntax.EmptyOp(inst.Arg) //nolint:gosec // package syntax keeps it there
 		}
 	}
 	return p
@@ -66,7 +66,7 @@ func (p *program) walk(at uint32, seen map[uint32]bool, out *[]uint32) {
 	}
 }
 
-// kind is what a condition can see of a character, or of the place of one that is not there.
+// kind has the properties of a character that conditions look at, or of the beginning or end of a text.
 type kind uint8
 
 const (
@@ -77,7 +77,7 @@ const (
 	atEnd
 )
 
-// kindOf is the kind as far as the expression asks for it.
+// kindOf returns the part of the kind that the expression asks for.
 func (p *program) kindOf(k kind) kind {
 	var asks syntax.EmptyOp
 	switch k {

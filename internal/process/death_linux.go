@@ -2,5 +2,6 @@ package process
 
 import "syscall"
 
-// orphaned has a program asked to end when the one that started it is killed, and cannot ask itself.
-func orphaned(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGTERM }
+// endWithParent has the system ask a program to end if the program that started it is killed, and
+// cannot ask itself.
+func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGTERM }

@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// orphaned does nothing: only Linux tells a program that the one that started it was killed.
-func orphaned(*syscall.SysProcAttr) {}
+// endWithParent does nothing, because only Linux tells a program that its parent was killed.
+func endWithParent(*syscall.SysProcAttr) {}

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/process"
 )
 
-// TestMain lets the test binary stand in for a program that owns another: it says its number.
+// TestMain lets the test binary stand in for a program that owns another, whose number it prints.
 func TestMain(m *testing.M) {
 	if os.Getenv("OWNER") == "" {
 		os.Exit(m.Run())
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	_ = cmd.Wait()
 }
 
-// TestKilledOwner: what a killed program has started is asked to end, though nobody is left to ask.
+// TestKilledOwner checks that the children of a killed program are asked to end.
 func TestKilledOwner(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,7 +55,7 @@ func TestKilledOwner(t *testing.T) {
 	}
 	_ = owner.Wait() // it was killed
 	for range 500 {
-		// Nobody may collect an orphan in a container: one that has ended stays as a zombie.
+		// In a container, an orphan that has ended may stay as a zombie, because nobody collects it.
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return

@@ -1,7 +1,7 @@
 // Package process ends a program together with the processes that it has started.
 //
 // The program runs in a process group of its own. When its context ends, the group is asked to
-// end (SIGTERM), and killed (SIGKILL) after a grace. A process that has left the group, such as a
+// end (SIGTERM), and killed (SIGKILL) after a grace. A process that has left the group, for example a
 // daemon, goes on. On Windows only the program itself is ended.
 package process
 
@@ -33,7 +33,7 @@ func Own(cmd *exec.Cmd, grace time.Duration) *Group {
 }
 
 // Wait waits for the started command as [exec.Cmd.Wait] does, and reports whether the context has
-// stopped it. Of a group that was stopped, nothing is left then.
+// stopped it. If so, no process of the group is left.
 func (g *Group) Wait() (stopped bool, err error) {
 	err = g.cmd.Wait() // returns after Cancel, if that is called
 	if g.stopped {
@@ -42,7 +42,7 @@ func (g *Group) Wait() (stopped bool, err error) {
 	return g.stopped, err
 }
 
-// End ends what a command that ended by itself has left running. It is called after Wait.
+// End ends the processes that a command left running if it ended by itself. It is called after Wait.
 func (g *Group) End() {
 	if !g.stopped && terminate(g.cmd.Process) == nil {
 		finish(g.cmd.Process, time.After(g.grace))

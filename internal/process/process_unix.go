@@ -15,7 +15,7 @@ const groupPoll = 10 * time.Millisecond
 
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	orphaned(cmd.SysProcAttr)
+	endWithParent(cmd.SysProcAttr)
 }
 
 // terminate asks the group of a process to end.
@@ -23,13 +23,13 @@ func terminate(leader *os.Process) error {
 	if err := syscall.Kill(-leader.Pid, syscall.SIGTERM); errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
-	// If that failed, the leader is killed after the grace, and the group then.
+	// If that failed, the leader is killed after the grace, and then the group.
 	return nil
 }
 
 // finish waits for the group of a process that has ended, and kills the rest of it when the
-// time is over. It polls instead of checking once at the end: as long as the group has a
-// member, its number is not reused.
+// time is over. It polls instead of checking once at the end, because the number of a group is only
+// safe from reuse for as long as the group has a member.
 func finish(leader *os.Process, over <-chan time.Time) {
 	look := time.NewTicker(groupPoll)
 	defer look.Stop()

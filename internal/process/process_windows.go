@@ -17,5 +17,5 @@ func own(cmd *exec.Cmd) {
 // terminate ends a process; there is no way to ask.
 func terminate(leader *os.Process) error { return leader.Kill() }
 
-// finish has nothing to wait for.
+// finish does nothing, because there is no group to wait for.
 func finish(*os.Process, <-chan time.Time) {}

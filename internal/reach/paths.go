@@ -11,8 +11,8 @@ import (
 // maxLinks bounds the links followed for one path.
 const maxLinks = 40
 
-// resolve follows all links of a path. A missing end of it is kept as it is named, behind a
-// link too: whether something exists must not change where it lies.
+// resolve follows all links of a path. It keeps a missing end as it is named, even behind a
+// link: the place of a path must not depend on whether something exists there.
 func resolve(path string) string {
 	path = filepath.Clean(path)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -79,13 +79,13 @@ func keyOf(path string) key {
 	return key(strings.Join(names, "/"))
 }
 
-// below reports whether a path lies below another.
+// below reports whether the path lies below another.
 func (k key) below(above key) bool {
 	return len(k) > len(above) && k[len(above)] == '/' && k[:len(above)] == above
 }
 
-// in returns the path from a folder to name, if that is the folder or lies below it. Where
-// they differ in case, the folders on the disk are compared.
+// in returns the path from a folder to name if that is the folder or lies below it. If they only
+// differ in case, it compares the folders on the disk.
 func in(folder, name string) (rel string, ok bool) {
 	rel, err := filepath.Rel(folder, name)
 	if err == nil && filepath.IsLocal(rel) {
@@ -111,11 +111,12 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// Real returns the path of a folder without links. Below a home that has a second path, as
-// through a mount, it is the path by the home's own, so that the rules apply.
+// Real returns the path of a folder without links. If the folder lies in a home that has a second
+// path, for example through a mount, the result begins with the home's own path, so that the rules
+// apply.
 func (r Rules) Real(folder string) string {
 	real := resolve(folder)
-	var homes []fs.FileInfo // as soon as they are needed
+	var homes []fs.FileInfo // read when they are first needed
 	for above := real; ; above = filepath.Dir(above) {
 		var at fs.FileInfo
 		for n, home := range r.homes {
@@ -123,10 +124,10 @@ func (r Rules) Real(folder string) string {
 				return real
 			}
 			if homes == nil {
-				homes = described(r.homes)
+				homes = describe(r.homes)
 			}
 			if at == nil {
-				at, _ = os.Lstat(above) // where it is missing, it is not a home
+				at, _ = os.Lstat(above) // if it is missing, it is not a home
 			}
 			if at == nil || homes[n] == nil || !os.SameFile(at, homes[n]) {
 				continue
@@ -141,8 +142,8 @@ func (r Rules) Real(folder string) string {
 	}
 }
 
-// described returns what is at some paths, nil where nothing is.
-func described(paths []string) []fs.FileInfo {
+// describe returns the file information of each path, or nil if nothing is there.
+func describe(paths []string) []fs.FileInfo {
 	out := make([]fs.FileInfo, len(paths))
 	for n, path := range paths {
 		if info, err := os.Lstat(path); err == nil {

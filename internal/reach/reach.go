@@ -1,6 +1,6 @@
 // Package reach decides in which folders the program works for an assistant.
 //
-// An assistant can name any folder of the person's account. It may use those where the
+// An assistant can name any folder of the person's account. It may use those in which the
 // person has put it to work: the folders that their host has open, the one the server was
 // started in, projects with sessions, and folders that they have listed or allowed. [Rules]
 // exclude folders no matter who names them: the home folder, everything above it, and the
@@ -23,7 +23,7 @@ import (
 type Place struct {
 	Folder string
 	By     Way
-	// Real is true where the folder was recorded without links: if it has become a link
+	// Real is true if the folder was recorded without links: if it has become a link
 	// since, it is another folder.
 	Real bool
 	// Record is the file or folder that names it, if any. A record in a folder where an
@@ -31,18 +31,18 @@ type Place struct {
 	Record string
 }
 
-// Options are what a Reach needs.
+// Options configure a Reach.
 type Options struct {
 	Rules Rules
 	// Opened are the folders that the person started the server for.
 	Opened []Place
-	// Remembered returns the recorded folders; it is called each time.
+	// Remembered returns the recorded folders, which may change between calls.
 	Remembered func() []Place
 	// Remember records a folder that the person has allowed.
 	Remember func(ctx context.Context, folder string) error
 }
 
-// Reach knows what one caller may use. It is safe for concurrent use.
+// Reach knows the folders that one caller may use. It is safe for concurrent use.
 type Reach struct {
 	o      Options
 	opened []place
@@ -66,24 +66,24 @@ type Spot struct {
 	Root, Rel string
 }
 
-// Real is the folder's path without links.
+// Real returns the folder's path without links.
 func (s Spot) Real() string { return filepath.Join(s.Root, s.Rel) }
 
-// ErrOutside matches every Refusal.
+// ErrOutside is the error that every Refusal matches.
 var ErrOutside = lang.Errorf("the folder is out of reach")
 
 // Refusal is the error for a folder out of reach. Its text depends neither on whether the
-// folder exists nor on where links lead.
+// folder exists nor on the targets of links.
 type Refusal struct {
 	Folder string
-	// Why is the rule that excludes the path; empty where the person may allow it.
+	// Why is the rule that excludes the path, or empty if the person may allow it.
 	Why lang.Text
 }
 
-// Error implements error.
+// Error returns the text in English.
 func (r *Refusal) Error() string { return r.In(lang.English) }
 
-// In is Error in a language.
+// In returns the text in a language.
 func (r *Refusal) In(l lang.Language) string {
 	if !r.Why.Empty() {
 		return l.Say("bmad-mcp does not work in %q: %s", r.Folder, r.Why)
@@ -91,7 +91,7 @@ func (r *Refusal) In(l lang.Language) string {
 	return l.Say("%q is not a folder that bmad-mcp may work in", r.Folder)
 }
 
-// Is implements the interface of errors.Is.
+// Is makes every refusal match ErrOutside.
 func (r *Refusal) Is(target error) bool { return target == ErrOutside }
 
 // New returns a reach.
@@ -159,7 +159,8 @@ func (r *Reach) Find(folder string) (Spot, error) {
 		return Spot{}, refused
 	}
 	for _, p := range r.o.Remembered() {
-		if p.Real && (len(real) < len(p.Folder) || !strings.EqualFold(real[:len(p.Folder)], p.Folder)) {
+		isWithin := len(real) >= len(p.Folder) && strings.EqualFold(real[:len(p.Folder)], p.Folder)
+		if p.Real && !isWithin {
 			continue // avoids disk access for each project of a long list
 		}
 		if p.Record != "" && contains(open, r.o.Rules.Real(p.Record)) {
@@ -182,7 +183,7 @@ func contains(places []place, name string) bool {
 }
 
 // Askable returns the path, without links, of a folder that the person may be asked about.
-// ok is false where no answer could permit it, or the path could mislead.
+// ok is false if no answer could permit it, or if the path could mislead.
 func (r *Reach) Askable(folder string) (real string, ok bool) {
 	if !filepath.IsAbs(folder) {
 		return "", false
@@ -201,13 +202,14 @@ func (r *Reach) Askable(folder string) (real string, ok bool) {
 // that change the order of others.
 func Plain(path string) bool {
 	return !strings.ContainsFunc(path, func(c rune) bool {
-		return !unicode.IsGraphic(c) || unicode.IsSpace(c) && c != ' ' || c == unicode.ReplacementChar || unicode.Is(unicode.Cf, c)
+		visible := unicode.IsGraphic(c) && !unicode.Is(unicode.Cf, c) && c != unicode.ReplacementChar
+		return !visible || unicode.IsSpace(c) && c != ' '
 	})
 }
 
-// Allow notes that the person has allowed a folder that Askable has returned. A missing one,
-// or one that has become another, does not count. With an error it could not be recorded,
-// and counts only until the program ends.
+// Allow notes that the person has allowed a folder that Askable returned. A folder that is missing,
+// or has become another, does not count. If Allow returns an error, the folder could not be
+// recorded, and counts only until the program ends.
 func (r *Reach) Allow(ctx context.Context, real string) (counts bool, err error) {
 	if info, err := os.Lstat(real); err != nil || !info.IsDir() || r.o.Rules.Real(real) != real {
 		return false, nil //nolint:nilerr // it does not count

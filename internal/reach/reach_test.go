@@ -102,7 +102,7 @@ func TestFind(t *testing.T) {
 	w.expect(w.reach(w.at(".dotfiles"), w.at(".config/nvim")), map[string]bool{w.at(".dotfiles/vim"): true, w.at(".config/nvim"): true, w.at(".config"): false})
 }
 
-// TestRoots: what the host has open counts as long as it has it open.
+// TestRoots checks that a folder counts for as long as the host has it open.
 func TestRoots(t *testing.T) {
 	w := newWorld(t)
 	r := w.reach()
@@ -121,7 +121,8 @@ func TestRoots(t *testing.T) {
 	w.expect(r, map[string]bool{relay: false})
 }
 
-// TestRemembered: what is on record counts by the rules, and as the folder that was recorded.
+// TestRemembered checks that recorded folders count if the rules let them, and only as the folders
+// that were recorded.
 func TestRemembered(t *testing.T) {
 	w := newWorld(t)
 	state := filepath.Join(w.outside, "state")
@@ -143,7 +144,7 @@ func TestRemembered(t *testing.T) {
 	w.expect(w.reach(w.outside), map[string]bool{w.at("src/relay"): false, w.at(".config/nvim"): false, filepath.Join(w.outside, "x"): true})
 }
 
-// TestAllow: an answer is for the folder that was asked about, and what is below it.
+// TestAllow checks that an answer is for the folder in question and all folders below it.
 func TestAllow(t *testing.T) {
 	w := newWorld(t)
 	r := w.reach(w.at("src/relay"))
@@ -174,8 +175,8 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// TestRefusalTellsNothing: it has the same words whether a folder is there or not, and
-// wherever links lead.
+// TestRefusalTellsNothing checks that a refusal depends neither on whether a folder is there nor on
+// the targets of links.
 func TestRefusalTellsNothing(t *testing.T) {
 	w := newWorld(t)
 	r := w.reach(w.at("src/relay"))
@@ -197,7 +198,7 @@ func TestRefusalTellsNothing(t *testing.T) {
 	}
 }
 
-// TestCase: where case makes no difference on the disk, it makes none here.
+// TestCase checks that case makes a difference only if it makes one on the disk.
 func TestCase(t *testing.T) {
 	w := newWorld(t)
 	upper := filepath.Join(w.home, "SRC", "RELAY")

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// Way is how a folder came to be usable.
+// Way is the reason why a folder may be usable.
 type Way int
 
 const (
@@ -38,20 +38,20 @@ type Rules struct {
 type kept struct {
 	path, why string
 	key       key
-	// itself is true where only the folder is meant, not those below it.
+	// itself is true if it stands for the folder only, not for those below it.
 	itself bool
-	// own is true where the environment names the folder. A folder above it may be a project,
-	// since a variable can name any folder.
+	// own is true if the environment names the folder. A folder above it may be a project,
+	// because a variable can name any folder.
 	own bool
 }
 
-// keptText is the list of them; its head explains the format.
+// keptText lists the kept folders; its head explains the format.
 //
 //go:embed kept.txt
 var keptText string
 
-// keptAnywhere are the names of folders that hold credentials wherever they are, keptInHome
-// the paths of those in a home.
+// keptAnywhere has the names of folders that hold credentials at any place, keptInHome the paths of
+// those in a home.
 var keptAnywhere, keptInHome = readKept(keptText)
 
 func readKept(text string) (anywhere map[string]string, inHome []kept) {
@@ -71,7 +71,7 @@ func readKept(text string) (anywhere map[string]string, inHome []kept) {
 	return anywhere, inHome
 }
 
-// variables are those that move a folder of the home elsewhere.
+// variables names the variables that move a folder of the home elsewhere.
 var variables = map[string]string{
 	"XDG_CONFIG_HOME": ".config", "XDG_DATA_HOME": ".local/share", "XDG_STATE_HOME": ".local/state", "XDG_CACHE_HOME": ".cache",
 	"APPDATA": "AppData/Roaming", "LOCALAPPDATA": "AppData/Local",
@@ -79,8 +79,8 @@ var variables = map[string]string{
 	"CLOUDSDK_CONFIG": ".config/gcloud", "PASSWORD_STORE_DIR": ".password-store", "PULUMI_HOME": ".pulumi",
 }
 
-// systems are folders of the system that are never a project, guarded those that count only
-// where the person works in them.
+// systems are folders of the system that are never a project, guarded those that count only if the
+// person works in them.
 var (
 	systems = map[string]lang.Text{"/proc": lang.T("it is the system's view of its processes"), "/sys": lang.T("it is the system's view of its devices")}
 	guarded = map[string]lang.Text{
@@ -89,8 +89,8 @@ var (
 	}
 )
 
-// homeFolders returns the homes of the person: that of the environment, which a project may
-// have made up, and that of their account.
+// homeFolders returns the homes of the person: that of the environment, which a project may have
+// made up, and that of their account.
 func homeFolders() []string {
 	var out []string
 	add := func(home string) {
@@ -160,13 +160,13 @@ func both(path string) []string {
 	return []string{path}
 }
 
-// Judge returns why a folder that came by a way may not be used; empty if it may. The path is
-// absolute and clean; Real removes its links.
+// Judge returns the reason why a folder that came by a way may not be used, or an empty text if it
+// may. The path is absolute and clean, and has no links if it comes from Real.
 func (r Rules) Judge(folder string, by Way) lang.Text {
 	if why := r.never(folder); !why.Empty() {
 		return why
 	}
-	if by == Asked && r.hidden(folder) {
+	if by == Asked && r.isHidden(folder) {
 		return lang.T("it lies in a hidden folder of the home folder, where programs keep their settings")
 	}
 	if by == Asked || by == Listed {
@@ -175,7 +175,7 @@ func (r Rules) Judge(folder string, by Way) lang.Text {
 	return lang.Text{}
 }
 
-// never returns why a folder may not be used, whichever way it came.
+// never returns the reason why a folder may not be used in any way, or an empty text.
 func (r Rules) never(folder string) lang.Text {
 	if filepath.Dir(folder) == folder {
 		return lang.T("it is the root of the disk")
@@ -205,7 +205,7 @@ func (r Rules) never(folder string) lang.Text {
 	return systemFolder(folder, systems)
 }
 
-// phrase is the text of a line of kept.txt.
+// phrase returns the text of a line of kept.txt.
 func phrase(why string) lang.Text { return lang.T(why) }
 
 func systemFolder(folder string, of map[string]lang.Text) lang.Text {
@@ -225,21 +225,22 @@ func systemFolder(folder string, of map[string]lang.Text) lang.Text {
 	return lang.Text{}
 }
 
-// documents are folders below the hidden ones in which people keep their own files.
+// documents are folders below hidden ones in which people keep their own files.
 var documents = []string{"Library/Mobile Documents", "Library/CloudStorage"}
 
-// hidden reports whether a folder lies in a hidden one of a home, which is for programs.
-func (r Rules) hidden(folder string) bool {
+// isHidden reports whether a folder lies in a hidden one of a home, which is for programs.
+func (r Rules) isHidden(folder string) bool {
 	at := keyOf(folder)
 	for n, home := range r.homeKeys {
 		if !at.below(home) {
 			continue
 		}
-		own := slices.ContainsFunc(documents, func(name string) bool {
+		isDocument := slices.ContainsFunc(documents, func(name string) bool {
 			return at.below(keyOf(filepath.Join(r.homes[n], filepath.FromSlash(name))))
 		})
 		first, _, _ := strings.Cut(string(at[len(home)+1:]), "/")
-		if !own && (strings.HasPrefix(first, ".") || first == "library" || first == "appdata") {
+		forPrograms := strings.HasPrefix(first, ".") || first == "library" || first == "appdata"
+		if forPrograms && !isDocument {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
-// TestJudge says of paths, none of which is there, by which ways they may be used.
+// TestJudge lists the ways in which paths may be used, none of which exists.
 func TestJudge(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the paths are those of other systems")
@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 		"/home/ana/snap/code/relay":                     "okla",
 		"/proceedings/relay":                            "okla",
 		"/home/ana/src/gh":                              "okla",
-		// Hidden folders of a home: for a person who works in them.
+		// Hidden folders of a home, for a person who works in them.
 		"/home/ana/.dotfiles":                 "okl",
 		"/home/ana/.config/nvim":              "okl",
 		"/home/ana/.config/ghostty":           "okl",
@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 		"/proc":               "",
 		"/proc/1/root/home/x": "",
 		"/sys/kernel":         "",
-		// Homes, and what holds them.
+		// Homes, and the folders above them.
 		"/":                 "",
 		"/home":             "",
 		"/HOME":             "",
@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 		"/var":              "",
 		"/var/accounts":     "",
 		"/var/accounts/ana": "",
-		// Credentials, what is below them, and what holds them.
+		// Credentials, and the folders below and above them.
 		"/home/ana/.ssh":                                 "",
 		"/home/ana/.SSH/keys":                            "",
 		"/home/ana/.ſsh":                                 "",
@@ -128,7 +128,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestHomesOfTheAccount: a home that the environment has made up does not open the true one.
+// TestHomesOfTheAccount checks that a home that the environment has made up does not open the true one.
 func TestHomesOfTheAccount(t *testing.T) {
 	true1 := reach.NewRules(nil, nil)
 	made := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// longest is the number of bytes of a word after which the rest is left out: keys and
-// checksums are not found by their ends.
+// longest is the length of a word in bytes after which the rest is left out, for example of a key or
+// checksum, which nobody looks for by its end.
 const longest = 64
 
 // token is a word of a text, in small letters.
@@ -22,17 +22,17 @@ type token struct {
 	text string
 	// han marks a run of a script without spaces, which has more than one word.
 	han bool
-	// joined marks the parts of a compound as one word; it follows them.
+	// joined marks a whole compound, which follows its parts.
 	joined bool
 }
 
-// tokens takes a text apart. An identifier, a path or a compound gives its parts, and then
-// what is written together in one: getUserById, get_user_by_id and get-user-by-id are the same.
+// tokens takes a text apart. An identifier, a path or a compound gives its parts, and then the whole
+// as one word: getUserById, get_user_by_id and get-user-by-id are the same.
 func tokens(text string) []token {
 	s := scanner{text: []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))}
 	for s.at < len(s.text) {
 		switch r := s.text[s.at]; {
-		case unspaced(r):
+		case isUnspaced(r):
 			s.run()
 		case inWord(r):
 			s.word()
@@ -52,10 +52,10 @@ type scanner struct {
 // run takes a run of characters of a script without spaces.
 func (s *scanner) run() {
 	start := s.at
-	for s.at < len(s.text) && unspaced(s.text[s.at]) {
+	for s.at < len(s.text) && isUnspaced(s.text[s.at]) {
 		s.at++
 	}
-	s.out = append(s.out, token{text: simplified(s.text[start:s.at]), han: true})
+	s.out = append(s.out, token{text: simplify(s.text[start:s.at]), han: true})
 }
 
 // word takes a word with everything that is joined to it without a space.
@@ -63,7 +63,7 @@ func (s *scanner) word() {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
 		r := s.text[s.at]
-		if !inWord(r) && (!joins(r) || s.at+1 == len(s.text) || !inWord(s.text[s.at+1])) {
+		if !inWord(r) && !s.linksWords() {
 			break
 		}
 	}
@@ -73,16 +73,16 @@ func (s *scanner) word() {
 	for _, segment := range strings.FieldsFunc(whole, joins) {
 		humps := camel(segment)
 		for _, part := range humps {
-			s.out = append(s.out, token{text: clipped(part, longest)})
+			s.out = append(s.out, token{text: clip(part, longest)})
 		}
 		if len(humps) > 1 {
-			wholes = append(wholes, joined(segment))
+			wholes = append(wholes, joinParts(segment))
 		}
 	}
 	if len(s.out)-first < 2 {
 		return
 	}
-	if all := joined(whole); !slices.Contains(wholes, all) {
+	if all := joinParts(whole); !slices.Contains(wholes, all) {
 		wholes = append(wholes, all)
 	}
 	for _, w := range wholes {
@@ -92,10 +92,16 @@ func (s *scanner) word() {
 	}
 }
 
+// linksWords reports whether the next character joins two words.
+func (s *scanner) linksWords() bool {
+	after := s.at + 1
+	return joins(s.text[s.at]) && after < len(s.text) && inWord(s.text[after])
+}
+
 func joins(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
 
-// joined returns a compound without what joins it; between digits a point stays.
-func joined(compound string) string {
+// joinParts returns a compound as one word. Between digits it keeps a point.
+func joinParts(compound string) string {
 	var b strings.Builder
 	var before rune
 	for _, r := range compound {
@@ -116,7 +122,11 @@ func camel(s string) []string {
 	var out []string
 	start := 0
 	for i := 1; i < len(r); i++ {
-		if unicode.IsUpper(r[i]) && (!unicode.IsUpper(r[i-1]) || i+1 < len(r) && unicode.IsLower(r[i+1])) && i-start > 0 {
+		if !unicode.IsUpper(r[i]) || i == start {
+			continue
+		}
+		behindAcronym := i+1 < len(r) && unicode.IsLower(r[i+1])
+		if behindAcronym || !unicode.IsUpper(r[i-1]) {
 			out = append(out, strings.ToLower(string(r[start:i])))
 			start = i
 		}
@@ -124,7 +134,7 @@ func camel(s string) []string {
 	return append(out, strings.ToLower(string(r[start:])))
 }
 
-func clipped(s string, limit int) string {
+func clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -132,10 +142,13 @@ func clipped(s string, limit int) string {
 }
 
 func inWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) && !unspaced(r)
+	if isUnspaced(r) {
+		return false
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-func unspaced(r rune) bool {
+func isUnspaced(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
@@ -161,8 +174,8 @@ func fold(s string) string {
 	return norm.NFC.String(b.String())
 }
 
-// stems are the forms under which a word is found: without its marks, and its stems in English
-// and French, the latter of the word with and without its marks.
+// stems has the forms under which a word is found: the word without its marks, its English stem, and
+// its French stems with and without its marks.
 type stems struct{ folded, en, fr, accented string }
 
 func stemsOf(text string) stems { return stemsIn(text, true, true) }
@@ -194,7 +207,7 @@ func (s stems) forms() []string {
 	return slices.Compact(out)
 }
 
-// eachBigram gives each pair of neighbours of a run; one character alone gives itself.
+// eachBigram calls f with each pair of neighbours of a run, or with the run if it has one character.
 func eachBigram(run string, f func(string)) {
 	r := []rune(run)
 	if len(r) == 1 {
@@ -205,7 +218,7 @@ func eachBigram(run string, f func(string)) {
 	}
 }
 
-// grams are numbers of parts of a text; each counts as often as it is there.
+// grams are numbers of parts of a text, with repetitions.
 type grams []uint32
 
 // wordGrams adds the groups of three letters of a word.
@@ -221,7 +234,7 @@ func pinyinGrams(to grams, run string) grams {
 	for _, r := range run {
 		h := uint32(hashBasis)
 		for _, l := range strings.TrimSpace(unidecode.Unidecode(string(r))) {
-			h = hashed(h, l)
+			h = hash(h, l)
 		}
 		if n++; n > 1 {
 			to = append(to, before*hashPrime^h)
@@ -234,8 +247,8 @@ func pinyinGrams(to grams, run string) grams {
 	return to
 }
 
-// each gives every gram once, with its count, always in the same order: sums of fractions depend
-// on it.
+// each calls f with every gram once, and its count. The order is always the same, because sums of
+// fractions depend on it.
 func (g grams) each(f func(gram uint32, n int)) {
 	slices.Sort(g)
 	for i := 0; i < len(g); {

@@ -38,13 +38,14 @@ func briefings(t testing.TB) (map[string][]recall.Doc, []objective) {
 	return projects, out
 }
 
-// TestBriefings: an objective of forty words, or of three, finds the notes of a small project that
-// belong to it, in any of the languages, and leaves the others out. Notes of others that share the
-// only word of a short objective count as others, though a reader may find that they belong to it. Every number is a floor below the one
-// that was measured, or a ceiling above it.
+// TestBriefings checks that an objective of forty words, or of three, finds the notes of a small
+// project that belong to it, in any of the languages, and leaves the others out. A note of another
+// subject that shares the only word of a short objective counts as one of the others, though a reader
+// may find that it belongs to it. Every number is a floor below the one that was measured, or a
+// ceiling above it.
 func TestBriefings(t *testing.T) {
 	projects, objectives := briefings(t)
-	floors := map[string][3]int{ // related found at least, unrelated and distractors kept at most
+	floors := map[string][3]int{ // at least this many related notes, at most this many unrelated ones and distractors
 		"0 tuned": {11, 2, 0}, "0 held": {8, 2, 0}, "370 tuned": {7, 0, 12}, "370 held": {4, 0, 12}, "10000 tuned": {4, 0, 4}, "10000 held": {2, 0, 4},
 		"0 short": {24, 4, 0}, "370 short": {17, 2, 45}, "10000 short": {13, 1, 90},
 	}

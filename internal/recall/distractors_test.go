@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
-// sentences makes notes of a language: a subject, its trouble, when, and what was done.
-// Half of the subjects are made of two nouns of the domains that the judged notes are about.
+// sentences makes notes of a language: a subject, its trouble, a time, and a remedy. Half of the
+// subjects are made of two nouns of the domains of the judged notes.
 type sentences struct {
 	form, subjects, troubles, times, remedies, nouns []string
 	pair                                             string

@@ -27,8 +27,8 @@ type Lexicon struct {
 	// runs has the terms of scripts without spaces; longestRun is in characters.
 	runs       map[string][]int32
 	longestRun int
-	// near returns what finds the words in single, which are terms, by a misspelt word. It is made
-	// when a word is first looked for.
+	// near returns the index that finds the words in single, which are terms, by a misspelt word. It is
+	// made for the first word that is looked for.
 	near   func() spellings
 	single []string
 }
@@ -47,7 +47,7 @@ type node struct {
 // MaxLine bounds a line of a lexicon, in bytes.
 const MaxLine = 8 << 10
 
-// Flaw is why a line of a lexicon is left out.
+// Flaw is the reason why a line of a lexicon is left out.
 type Flaw int
 
 // The flaws of a line.
@@ -67,9 +67,9 @@ type LineError struct {
 	Text, Language string
 }
 
-// ParseLexicon reads concepts, one on a line: a cell for each language, parted by tabs, each
-// with the language's tag and its terms, parted by bars: en|invoice|bill. Empty lines and lines
-// that begin with # are skipped. The errors name the lines that are left out.
+// ParseLexicon reads concepts, one on a line: a cell for each language, separated by tabs, with the
+// language's tag and its terms, separated by bars, for example en|invoice|bill. It skips empty lines
+// and lines that begin with #. The errors name the lines that are left out.
 func ParseLexicon(tsv []byte) (*Lexicon, []LineError) {
 	var concepts [][]term
 	var left []LineError
@@ -106,7 +106,7 @@ func parseConcept(line string) (out []term, flaw LineError) {
 		}
 		for _, w := range words[1:] {
 			w = strings.TrimSpace(w)
-			keys := keyed(tag, w)
+			keys := keysOf(tag, w)
 			if len(keys) == 0 {
 				return nil, LineError{Flaw: NothingToFind, Text: w, Language: tag}
 			}
@@ -183,9 +183,9 @@ const (
 	asRun     = "r "
 )
 
-// keyed returns the keys of a term: as written, and by its stems. There are none for a term
-// that could not be found.
-func keyed(language, text string) []string {
+// keysOf returns the keys of a term: as written, and by its stems. A term that could not be found has
+// none.
+func keysOf(language, text string) []string {
 	keys := []string{asWritten}
 	switch language {
 	case "en":
@@ -224,15 +224,15 @@ func keyed(language, text string) []string {
 	return keys
 }
 
-// scan gives the concepts of each term in the words of a text. A nil entry of words separates.
+// scan calls f with the concepts of each term in the words of a text. No term goes across a nil word.
 func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
 	for i := range words {
 		l.from(words, i, func(to int, concepts []int32) { f(i, to, concepts) })
 	}
 }
 
-// from gives the concepts of the terms that begin at one word, shorter ones first. Where a term
-// is there as written, those that share only its stems do not count.
+// from calls f with the concepts of the terms that begin at one word, shorter ones first. If a term is
+// there as written, those that share only its stems do not count.
 func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) {
 	if words[i] == nil || glue[words[i].folded] {
 		return
@@ -275,7 +275,7 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 	}
 }
 
-// scanRun gives each term in a run of a script without spaces.
+// scanRun calls f with each term in a run of a script without spaces.
 func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int32)) {
 	for at := range run {
 		end := at
@@ -289,7 +289,7 @@ func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int
 	}
 }
 
-// misspelt gives the concepts of words with a very similar spelling.
+// misspelt calls f with the concepts of words with a very similar spelling.
 func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float64)) {
 	l.near().find(word, func(id uint32, shared int) {
 		if like := likeness(word, l.single[id], shared, true); like >= 0.8 {

@@ -28,9 +28,9 @@ func TestLexicon(t *testing.T) {
 				t.Errorf("line %d has no term of %q", n+1, terms[0])
 			}
 			for _, term := range terms[1:] {
-				for i, k := range keyed(terms[0], term) {
+				for i, k := range keysOf(terms[0], term) {
 					if i > 0 {
-						break // stems may be those of other terms
+						break // other terms may have the same stems
 					}
 					id := terms[0] + " " + k
 					if other, ok := meaning[id]; ok && other != line {

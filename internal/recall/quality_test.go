@@ -90,7 +90,7 @@ func ours(docs []recall.Doc) finder {
 	}
 }
 
-// substring ranks by how many words of the query a note contains, as a search through files would.
+// substring ranks by the number of the query's words in a note, as a search through files would.
 func substring(docs []recall.Doc) finder {
 	texts := make([]string, len(docs))
 	for i, d := range docs {
@@ -109,7 +109,7 @@ func substring(docs []recall.Doc) finder {
 	}
 }
 
-// bm25 is the plain formula over words in small letters.
+// bm25 ranks by the plain formula over words in small letters.
 func bm25(docs []recall.Doc) finder {
 	split := func(s string) []string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -186,7 +186,7 @@ func measure(q judged, found []string) (ndcg, rr float64) {
 	return got / best, rr
 }
 
-// mean is the average of what was measured over queries.
+// mean is the average of the measures of some queries.
 type mean struct{ ndcg, rr, n float64 }
 
 func (m *mean) add(ndcg, rr float64) { m.ndcg, m.rr, m.n = m.ndcg+ndcg, m.rr+rr, m.n+1 }
@@ -220,12 +220,13 @@ func judge(queries []judged, find finder, failed func(judged, []string)) results
 
 // The halves of the judged set. The ranking was chosen with the tuned one. The held one was written
 // after the first lexicon, but its author knew it when he added more domains; the fresh one came
-// after those, and no query of it was looked at since.
+// after those, and nobody has looked at its queries afterwards.
 var halves = []string{"tuned", "held", "fresh"}
 
 var categories = []string{"exact", "inflection", "identifier", "typo", "paraphrase", "cross"}
 
-// floors hold what was reached, with some room: nDCG@5 by half, overall and for each category.
+// floors has the least accepted nDCG@5 by half, overall and for each category, somewhat below the one
+// that was measured.
 var floors = map[int]map[string][7]float64{
 	370: {
 		"tuned": {0.84, 0.95, 0.95, 0.95, 0.88, 0.45, 0.86},
@@ -239,8 +240,8 @@ var floors = map[int]map[string][7]float64{
 	},
 }
 
-// TestQuality prints, with -v, how well judged queries find their notes among others, beside a
-// search for substrings and plain BM25. RECALL_FAILED names a half whose failures are listed.
+// TestQuality prints, with -v, the measures of the judged queries beside those of a search for
+// substrings and of plain BM25. If RECALL_FAILED names a half, its failures are listed.
 func TestQuality(t *testing.T) {
 	notes, queries := judgedNotes(t), judgedQueries(t)
 	for _, n := range []int{370, 10000} {
@@ -282,8 +283,8 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestWeakHits: the best hit of a query that no note answers is mostly weak, and that of a query
-// with an answer seldom. Hit.Weak has its numbers from here.
+// TestWeakHits checks that the best hit of a query is mostly weak if no note answers the query, and
+// seldom if one does. The numbers of Hit.Weak come from it.
 func TestWeakHits(t *testing.T) {
 	for _, n := range []int{0, 370, 10000} {
 		x := built(append(distractors(n), judgedNotes(t)...))

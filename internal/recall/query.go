@@ -10,34 +10,34 @@ import (
 // query is a search text taken apart.
 type query struct {
 	units []unit
-	known map[string]int // units by their name
+	known map[string]int // indexes of units by their name
 	grams grams
 }
 
-// unit is a part of a query that counts once, whichever of its readings a document has.
+// unit is a part of a query that counts once, by any of its readings.
 type unit struct {
-	// spare marks a unit that does not count against a document that is without it.
+	// spare is true if the unit does not count against a document that lacks it.
 	spare    bool
 	readings []reading
-	// name is the same for units that mean the same.
+	// name is the same if two units mean the same.
 	name string
 	weak bool
 }
 
-// reading is one way to have a unit: the documents, and how surely it is what was meant.
+// reading is one way in which documents have a unit, with its weight: how surely it was meant.
 type reading struct {
 	posts  []posting
 	weight float64
 }
 
-// Weights of the readings of a unit, from the word as written to what it may have been.
+// Weights of the readings of a unit, from the word as written to a guess at another word.
 const (
 	asStem     = 0.95
 	asConcept  = 0.85
 	asPhrase   = 0.95 // a concept of several words
 	asSpelling = 0.9
 	asPart     = 0.7
-	asSure     = 0.75 // and above
+	asSure     = 0.75 // the least weight of a reading that is not a guess
 )
 
 // longestQuery bounds the work of a search, in bytes.
@@ -45,7 +45,7 @@ const longestQuery = 8 << 10
 
 func (x *Index) query(text string) query {
 	q := query{known: map[string]int{}}
-	all := tokens(clipped(text, longestQuery))
+	all := tokens(clip(text, longestQuery))
 	anyContent := false
 	for i, t := range all {
 		anyContent = anyContent || t.han || x.content(t, i)
@@ -74,10 +74,13 @@ func (x *Index) query(text string) query {
 	return q
 }
 
-// content reports whether a word says something. The French comment, which asks, begins its
-// question.
+// content reports whether a word says something. At the beginning of a query, "comment" is the French
+// "how".
 func (x *Index) content(t token, at int) bool {
-	return len(t.text) > 1 && !stopWords()[fold(t.text)] && (at > 0 || t.text != "comment")
+	if at == 0 && t.text == "comment" {
+		return false
+	}
+	return len(t.text) > 1 && !stopWords()[fold(t.text)]
 }
 
 // addPhrase adds the units of words in a row, the longest terms of the lexicon first.
@@ -91,7 +94,7 @@ func (q *query) addPhrase(x *Index, words []word) {
 		x.lexicon.from(row, i, func(to int, found []int32) { end, concepts = to, found })
 		skipped := words[i].posts != nil
 		if end > i+1 {
-			u := unit{name: named(concepts, "")}
+			u := unit{name: nameOf(concepts, "")}
 			u.topics(x, concepts, asPhrase)
 			for _, w := range words[i:end] {
 				if w.posts == nil {
@@ -122,7 +125,7 @@ func (q *query) add(u unit) {
 	q.units = append(q.units, u)
 }
 
-func named(concepts []int32, word string) string {
+func nameOf(concepts []int32, word string) string {
 	if len(concepts) == 0 {
 		return word
 	}
@@ -134,7 +137,7 @@ func (x *Index) conceptsOf(s *stems) (out []int32) {
 	return out
 }
 
-// addJoined adds a compound as one word, where documents have it.
+// addJoined adds a compound as one word, if documents have it.
 func (q *query) addJoined(x *Index, text string) {
 	s := x.stems(text)
 	u := unit{spare: true, name: "=" + s.folded}
@@ -156,9 +159,9 @@ func (u *unit) topics(x *Index, concepts []int32, weight float64) {
 	}
 }
 
-// word returns the unit of a word: its forms, its concepts, similar spellings.
+// word returns the unit of a word, with its forms, its concepts and similar spellings.
 func (x *Index) word(s stems, concepts []int32) unit {
-	u := unit{name: named(concepts, s.en), weak: weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]}
+	u := unit{name: nameOf(concepts, s.en), weak: weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]}
 	taken := map[uint32]bool{}
 	for _, form := range s.forms() {
 		for _, id := range x.forms[form] {
@@ -208,7 +211,7 @@ func (q *query) addRun(x *Index, run string) {
 		}
 		q.addRest(x, run[rest:at])
 		if concepts != nil {
-			u := unit{name: named(concepts, ""), weak: weakWords()[run[at:end]]}
+			u := unit{name: nameOf(concepts, ""), weak: weakWords()[run[at:end]]}
 			if id, ok := x.ids[run[at:end]]; ok {
 				u.readings = append(u.readings, reading{x.words[id].posts, 1})
 			}
@@ -250,7 +253,7 @@ func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
 	return best, concepts
 }
 
-// idf is the rarity of a unit that n documents have.
+// idf returns the rarity of a unit that n documents have.
 func (x *Index) idf(n int) float64 {
 	all := float64(len(x.keys))
 	return math.Log(1 + (all-float64(n)+0.5)/(float64(n)+0.5))

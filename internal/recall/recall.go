@@ -1,5 +1,5 @@
-// Package recall finds short texts by their words: in another inflection, with slips of the keys,
-// by an identifier however it is written, and in another language of English, French and Chinese.
+// Package recall finds short texts by their words, even if the query has another inflection, a slip of
+// the keys or another spelling of an identifier, or is in another language of English, French and Chinese.
 // It works in memory, calls nothing, and reads no file.
 //
 // An [Index] holds documents ([Doc]). A word of a document is found by its stems in English and
@@ -33,9 +33,9 @@ import (
 type Doc struct {
 	Key  string
 	Text string
-	// Extra are words beside the text, such as tags.
+	// Extra has words beside the text, for example tags.
 	Extra []string
-	// Time decides between documents that match equally well: the later is first.
+	// Time decides if documents match equally well: the later one is first.
 	Time int64
 }
 
@@ -49,7 +49,7 @@ type Hit struct {
 	Coverage float64
 	// Cosine is the likeness of the spellings of both texts, from 0 to 1.
 	Cosine float64
-	// Proof is what the query and the document have in common, counted in words that only this
+	// Proof is the common part of the query and the document, counted in words that only this
 	// document has. Unlike Coverage it does not fall with the length of the query.
 	Proof float64
 }
@@ -70,19 +70,19 @@ type Index struct {
 	ids     map[string]uint32
 	words   []word
 	forms   map[string][]uint32 // words by each of their forms
-	near    spellings           // words by the letters they share
+	near    spellings           // words by their groups of letters
 	topics  map[int32][]posting // documents by concept
 	grams   map[uint32][]posting
 }
 
-// document is a Doc in its slot; an empty slot has a length below zero.
+// document is a Doc in its slot. If the slot is empty, its length is below zero.
 type document struct {
 	Doc
 	length float32 // in words
 	norm   float32 // of its grams
 }
 
-// posting is a document's number, and in the last 8 bits how often it has the word.
+// posting is a document's number, with the count of the word in the last 8 bits.
 type posting uint32
 
 func (p posting) doc() uint32    { return uint32(p >> 8) }
@@ -107,8 +107,8 @@ func New(l *Lexicon) *Index {
 // Len returns the number of documents.
 func (x *Index) Len() int { return len(x.keys) }
 
-// Put adds a document, in the place of the one with its key. The cost does not grow with the
-// number of documents, but for the copying of lists of numbers.
+// Put adds a document, and replaces the one with its key, if any. The cost does not grow with the
+// number of documents, except for the copying of lists of numbers.
 func (x *Index) Put(d Doc) {
 	x.Drop(d.Key)
 	slot := uint32(len(x.docs)) // #nosec G115 -- below 2^24 documents
@@ -129,7 +129,7 @@ func (x *Index) Put(d Doc) {
 	c.grams.each(func(gram uint32, n int) {
 		p := post(slot, n)
 		x.grams[gram] = insert(x.grams[gram], p)
-		sum += damped(p) * damped(p)
+		sum += dampingOf(p) * dampingOf(p)
 	})
 	x.docs[slot] = document{Doc: d, length: float32(c.length), norm: float32(math.Sqrt(sum))}
 	x.length += float64(c.length)
@@ -191,10 +191,10 @@ func remove(list []posting, doc uint32) []posting {
 	return list
 }
 
-// damping is the weight of a gram that is there n times.
+// damping returns the weight of a gram that a text has n times.
 func damping(n int) float64 { return 1 + math.Log(float64(n)) }
 
-// dampings are the weights of all counts that a posting can have: logarithms take time.
+// dampings has the weights of all counts of a posting, because logarithms take time.
 var dampings = func() (all [256]float64) {
 	for n := 1; n < len(all); n++ {
 		all[n] = damping(n)
@@ -202,7 +202,7 @@ var dampings = func() (all [256]float64) {
 	return all
 }()
 
-func damped(p posting) float64 { return dampings[p&255] }
+func dampingOf(p posting) float64 { return dampings[p&255] }
 
 // contents is a document taken apart.
 type contents struct {
@@ -278,7 +278,7 @@ func gramsOf(text string) (out grams) {
 	return out
 }
 
-// stems returns those of a word, which the index may know.
+// stems returns the stems of a word, from the index if it knows the word.
 func (x *Index) stems(text string) *stems {
 	if id, ok := x.ids[text]; ok {
 		return &x.words[id].stems

@@ -18,7 +18,7 @@ func keys(hits []recall.Hit) (out []string) {
 	return out
 }
 
-// TestSearch: each query finds the one note that has it in another form.
+// TestSearch checks that each query finds the one note that has it in another form.
 func TestSearch(t *testing.T) {
 	x := built([]recall.Doc{
 		{Key: "deploy", Text: "Le déploiement de la semaine passée a échoué"},
@@ -78,8 +78,8 @@ func TestTheLaterOfEqualsIsFirst(t *testing.T) {
 	}
 }
 
-// TestDropLeavesNothing: after any puts, replacements and drops, the index answers as one that was
-// built of what is left.
+// TestDropLeavesNothing checks that, after puts, replacements and drops, an index answers as one that
+// was built of the remaining documents.
 func TestDropLeavesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pool := append(distractors(200), judgedNotes(t)...)
@@ -146,7 +146,7 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestReadersShare: searches at the same time give what each gives alone.
+// TestReadersShare checks that searches at the same time have the results of each alone.
 func TestReadersShare(t *testing.T) {
 	x := built(append(distractors(200), judgedNotes(t)...))
 	queries := judgedQueries(t)[:40]
@@ -169,8 +169,8 @@ func TestReadersShare(t *testing.T) {
 	wg.Wait()
 }
 
-// FuzzIndex: no text breaks the index, every document is found by its own words or has none, and
-// a document that is dropped leaves no trace.
+// FuzzIndex checks that no text breaks the index, that every document is found by its own words if it
+// has any, and that a document that is dropped leaves no trace.
 func FuzzIndex(f *testing.F) {
 	for _, s := range []string{"", "getUserById", "déploiement", "測試資料庫", "a_b-c/d.e", "\xff\x00", "ﬁn İstanbul ß", "👩‍💻 コード ก็", "１２３ 1.2.3", strings.Repeat("aB_", 300), "e\u0301\u0301", "comment"} {
 		f.Add(s, s)
@@ -195,7 +195,8 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// FuzzParseLexicon: every line is a concept, a problem, or skipped, and what was read can be used.
+// FuzzParseLexicon checks that every line is a concept, a problem, or skipped, and that the lexicon
+// can be used.
 func FuzzParseLexicon(f *testing.F) {
 	for _, s := range []string{"en|a|invoice\tfr|facture\tzh|发票", "# c\n\nen|x", "en|\tfr|", "zz|ok|ко\n|", "\xff", "en|the of\tzh|的"} {
 		f.Add([]byte(s), "invoice 发票")

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// How soon repetition stops to count, and how much length does, in BM25; the weight of the cosine
-// beside it; and how much more a document counts that has the whole query. They were chosen on
-// the notes and queries of testdata that are marked as tuned.
+// The parameters of BM25 for repetition and length, the weight of the cosine beside it, and the extra
+// weight of a document that has the whole query. They were chosen on the notes and queries of testdata
+// that are marked as tuned.
 const (
 	saturation  = 1.2
 	lengthBias  = 0.4
@@ -16,13 +16,13 @@ const (
 	wholeness   = 1
 )
 
-// Search returns the best documents for a query, best first, at most limit. keep decides by key
-// which documents take part; nil takes all.
+// Search returns the best documents for a query, best first, at most limit. If keep is not
+// nil, it decides by key which documents take part.
 func (x *Index) Search(text string, limit int, keep func(key string) bool) []Hit {
-	return x.searched(text).best(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
+	return x.boardFor(text).best(limit, keep, func(h Hit) bool { return h.Coverage > 0 || h.Cosine > 0.1 })
 }
 
-func (x *Index) searched(text string) *board {
+func (x *Index) boardFor(text string) *board {
 	q := x.query(text)
 	b := x.board()
 	for _, u := range q.units {
@@ -36,9 +36,9 @@ func (x *Index) searched(text string) *board {
 type board struct {
 	*Index
 	score, covered, cosine, proof []float32
-	whole, possible               float64 // what a document could have of covered and proof
+	whole, possible               float64 // the most that a document could have of covered and proof
 	average                       float64 // length of a document
-	// Of one unit: the points and the weight of the best reading, and the documents that have any.
+	// For one unit: the points and the weight of the best reading, and the documents that have any.
 	value, match []float32
 	touched      []uint32
 }
@@ -51,7 +51,7 @@ func (x *Index) board() *board {
 }
 
 // add counts a unit: each document by its best reading. The unit is as rare as the documents that
-// surely have it; a guess that is common must not make it so.
+// surely have it, because a common guess must not make it common.
 func (b *board) add(u unit) {
 	for _, r := range u.readings {
 		for _, p := range r.posts {
@@ -94,14 +94,13 @@ func (b *board) add(u unit) {
 	b.touched = b.touched[:0]
 }
 
-// What a long text and a document must have in common for the document to belong to it: the worth
-// of one word and a half that no other document has, or, for the best one among few documents, of
-// eight tenths of a word; or six tenths of what a short text could have, for which words that no
-// document has count little. Every word is as rare as among fifty documents more, because among
-// five a word is rare by chance; and weak words count less. In the projects of testdata, of three to
-// eight notes, a long objective finds 21 of 27 related notes and 4 of 157 others (without the
-// exception for the best one: 17, and none); of short objectives it is 28 of 31, and 3 of 216. A
-// lesson that is missing costs more than a note too many.
+// The least proof for a document to belong to a long text: the worth of one word and a half that no
+// other document has, or of eight tenths of a word for the best one among few documents. A short text
+// needs six tenths of its greatest possible proof, in which words that no document has count little.
+// Every word is as rare as among fifty documents more, because among five a word is rare by chance,
+// and weak words count less. In the projects of testdata, of three to eight notes, a long objective
+// finds 21 of 27 related notes and 4 of 157 others (17 and none without the exception for the best
+// one), short objectives 28 of 31, and 3 of 216. A missing lesson costs more than a note too many.
 const (
 	enoughProof = 1.5
 	firstProof  = 0.8
@@ -109,16 +108,16 @@ const (
 	asNobodys   = 0.2
 	asWeak      = 0.4
 	background  = 50
-	// crowded is how many documents leave no exception for the best one.
+	// crowded is the number of documents from which on the best one is not an exception.
 	crowded = 5000
 )
 
-// rarity is how rare a unit is that n documents have, among background documents more.
+// rarity returns the rarity of a unit that n documents have, among background documents more.
 func (b *board) rarity(n int) float64 {
 	return math.Log(1 + (float64(len(b.keys)+background-n)+0.5)/(float64(n)+0.5))
 }
 
-// proofOf is how much a unit proves that n documents have, from 0 to 1.
+// proofOf returns the proof, from 0 to 1, of a unit that n documents have.
 func (b *board) proofOf(n int, weak bool) float32 {
 	p := b.rarity(n) / b.rarity(1)
 	if weak {
@@ -135,7 +134,7 @@ func (b *board) addGrams(g grams) {
 		w := damping(n) * b.idf(len(posts))
 		sum += w * w
 		for _, p := range posts {
-			b.cosine[p.doc()] += float32(w * damped(p))
+			b.cosine[p.doc()] += float32(w * dampingOf(p))
 		}
 	})
 	norm := float32(math.Sqrt(sum))
@@ -159,6 +158,9 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 	order := func(a, c found) int {
 		return cmp.Or(cmp.Compare(c.Score, a.Score), cmp.Compare(c.time, a.time), cmp.Compare(a.Key, c.Key))
 	}
+	if limit <= 0 {
+		return []Hit{}
+	}
 	var top []found
 	for d := range b.score {
 		doc := &b.docs[d]
@@ -170,7 +172,10 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 			f.Coverage = min(1, float64(b.covered[d])/b.whole)
 			f.Score *= 1 + wholeness*f.Coverage
 		}
-		if limit <= 0 || len(top) == limit && order(f, top[limit-1]) > 0 || !worth(f.Hit) || keep != nil && !keep(doc.Key) {
+		if len(top) == limit && order(f, top[limit-1]) > 0 {
+			continue
+		}
+		if !worth(f.Hit) || keep != nil && !keep(doc.Key) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(top, f, order)
@@ -185,9 +190,9 @@ func (b *board) best(limit int, keep func(string) bool, worth func(Hit) bool) []
 	return out
 }
 
-// Similar returns the documents whose spelling is at least that close to a text, closest first,
-// at most limit. It does not go through the lists of the most frequent grams: a document that is
-// close must have most of the others, and only for those documents are they looked up.
+// Similar returns the documents whose spelling is at least that close to a text, closest first, at
+// most limit. It only looks the most frequent grams up for documents that have most of the others,
+// because no other document can be close.
 func (x *Index) Similar(text string, limit int, least float64, keep func(key string) bool) []Hit {
 	type list struct {
 		posts  []posting
@@ -205,7 +210,7 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	for len(lists) > 0 && rest > min(0.25, least*least)*sum {
 		rest -= lists[0].weight * lists[0].weight
 		for _, p := range lists[0].posts {
-			b.cosine[p.doc()] += float32(lists[0].weight * damped(p))
+			b.cosine[p.doc()] += float32(lists[0].weight * dampingOf(p))
 		}
 		lists = lists[1:]
 	}
@@ -217,7 +222,7 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 		}
 		for _, l := range lists {
 			if at, _ := slices.BinarySearch(l.posts, post(uint32(d), 0)); at < len(l.posts) && l.posts[at].doc() == uint32(d) { // #nosec G115 -- below 2^24
-				dot += l.weight * damped(l.posts[at])
+				dot += l.weight * dampingOf(l.posts[at])
 			}
 		}
 		b.cosine[d] = float32(dot / whole)
@@ -226,11 +231,11 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	return b.best(limit, keep, func(h Hit) bool { return h.Cosine >= least-1e-6 })
 }
 
-// Relevant returns the documents that belong to a long text, such as the objective of a task with
-// the titles of its sprints, the best first. Coverage cannot judge these: most words of an objective
-// are in no note, however well a note fits.
+// Relevant returns the documents that belong to a long text, for example the objective of a task with
+// the titles of its sprints, the best first. Coverage cannot judge these, because most words of an
+// objective are not even in a note that fits.
 func (x *Index) Relevant(text string, limit int, keep func(key string) bool) []Hit {
-	b := x.searched(text)
+	b := x.boardFor(text)
 	short := b.possible * partOfProof
 	// The more documents there are, the more of them share one word with any text.
 	crowd := max(0, min(1, math.Log(float64(len(x.keys))/background)/math.Log(crowded/background)))

@@ -1,13 +1,12 @@
 package recall
 
-// spellings finds words by the letters they share: for each three neighbouring letters, the
-// words that have them.
+// spellings finds words by common letters: it has the words for each three neighbouring letters.
 type spellings map[uint32][]uint32
 
 // asPrefix is the likeness of a word to one that begins with it.
 const asPrefix = 0.6
 
-// shortest is the number of letters from which a word is found by a similar spelling.
+// shortest is the least number of letters of a word that is found by a similar spelling.
 const shortest = 4
 
 func (s spellings) add(word string, id uint32) {
@@ -33,7 +32,7 @@ func spelt(word string) bool {
 	return n >= shortest
 }
 
-// find gives the words that share letters with this one, with how many groups of three.
+// find calls f with the words that share groups of three letters with this one, and their number.
 func (s spellings) find(word string, f func(id uint32, shared int)) {
 	shared := map[uint32]int{}
 	threes(word, func(g uint32) {
@@ -46,29 +45,29 @@ func (s spellings) find(word string, f func(id uint32, shared int)) {
 	}
 }
 
-// The numbers of groups are hashes as Fowler, Noll and Vo have them.
+// The numbers of groups are hashes by the method of Fowler, Noll and Vo (FNV-1a).
 const (
 	hashBasis = 2166136261
 	hashPrime = 16777619
 )
 
-func hashed(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
+func hash(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
 
-// threes gives a number for each three neighbouring letters of a word, whose beginning and end
+// threes calls f with a number for each three neighbouring letters of a word, whose beginning and end
 // count as letters.
 func threes(word string, f func(uint32)) {
 	n := 0
 	var a, b rune = 0, ' '
 	for _, r := range word + " " {
 		if n++; n > 1 {
-			f(hashed(hashed(hashed(hashBasis, a), b), r))
+			f(hash(hash(hash(hashBasis, a), b), r))
 		}
 		a, b = b, r
 	}
 }
 
-// likeness judges two spellings from 0 to 1: by the letters that they share, or, when the
-// query's word is unknown, by the number of slips between them.
+// likeness judges two spellings from 0 to 1: by the letters that they share, or by the number of slips
+// between them if the query's word is unknown.
 func likeness(query, known string, shared int, unknown bool) float64 {
 	dice := 2 * float64(shared) / float64(len(query)+len(known))
 	best := 0.0
@@ -84,8 +83,8 @@ func likeness(query, known string, shared int, unknown bool) float64 {
 	return best
 }
 
-// distance counts the letters to add, remove, change or swap with their neighbour; above 2
-// it is 3.
+// distance counts the letters to add, remove, change or swap with their neighbour. It is 3 if there
+// are more than 2.
 func distance(a, b string) int {
 	if d := len(a) - len(b); d > 2 || d < -2 {
 		return 3

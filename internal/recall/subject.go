@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Words is the lexicon without concepts, which costs nothing to read: texts are then compared by
-// the stems of their words and by the pairs of their Chinese characters.
+// Words is the lexicon without concepts, which costs nothing to read: it compares texts by the stems
+// of their words and by the pairs of their Chinese characters.
 var Words = build(nil)
 
 // Bilingual returns the built-in lexicon in English and Chinese alone, which takes a third of the
@@ -27,7 +27,7 @@ var Bilingual = sync.OnceValue(func() *Lexicon {
 // Unit is a part of a text that says something: a word, a phrase of the lexicon, or a pair of
 // Chinese characters.
 type Unit struct {
-	// Name is the same for units that mean the same.
+	// Name is the same if two units mean the same.
 	Name string
 	// Text is the unit as it is written.
 	Text string
@@ -44,7 +44,7 @@ type Unit struct {
 // Known reports whether the unit has a concept, by which it is found in another language.
 func (u Unit) Known() bool { return len(u.concepts) > 0 }
 
-// Counts says how often a text has each word and concept.
+// Counts has the number of times that a text has each word and concept.
 type Counts struct {
 	// Words is the length of the text, without the words that say nothing.
 	Words    int
@@ -52,13 +52,13 @@ type Counts struct {
 	concepts map[int32]int
 }
 
-// Weights of what a unit is found by, beside its own words.
+// Weights of the ways to find a unit, beside its own words.
 const (
 	byConcept = 0.85
 	byParts   = 0.5 // the words of a phrase, apart
 )
 
-// Of returns how often the text has a unit; a concept counts a little less than the word.
+// Of returns the number of times that the text has a unit. A concept counts a little less than the word.
 func (c *Counts) Of(u Unit) float64 {
 	n := 0.0
 	for _, key := range u.keys {
@@ -119,7 +119,7 @@ func (c *Counts) add(concepts []int32) {
 	}
 }
 
-// says reports whether a word says something of a subject; a figure alone does not.
+// says reports whether a word says something of a subject, which a mere figure does not.
 func says(s *stems) bool {
 	return len(s.folded) > 1 && !stopWords()[s.folded] && strings.Trim(s.folded, "0123456789") != ""
 }
@@ -151,7 +151,7 @@ type unitReader struct {
 
 func (r *unitReader) add(u Unit) {
 	if len(u.concepts) > 0 {
-		u.Name = named(u.concepts, "")
+		u.Name = nameOf(u.concepts, "")
 	}
 	if !r.seen[u.Name] {
 		r.seen[u.Name] = true

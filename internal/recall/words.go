@@ -12,14 +12,14 @@ var stopText string
 //go:embed traditional.txt
 var traditionalText string
 
-// stopWords are left out of texts and queries; weakWords, which any task of a software project
-// has, prove little.
+// stopWords are left out of texts and queries. weakWords prove little, because any task of a software
+// project has them.
 var (
-	stopWords = sync.OnceValue(func() map[string]bool { return listed(false) })
-	weakWords = sync.OnceValue(func() map[string]bool { return listed(true) })
+	stopWords = sync.OnceValue(func() map[string]bool { return readWords(false) })
+	weakWords = sync.OnceValue(func() map[string]bool { return readWords(true) })
 )
 
-func listed(weak bool) map[string]bool {
+func readWords(weak bool) map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(stopText) {
 		words, isWeak := strings.CutPrefix(line, "weak: ")
@@ -32,7 +32,7 @@ func listed(weak bool) map[string]bool {
 	return out
 }
 
-// glue are the stop words that a term may have more or less of: rate of change, taux du change.
+// glue are the stop words that do not count in a term, for example in rate of change and taux du change.
 var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,
 	"des": true, "d": true, "la": true, "le": true, "les": true, "l": true, "au": true, "aux": true, "un": true, "une": true, "en": true, "et": true, "s": true}
 
@@ -47,7 +47,7 @@ var traditional = sync.OnceValue(func() map[rune]rune {
 	return out
 })
 
-func simplified(run []rune) string {
+func simplify(run []rune) string {
 	return strings.Map(func(r rune) rune {
 		if s, ok := traditional()[r]; ok {
 			return s

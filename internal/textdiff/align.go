@@ -11,7 +11,7 @@ const (
 	budget = 1 << 23
 )
 
-// aligner finds which items of two sequences stay. An item is a line or a word, as a number.
+// aligner finds the items of two sequences that stay. An item is a line or a word, as a number.
 type aligner struct {
 	// to has for each item of the first sequence its place in the second, or -1.
 	to []int

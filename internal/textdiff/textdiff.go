@@ -21,7 +21,7 @@ const (
 // Row is one row of a comparison side by side: a line of the old text, of the new one, or both.
 type Row struct {
 	Kind Kind
-	// Before and After are the numbers of the lines, from 1; 0 where a side has none.
+	// Before and After are the numbers of the lines, from 1, or 0 if a side has none.
 	Before, After int
 	// Left and Right are the lines in parts. The last part has the line's end, if it has one.
 	Left, Right []Span
@@ -33,13 +33,13 @@ type Span struct {
 	Changed bool
 }
 
-// Hunk is a run of rows. A folded one holds lines that did not change, away from all that did.
+// Hunk is a run of rows. A folded one holds unchanged lines that are not near a change.
 type Hunk struct {
 	Folded bool
 	Rows   []Row
 }
 
-// Rows compares two texts. Joined, the left sides are the old text and the right sides the new.
+// Rows compares two texts. The left sides together are the old text, the right sides the new.
 func Rows(before, after string) []Row {
 	rows, _ := compare(before, after)
 	return rows
@@ -65,14 +65,14 @@ func compare(before, after string) ([]Row, int) {
 		if n < len(a) {
 			m = g.to[n]
 		}
-		rows = append(rows, g.replaced(a[i:n], b[j:m], i, j)...)
+		rows = append(rows, g.replacedRows(a[i:n], b[j:m], i, j)...)
 		i, j = n, m
 	}
 	return rows, g.steps
 }
 
-// Fold joins rows into hunks: those that changed with so many lines of context around them, and
-// folded ones between.
+// Fold joins rows into hunks: changed rows with that many lines of context around them, and folded
+// hunks between.
 func Fold(rows []Row, context int) []Hunk {
 	var out []Hunk
 	add := func(folded bool, rows []Row) {
@@ -97,7 +97,7 @@ func Fold(rows []Row, context int) []Hunk {
 		if n == len(rows) {
 			to = n
 		}
-		// One line takes no more room than the note that it is hidden.
+		// One line takes no more room than a note that it is hidden.
 		if rows[i].Kind != Same || to-from < 2 {
 			from, to = n, n
 		}
@@ -109,8 +109,8 @@ func Fold(rows []Row, context int) []Hunk {
 	return out
 }
 
-// Stat counts the lines that were added and removed; one that changed is both, and one without
-// text is neither.
+// Stat counts the lines that were added and removed. A changed line is both, and a line without text
+// neither.
 func Stat(rows []Row) (added, removed int) {
 	written := func(side []Span) int {
 		if slices.ContainsFunc(side, func(s Span) bool { return strings.TrimSpace(s.Text) != "" }) {
@@ -126,8 +126,8 @@ func Stat(rows []Row) (added, removed int) {
 	return added, removed
 }
 
-// Place finds where lines of the old text stand in the new one, from the first to the last of
-// them that survives, changed or not. It is false if none does.
+// Place finds lines of the old text in the new one, from the first to the last of them that survives,
+// changed or not. ok is false if none does.
 func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {
 	for _, r := range rows {
 		if r.Before < max(from, 1) || r.Before > to || r.After == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// show writes rows one a line: sign, numbers, both sides with the changed parts in brackets.
+// show writes a line for each row: sign, numbers, both sides with the changed parts in brackets.
 func show(rows []Row) string {
 	side := func(spans []Span) string {
 		var b strings.Builder
@@ -154,7 +154,7 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// TestLongLines: the memory that a comparison takes grows with the texts, also of one long line.
+// TestLongLines checks that the memory of a comparison grows with the texts, even for one long line.
 func TestLongLines(t *testing.T) {
 	for name, texts := range map[string][2]string{
 		"words": {strings.Repeat("a b ", 1<<14), strings.Repeat("c d ", 1<<14)},
@@ -174,7 +174,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// joined returns the texts that rows are made of.
+// joined returns the texts of the rows.
 func joined(rows []Row) (left, right string) {
 	for _, r := range rows {
 		for _, part := range r.Left {

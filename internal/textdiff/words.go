@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// replaced returns the rows for lines of the old text in whose place the new one has others,
-// after i and j lines. Their words are compared across the ends of lines, so that a paragraph
-// with new line breaks shows the words that changed and no others.
-func (g *aligner) replaced(a, b []string, i, j int) []Row {
+// replacedRows returns the rows for lines of the old text that the new one replaces, after i and j
+// lines. It compares their words across the ends of lines, so that a paragraph with new line breaks
+// shows only the words that changed.
+func (g *aligner) replacedRows(a, b []string, i, j int) []Row {
 	left, right := split(a), split(b)
 	words := &aligner{to: make([]int, len(left.ids))}
 	if len(a) > 0 && len(b) > 0 {
@@ -41,7 +41,7 @@ func (g *aligner) replaced(a, b []string, i, j int) []Row {
 // side has the words of several lines.
 type side struct {
 	lines, words []string
-	// keys are the words as they are compared: all white space is alike.
+	// keys are the words in the form in which they are compared: all white space is alike.
 	keys []string
 	ids  []int
 	// line is the line of each word, start the first word of each line and the end of the last.
@@ -95,7 +95,10 @@ func (s *side) meet(o *side, to []int, n int) []int {
 		pairs[x] = -1
 		most := 0
 		for y, count := range shared[x] {
-			if y > last && (count > most || count == most && y < pairs[x]) && 3*count >= min(s.solid[x], o.solid[y]) {
+			if y <= last || 3*count < min(s.solid[x], o.solid[y]) {
+				continue
+			}
+			if count > most || count == most && y < pairs[x] {
 				pairs[x], most = y, count
 			}
 		}
@@ -104,8 +107,8 @@ func (s *side) meet(o *side, to []int, n int) []int {
 	return pairs
 }
 
-// spans returns a line in parts. A line without a partner of which little stays is marked as a
-// whole: its few common words are chance.
+// spans returns a line in parts. If a line has no partner and little of it stays, it is marked as a
+// whole, because its few common words are chance.
 func (s *side) spans(line int, paired bool) []Span {
 	text, end := s.lines[line], s.start[line+1]
 	var out []Span
@@ -130,16 +133,17 @@ func (s *side) spans(line int, paired bool) []Span {
 // script without spaces, or one other character, each with the marks that belong to it.
 func next(text string) int {
 	first, n := utf8.DecodeRuneInString(text)
-	kind, joined := class(first), false
+	kind, isJoined := class(first), false
 	for n < len(text) {
 		r, size := utf8.DecodeRuneInString(text[n:])
+		isMark := r >= utf8.RuneSelf && kind != space && unicode.In(r, unicode.M)
 		switch {
-		case r >= utf8.RuneSelf && (unicode.In(r, unicode.M) && kind != space || r == '\u200d'), joined:
+		case isMark, isJoined, r == '\u200d':
 		case kind == class(r) && (kind == letter || kind == space):
 		default:
 			return n
 		}
-		joined = r == '\u200d'
+		isJoined = r == '\u200d'
 		n += size
 	}
 	return n

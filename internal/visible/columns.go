@@ -33,7 +33,7 @@ func Cut(text string, n int, end string) string {
 }
 
 // Shorten returns a line unchanged if it takes at most n columns, otherwise as many of its whole words
-// as there is room for, followed by end. Only a word that is wider than that is cut.
+// as fit, followed by end. Only a word that is wider than that is cut.
 func Shorten(line string, n int, end string) string {
 	if Columns(line) <= n {
 		return line
@@ -43,7 +43,7 @@ func Shorten(line string, n int, end string) string {
 
 // Wrap breaks a text into rows of at most n columns, at its line breaks and between words, and in
 // scripts without spaces between characters. Only a word that is wider than a row is broken. A wide
-// character takes a row of its own where n has no room for it.
+// character takes a row of its own if n has no room for it.
 func Wrap(text string, n int) []string {
 	var rows []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -58,11 +58,11 @@ func Wrap(text string, n int) []string {
 	return rows
 }
 
-// rowEnd returns where the first row of a line ends: behind the last character that may end a row
-// of n columns, or in the middle of a word that no row has room for.
+// rowEnd returns the end of the first row of a line: behind the last character that may end a row of n
+// columns, or in the middle of a word if it fits into no row.
 func rowEnd(line string, n int) int {
-	used, word, last := 0, 0, rune(0) // the columns of the row, and of the word that it comes to
-	end, full := 0, -1                // where the word begins, and where the row is full
+	used, word, last := 0, 0, rune(0) // the columns of the row, and of the word at its end
+	end, full := 0, -1                // the positions at which the word begins and the row is full
 	for i, r := range line {
 		if i > 0 && parts(last, r) {
 			if full >= 0 {
@@ -89,7 +89,7 @@ func rowEnd(line string, n int) int {
 }
 
 // parts reports whether a row may end between two characters: at a space, and beside a wide
-// character, but not before what closes or ends a part of a sentence, nor behind what opens one.
+// character, but not before a mark that closes or ends a part of a sentence, nor behind one that opens it.
 func parts(before, after rune) bool {
 	if before == ' ' {
 		return after != ' '

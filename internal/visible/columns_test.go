@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// TestWrap: rows end between words, in scripts without spaces between characters, and never before
-// a mark that ends a part of a sentence.
+// TestWrap checks that rows end between words, or between characters in scripts without spaces, and
+// never before a mark that ends a part of a sentence.
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -39,7 +39,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// FuzzWrap: no row is too wide, and nothing but spaces is lost.
+// FuzzWrap checks that no row is too wide, and that only spaces are lost.
 func FuzzWrap(f *testing.F) {
 	f.Add("one two 高峰期，每天\n\n👩‍💻 x", 7)
 	f.Fuzz(func(t *testing.T, text string, n int) {

@@ -4,7 +4,7 @@
 // output keeps its meaning.
 //
 //   - [Text] is for prose and documents: lines and emoji stay unchanged.
-//   - [Line] is for one line of a form or a list: titles, questions, gaps.
+//   - [Line] is for one line of a form or a list, for example a title or a question.
 //   - [Exact] is for commands and other text that a person allows or runs: every character
 //     is visible.
 //   - [NewWriter] applies Text to all output of a program.
@@ -48,7 +48,7 @@ func Exact(text string) string {
 	for at, r := range text {
 		if _, size := utf8.DecodeRuneInString(text[at:]); r == utf8.RuneError && size == 1 {
 			r = rune(text[at])
-		} else if !hidden(r) {
+		} else if !isHidden(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -59,7 +59,7 @@ func Exact(text string) string {
 
 // Hides reports whether Exact would change the text.
 func Hides(text string) bool {
-	return !utf8.ValidString(text) || strings.IndexFunc(text, hidden) >= 0
+	return !utf8.ValidString(text) || strings.IndexFunc(text, isHidden) >= 0
 }
 
 // Steers reports whether a text has control characters or changes the direction of writing,
@@ -93,12 +93,12 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// filter is Text over a stream.
+// filter applies Text to a stream.
 type filter struct {
 	out strings.Builder
 	// last and before are the two characters written before.
 	last, before rune
-	// held waits for more input: part of a character, or of a keycap.
+	// held is a part of a character, or of a keycap, that waits for more input.
 	held string
 }
 
@@ -106,7 +106,7 @@ type filter struct {
 func (f *filter) add(text string, end bool) {
 	text, f.held = f.held+text, ""
 	for text != "" {
-		if !end && undecided(text) {
+		if !end && needsMore(text) {
 			f.held = text
 			return
 		}
@@ -115,7 +115,7 @@ func (f *filter) add(text string, end bool) {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			escape(&f.out, rune(text[0]))
-		case !hidden(r) || r == '\u3000' || f.joins(r, rest):
+		case f.shows(r, rest):
 			f.out.WriteRune(r)
 		default:
 			escape(&f.out, r)
@@ -124,14 +124,19 @@ func (f *filter) add(text string, end bool) {
 	}
 }
 
-// undecided reports whether more of the stream could change how the next character is shown.
-func undecided(text string) bool {
+// needsMore reports whether more of the stream could change the form of the next character.
+func needsMore(text string) bool {
 	if !utf8.FullRuneInString(text) {
 		return true
 	}
 	// A selector after a digit is seen only in a keycap, which ends the emoji.
 	rest, ok := strings.CutPrefix(text, "\ufe0f")
 	return ok && !utf8.FullRuneInString(rest)
+}
+
+// shows reports whether a character before the rest of the stream stays.
+func (f *filter) shows(r rune, rest string) bool {
+	return !isHidden(r) || r == '\u3000' || f.joins(r, rest)
 }
 
 // joins reports whether a character that is invisible by itself is part of the emoji around
@@ -148,7 +153,11 @@ func (f *filter) joins(r rune, rest string) bool {
 
 // symbol reports whether a character can be an emoji or modifies the colour of one.
 func symbol(r rune) bool {
-	return unicode.In(r, unicode.So, unicode.Sm) && !hidden(r) || r >= 0x1f3fb && r <= 0x1f3ff || r == '‼' || r == '⁉'
+	switch {
+	case 0x1f3fb <= r && r <= 0x1f3ff, r == '‼', r == '⁉':
+		return true
+	}
+	return unicode.In(r, unicode.So, unicode.Sm) && !isHidden(r)
 }
 
 // steers reports whether a character has an effect on a terminal besides being shown.
@@ -162,8 +171,8 @@ func steers(r rune) bool {
 	return unicode.Is(unicode.Bidi_Control, r)
 }
 
-// hidden reports whether a character is invisible or looks like a space.
-func hidden(r rune) bool {
+// isHidden reports whether a character is invisible or looks like a space.
+func isHidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == ' ':
 		return false
@@ -192,8 +201,8 @@ func escape(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// Parts calls keep with each part of a text that Text leaves as it is, and mark with each
-// character that Text replaces, named as U+202E or, for a stray byte, 0xFF.
+// Parts calls keep with each part of a text that Text leaves as it is, and mark with the name of each
+// character that Text replaces, for example U+202E, or 0xFF if it is a stray byte.
 func Parts(text string, keep func(part string), mark func(name string)) {
 	if !Hides(text) {
 		keep(text)
@@ -205,7 +214,7 @@ func Parts(text string, keep func(part string), mark func(name string)) {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		f := filter{last: last, before: before}
 		broken := r == utf8.RuneError && size == 1
-		if broken || hidden(r) && r != '\u3000' && !f.joins(r, text[at+size:]) {
+		if broken || !f.shows(r, text[at+size:]) {
 			if start < at {
 				keep(text[start:at])
 			}

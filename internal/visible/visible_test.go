@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// escaped holds characters that steer a terminal or do not show, and how each is written.
+// escaped has characters that steer a terminal or do not show, with the escape of each.
 var escaped = map[string]string{
 	"escape sequence":          "touch x #\r\x1b[2K    go test ./...",
 	"bidi override":            "a\u202eb",
@@ -80,7 +80,7 @@ func TestEverythingInvisibleIsEscaped(t *testing.T) {
 	}
 }
 
-// hides is a second reading of the same rule, by properties alone.
+// hides decides by the same rule in a second way, by properties alone.
 func hides(r rune) bool {
 	return r != '\n' && r != '\t' && r != ' ' && (unicode.IsControl(r) ||
 		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Zs, unicode.Variation_Selector,
@@ -102,7 +102,7 @@ func TestEscapesAreTold(t *testing.T) {
 	}
 }
 
-// TestHonestTextStays: what people and models write in their languages is not touched.
+// TestHonestTextStays checks that ordinary text of people and models in their languages stays.
 func TestHonestTextStays(t *testing.T) {
 	for _, text := range []string{
 		"plain, 中文 é 🧑\n\tand more\n",
@@ -146,7 +146,7 @@ func TestLineIsOneLine(t *testing.T) {
 	}
 }
 
-// TestWriter: however a text is cut into writes, it comes out as Text has it.
+// TestWriter checks that a text comes out as from Text, however it is cut into writes.
 func TestWriter(t *testing.T) {
 	texts := []string{"plain 中文 ⚠️ 👩‍💻 done\n", "a\u202eb\U000e0041c\x9bd\u200be 1️⃣ end"}
 	for _, text := range escaped {
@@ -169,7 +169,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestJSONStaysJSON: what programs read keeps its meaning.
+// TestJSONStaysJSON checks that machine-readable output keeps its meaning.
 func TestJSONStaysJSON(t *testing.T) {
 	for name, text := range escaped {
 		doc, err := json.Marshal(map[string]string{"text": text})

@@ -2,7 +2,7 @@
 // changed it: another server, the terminal, an editor.
 //
 // It reports only that there is a change, after a pause in which more may follow; the caller
-// finds out which. On file systems that do not report changes, such as NFS, it stays silent.
+// finds out which. It stays silent if a file system does not report changes, for example NFS.
 package watch
 
 import (
@@ -68,7 +68,7 @@ func (w *Watcher) project(cwd string) {
 	state := filepath.Join(cwd, store.Folder)
 	// A second look: the folder may appear before its parent is watched.
 	if !w.add(state, sessions) && w.add(cwd, awaited) && w.add(state, sessions) {
-		w.found(cwd)
+		w.endWait(cwd)
 	}
 }
 
@@ -103,8 +103,8 @@ func (w *Watcher) add(name string, k kind) bool {
 	return false
 }
 
-// found stops watching a folder that was watched only until something appears in it.
-func (w *Watcher) found(name string) {
+// endWait stops watching a folder if it was watched only until something appears in it.
+func (w *Watcher) endWait(name string) {
 	if w.folders[name] == awaited {
 		w.forget(name)
 	}
@@ -115,7 +115,7 @@ func (w *Watcher) forget(name string) {
 	_ = w.fs.Remove(name) // it may be gone already
 }
 
-// Close stops watching and returns once changed is not called any more.
+// Close stops watching, and returns when changed is not called any longer.
 func (w *Watcher) Close() error {
 	err := w.fs.Close()
 	<-w.ended
@@ -177,7 +177,7 @@ func (w *Watcher) matters(event fsnotify.Event) bool {
 		if base != store.Folder || !w.add(name, sessions) {
 			return false
 		}
-		w.found(folder)
+		w.endWait(folder)
 		return true
 	case k == sessions:
 		return strings.HasPrefix(base, "session-")

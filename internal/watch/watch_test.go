@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/watch"
 )
 
-// waiting bounds how long a test waits for what has to come.
+// waiting bounds the time that a test waits for a report.
 const waiting = 20 * time.Second
 
 func watcher(t *testing.T) (*watch.Watcher, chan struct{}) {
@@ -55,7 +55,7 @@ func TestProject(t *testing.T) {
 	w, changed := watcher(t)
 	w.Project(cwd)
 
-	// What does not matter first: had it been told, it would be told before the rest.
+	// First a change that does not matter: if it were reported, it would be reported before the rest.
 	write(t, filepath.Join(cwd, "main.go"))
 	select {
 	case <-changed:

@@ -52,17 +52,17 @@ func (w *writer) block(n ast.Node) {
 	case *ast.CodeBlock:
 		w.code(n, "", from, to)
 	case *ast.FencedCodeBlock:
-		w.fenced(n, from, to)
+		w.fence(n, from, to)
 	case *ast.HTMLBlock:
 		inner := string(n.Lines().Value(w.src))
 		if n.HasClosure() {
 			inner += string(n.ClosureLine.Value(w.src))
 		}
-		w.shown("div", htmlKind(inner), inner, w.anchor("html", from, to))
+		w.showSource("div", htmlKind(inner), inner, w.anchor("html", from, to))
 	case *ast.LinkReferenceDefinition:
-		w.shown("div", "reference", string(n.Lines().Value(w.src)), w.anchor("reference", from, to))
+		w.showSource("div", "reference", string(n.Lines().Value(w.src)), w.anchor("reference", from, to))
 	case *gfm.Table:
-		w.raw(`<table tabindex="0">` + "\n") // it scrolls where it is too wide
+		w.raw(`<table tabindex="0">` + "\n") // it scrolls if it is too wide
 		w.children(n)
 		w.raw("</table>\n")
 	case *gfm.TableHeader, *gfm.TableRow:
@@ -79,7 +79,7 @@ func (w *writer) element(n ast.Node, tag, kind string) {
 	w.raw("</" + tag + ">\n")
 }
 
-func (w *writer) fenced(n *ast.FencedCodeBlock, from, to int) {
+func (w *writer) fence(n *ast.FencedCodeBlock, from, to int) {
 	language := ""
 	if n.Info != nil {
 		info := strings.TrimSpace(string(n.Info.Segment.Value(w.src)))
@@ -92,7 +92,7 @@ func (w *writer) fenced(n *ast.FencedCodeBlock, from, to int) {
 		w.text(language)
 		w.raw("</span>")
 		if rest := strings.TrimSpace(info[len(language):]); rest != "" {
-			w.shown("code", "info", rest, "")
+			w.showSource("code", "info", rest, "")
 		}
 	}
 	w.code(n, language, from, to)
@@ -133,14 +133,14 @@ func (w *writer) row(n ast.Node, from, to int) {
 	line, _, _ := bytes.Cut(w.src[min(end, len(w.src)):], []byte("\n"))
 	if rest := strings.Trim(string(line), "| \t\r"); rest != "" && n.Kind() == gfm.KindTableRow {
 		w.raw("<td>")
-		w.shown("code", "cell", rest, "")
+		w.showSource("code", "cell", rest, "")
 		w.raw("</td>")
 	}
 	w.raw("</tr>\n")
 }
 
-// shown writes a part of the source that other readers do not see.
-func (w *writer) shown(tag, kind, source, attributes string) {
+// showSource writes a part of the source that other readers do not see.
+func (w *writer) showSource(tag, kind, source, attributes string) {
 	w.hide(kind, strings.TrimSpace(source))
 	w.raw("<" + tag + ` class="hidden-html" data-kind="` + kind + `"` + attributes + ">")
 	w.text(source)
@@ -202,7 +202,7 @@ func (w *writer) inline(n ast.Node) {
 		w.raw(")</code></span>")
 	case *ast.RawHTML:
 		source := string(n.Segments.Value(w.src))
-		w.shown("code", htmlKind(source), source, "")
+		w.showSource("code", htmlKind(source), source, "")
 	default:
 		w.children(n)
 	}
@@ -251,13 +251,13 @@ func (w *writer) lines(n ast.Node) (from, to int) {
 	}
 	to = max(from, w.lineAt(max(end, 0)))
 	if ofLine.Kind() == ast.KindFencedCodeBlock {
-		to = w.closed(to)
+		to = w.closingFence(to)
 	}
 	return from, to
 }
 
-// closed returns the line of the fence that ends a block of code, which its lines leave out.
-func (w *writer) closed(to int) int {
+// closingFence returns the line of the fence that ends a block of code, which its lines leave out.
+func (w *writer) closingFence(to int) int {
 	n := to - w.base
 	if n > w.last() {
 		return to

@@ -1,8 +1,7 @@
-// Package render turns Markdown that others wrote into HTML that a person decides by. Nothing in
+// Package render turns Markdown that others wrote into HTML by which a person decides. Nothing in
 // it is active, and nothing of the source is hidden: HTML, comments, images and characters without
-// a shape are shown as text. Each block knows its lines. The elements, classes and ids are
-// those that this package writes; none comes from the document, so that nothing in it can ask the
-// style of a page to hide it.
+// a shape are shown as text. Each block knows its lines. No element, class or id comes from the
+// document, so that nothing in it can use the style of a page to hide.
 package render
 
 import (
@@ -141,15 +140,16 @@ func (w *writer) frontMatter(source string) string {
 	return rest
 }
 
-// affordable reports whether parsing takes time in proportion to the size of the document, and so
-// does the result: a row of a table has all columns, however few it writes.
+// affordable reports whether the time to parse a document and the size of the result are in proportion
+// to its size. For example, a row of a table has all columns even if it writes few.
 func affordable(source string) bool {
 	size, marks := 0, 0
 	columns, cells, escaped := 0, 0, 0
 	for line := range strings.Lines(source) {
 		indent, depth := nesting(line)
 		inner := strings.TrimSpace(line)
-		if inner == "" || indent < 4 && (strings.HasPrefix(inner, "- ") || strings.HasPrefix(inner, "* ")) {
+		isItem := strings.HasPrefix(inner, "- ") || strings.HasPrefix(inner, "* ")
+		if inner == "" || isItem && indent < 4 {
 			size, marks, columns = 0, 0, 0 // an item ends the paragraph before it
 		}
 		size += len(line)
@@ -212,7 +212,7 @@ func (w *writer) lineAt(at int) int {
 	return min(sort.SearchInts(w.ends, at), w.last()) + 1 + w.base
 }
 
-// last is the number of line breaks before the last line.
+// last returns the number of line breaks before the last line.
 func (w *writer) last() int {
 	if n := len(w.ends); n > 0 && w.ends[n-1] == len(w.src)-1 {
 		return n - 1

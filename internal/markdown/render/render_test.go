@@ -140,7 +140,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// payloads run a script, fetch something or leave the page where Markdown is rendered carelessly.
+// payloads run a script, fetch something or leave the page if Markdown is rendered carelessly.
 var payloads = []string{
 	"<script>alert(1)</script>", "<ScRiPt>alert(1)</sCrIpT>", "<script src=//x.org/x.js></script>", "<img src=x onerror=alert(1)>",
 	"<img/src/onerror=alert(1)>", "<svg onload=alert(1)>", "<svg><script>alert(1)</script></svg>", "<math><mi//xlink:href=\"data:x,<script>alert(1)</script>\">",
@@ -229,7 +229,7 @@ func elements(t *testing.T, source, page string) string {
 	}
 }
 
-// check holds what is true of the page of any document.
+// check fails unless a page has the properties that hold for any document.
 func check(t *testing.T, source string, page Page) {
 	t.Helper()
 	if !utf8.ValidString(string(page.HTML)) {
@@ -312,7 +312,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestPlain: documents of people are rendered, whatever their size.
+// TestPlain checks that documents of people are rendered, whatever their size.
 func TestPlain(t *testing.T) {
 	for name, test := range map[string]struct {
 		source string

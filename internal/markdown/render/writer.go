@@ -16,7 +16,8 @@ type writer struct {
 	page Page
 	out  strings.Builder
 	src  []byte
-	// ends are the places of the line breaks, base the lines before src, line the current one.
+	// ends has the positions of the line breaks, base is the number of lines before src, line the
+	// current line.
 	ends       []int
 	base, line int
 	// seen counts the blocks that start on a line, slugs has the ids of headings.
@@ -60,10 +61,10 @@ func (w *writer) text(s string) {
 }
 
 // attribute returns text of the document for an attribute in quotes.
-func attribute(s string) string { return html.EscapeString(marked(s)) }
+func attribute(s string) string { return html.EscapeString(nameUnseen(s)) }
 
-// marked names the characters that have no shape.
-func marked(s string) string {
+// nameUnseen returns a text with names in place of the characters that have no shape.
+func nameUnseen(s string) string {
 	var b strings.Builder
 	visible.Parts(s, func(part string) { b.WriteString(part) }, func(name string) { b.WriteString("‹" + name + "›") })
 	return b.String()
@@ -92,7 +93,7 @@ func decode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\\' && i+1 < len(s) && s[i+1] < 0x80 && (unicode.IsPunct(rune(s[i+1])) || unicode.IsSymbol(rune(s[i+1]))):
+		case s[i] == '\\' && i+1 < len(s) && canEscape(s[i+1]):
 			i++
 		case s[i] == '&':
 			if end := strings.IndexByte(s[i:min(len(s), i+40)], ';'); end > 0 {
@@ -106,7 +107,12 @@ func decode(s string) string {
 	return b.String()
 }
 
-// href returns the address that a link may lead to: another site, a mailbox, or a heading of the
+// canEscape reports whether a backslash escapes a character, which are the signs of ASCII.
+func canEscape(c byte) bool {
+	return c < 0x80 && (unicode.IsPunct(rune(c)) || unicode.IsSymbol(rune(c)))
+}
+
+// href returns the address of a link if it leads to another site, a mailbox, or a heading of the
 // document. All others lead nowhere from this page, or do something.
 func (w *writer) href(address string) string {
 	if visible.Hides(address) || strings.ContainsAny(address, " \t\n\\") {
@@ -127,8 +133,8 @@ func (w *writer) href(address string) string {
 	return ""
 }
 
-// link writes a link. Its address and title stand in the list of what is hidden, unless its words
-// are the same, it has none, its definition is shown, or it leads to a heading.
+// link writes a link. Its address and title go to the list of hidden parts, unless its words are the
+// same, it has none, its definition is shown, or it leads to a heading.
 func (w *writer) link(n *ast.Link) {
 	address, title := decode(string(n.Destination)), decode(string(n.Title))
 	says := address
@@ -140,7 +146,7 @@ func (w *writer) link(n *ast.Link) {
 		w.line = w.lineAt(at)
 	}
 	if visible.Hides(says) {
-		w.hide("unseen", marked(says))
+		w.hide("unseen", nameUnseen(says))
 	} else if heading := title == "" && strings.HasPrefix(w.href(address), "#"); !heading && n.Reference == nil && words != "" && words != says {
 		w.hide("link", says)
 	}
@@ -184,7 +190,7 @@ func (w *writer) plain(n ast.Node) string {
 	return visible.Text(b.String())
 }
 
-// slug returns the name by which links of Markdown know a heading.
+// slug returns the name by which links of Markdown refer to a heading.
 func slug(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -26,7 +26,7 @@ type Authenticator struct {
 	Flags byte
 	// Kind is the ceremony that the browser reports; "" for the one it was asked for.
 	Kind string
-	// CrossOrigin is true where the page is in a frame of another.
+	// CrossOrigin is true if the page is in a frame of another.
 	CrossOrigin bool
 
 	key *ecdsa.PrivateKey
@@ -61,7 +61,7 @@ func (a *Authenticator) clientData(kind, challenge string) []byte {
 	return must(json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.Origin, "crossOrigin": a.CrossOrigin}))
 }
 
-// data is the authenticator data; made follows it where a key was made.
+// data is the authenticator data; made follows it if a key was made.
 func (a *Authenticator) data(made []byte) []byte {
 	rp := sha256.Sum256([]byte(a.Party))
 	flags := a.Flags
