@@ -38,6 +38,9 @@ func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
 			} else {
 				b := &body{ReadCloser: r.Body, slack: slack, start: time.Now(), limit: http.NewResponseController(rw).SetReadDeadline, whole: whole} //nolint:forbidigo // a deadline of the network, by the system's clock
 				b.extend()
+				// The request itself keeps its body: the server answers before one that is large has
+				// come only if it knows the body.
+				r = r.WithContext(r.Context())
 				r.Body = b
 			}
 			h.ServeHTTP(rw, r)
@@ -76,6 +79,10 @@ func (w *waiting) state(c net.Conn, s http.ConnState) {
 func (w *waiting) add(c net.Conn) (longest net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if e := w.at[c]; e != nil { // its handler left the body of the last request unread
+		w.order.MoveToBack(e)
+		return nil
+	}
 	if len(w.at) >= w.most {
 		longest = w.order.Remove(w.order.Front()).(net.Conn)
 		delete(w.at, longest)
