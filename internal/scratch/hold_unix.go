@@ -11,15 +11,17 @@ import (
 // hold claims a folder for this process, unless another has it. The system takes the claim back at
 // the end of the process, however it ends.
 func hold(dir string) (release func() error, ours bool) {
-	f, err := os.Open(dir)
+	// Others may have put a pipe or a link there.
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, false
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = f.Close()
+	release = func() error { return syscall.Close(fd) }
+	if err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = release()
 		return nil, false
 	}
-	return f.Close, true
+	return release, true
 }
 
 // sweep removes the folders that nobody uses: their tests were interrupted.
@@ -27,7 +29,7 @@ func sweep(in string) {
 	dirs, _ := filepath.Glob(filepath.Join(in, name+"*"))
 	for _, dir := range dirs {
 		if release, ours := hold(dir); ours {
-			_ = os.RemoveAll(dir) // what is another user's stays
+			_ = os.RemoveAll(dir) // a folder of another user stays
 			_ = release()
 		}
 	}
