@@ -77,8 +77,8 @@ func create(in string) (dir string, remove func() error, err error) {
 			return "", nil, err
 		}
 		release, ours := hold(dir)
-		if _, err := os.Stat(dir); ours && err == nil {
-			return dir, func() error { return errors.Join(os.RemoveAll(dir), release()) }, nil
+		if _, err := os.Stat(dir); ours && err == nil { //nolint:gosec // it was made above
+			return dir, func() error { return errors.Join(os.RemoveAll(dir), release()) }, nil //nolint:gosec // the same
 		}
 		if ours { // a sweep was faster
 			_ = release()
