@@ -58,13 +58,16 @@ func model(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(json.Unmarshal(lines.Bytes(), &s))
 		steps = append(steps, s.step())
 	}
-	server := sdktest.NewServer(steps...)
+	server := &sdktest.Server{}
+	if !openai {
+		server.Key = testKey
+	}
+	server.Start(steps...)
 	ts.Defer(server.Close)
 	if openai {
 		ts.Setenv("BMAD_BASE_URL", server.ChatURL)
 		return
 	}
-	server.Key = testKey
 	ts.Setenv("ANTHROPIC_BASE_URL", server.URL)
 	ts.Setenv("ANTHROPIC_API_KEY", testKey)
 }

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,17 +18,28 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(inMemory{m}, map[string]func(){
+	commands := map[string]func(){
 		"bmad-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"stand-in": standIn,
-	})
+	}
+	leave := func() {}
+	if commands[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")] == nil {
+		leave = scratch.Enter() // before the copies of the program are made
+	}
+	testscript.Main(entered{m, leave}, commands)
 }
 
-// inMemory runs the tests with their folders in memory, except those of scripts: some of these
+// entered runs the tests with their folders in memory, except those of scripts: some of these
 // judge folders.
-type inMemory struct{ m *testing.M }
+type entered struct {
+	m     *testing.M
+	leave func()
+}
 
-func (r inMemory) Run() int { return scratch.Run(r.m) }
+func (e entered) Run() int {
+	defer e.leave()
+	return e.m.Run()
+}
 
 // layout NAME DIR puts an installation of the method into a folder.
 func layout(ts *testscript.TestScript, neg bool, args []string) {
@@ -72,6 +84,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, ".config"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("WORKPATH", (&url.URL{Path: filepath.ToSlash(env.WorkDir)}).EscapedPath())
 	env.Setenv("TZ", "UTC")
 	env.Setenv("GOGC", os.Getenv("GOGC"))
 	if err := os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o750); err != nil {

@@ -52,14 +52,14 @@ func newRealRun(t *testing.T) *realRun {
 		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost",
 		"ANTHROPIC_API_KEY=stand-in", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "CLAUDE_CODE_MAX_RETRIES=1",
 	}
-	r.server = sdktest.NewServer()
-	t.Cleanup(r.server.Close)
-	r.server.Side = func(q sdktest.Request) *sdktest.Step { // titles and such
+	r.server = &sdktest.Server{Side: func(q sdktest.Request) *sdktest.Step { // titles and such
 		if title := sdktest.Text("A title"); len(q.Tools) == 0 {
 			return &title
 		}
 		return nil
-	}
+	}}
+	r.server.Start()
+	t.Cleanup(r.server.Close)
 	return r
 }
 

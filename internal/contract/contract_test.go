@@ -179,7 +179,7 @@ func TestScriptIsWhatWasChecked(t *testing.T) {
 	b := newBench(t)
 	b.put(kitScript, `printf 'touch ran; echo CC FAIL\n%.0s' {1..50} > "$0"
 sleep 0
-[[ $(dirname "$0") == `+filepath.Join(b.dir, filepath.Dir(kitScript))+` && $# == 0 ]] && echo CC PASS
+[[ $(dirname "$0") == "`+filepath.Join(b.dir, filepath.Dir(kitScript))+`" && $# == 0 ]] && echo CC PASS
 `)
 	b.allow()
 	b.check(contract.Call{}, contract.Pass)

@@ -42,21 +42,24 @@ const person = `[user]
 `
 
 // TestMain gives all tests a person, and no variables of a git around them.
-func TestMain(m *testing.M) {
+func TestMain(m *testing.M) { os.Exit(scratch.Run(settled{m})) }
+
+// settled runs the tests with the settings of a person who is not this one.
+type settled struct{ m *testing.M }
+
+func (s settled) Run() int {
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "GIT_") {
 			_ = os.Unsetenv(name)
 		}
 	}
-	home, err := os.MkdirTemp("", "bmad-git-test-")
+	home, err := os.MkdirTemp("", "home")
 	err = errors.Join(err, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(person), 0o600), os.WriteFile(filepath.Join(home, "ignore"), []byte("*.bak\n"), 0o600),
 		os.Setenv("HOME", home), os.Setenv("XDG_CONFIG_HOME", home), os.Setenv("GIT_CONFIG_NOSYSTEM", "1"))
 	if err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	_ = os.RemoveAll(home)
-	os.Exit(code)
+	return s.m.Run()
 }
 
 // newPlace returns a place whose project has a commit, a changed file and a new one. $TRAP is a

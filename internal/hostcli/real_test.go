@@ -113,13 +113,14 @@ trust_level = "trusted"
 			script = append(script, sdktest.Text(next.say))
 		}
 	}
-	s := sdktest.New(t, script...)
-	s.Side = func(q sdktest.Request) *sdktest.Step { // titles and such
+	s := &sdktest.Server{Side: func(q sdktest.Request) *sdktest.Step { // titles and such
 		if title := sdktest.Text("A title"); len(q.Tools) == 0 {
 			return &title
 		}
 		return nil
-	}
+	}}
+	s.Start(script...)
+	t.Cleanup(s.Close)
 	r.asked = func() (bodies []string) {
 		for _, q := range s.Requests() {
 			bodies = append(bodies, string(q.Body))

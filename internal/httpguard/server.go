@@ -42,6 +42,9 @@ func newServer(h http.Handler, most int, slack time.Duration) *http.Server {
 					limit: http.NewResponseController(rw).SetReadDeadline,
 				}
 				b.extend()
+				// The request itself keeps its body: the server answers before one that is large has
+				// come only if it knows the body.
+				r = r.WithContext(r.Context())
 				r.Body = b
 			}
 			h.ServeHTTP(rw, r)
@@ -80,6 +83,10 @@ func (w *waiting) state(c net.Conn, s http.ConnState) {
 func (w *waiting) add(c net.Conn) (longest net.Conn) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if e := w.at[c]; e != nil { // its handler left the body of the last request unread
+		w.order.MoveToBack(e)
+		return nil
+	}
 	if len(w.at) >= w.most {
 		longest = w.order.Remove(w.order.Front()).(net.Conn)
 		delete(w.at, longest)

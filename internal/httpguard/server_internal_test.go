@@ -2,6 +2,7 @@ package httpguard
 
 import (
 	"bufio"
+	"container/list"
 	"fmt"
 	"io"
 	"net"
@@ -158,5 +159,37 @@ func TestPaceOfBodies(t *testing.T) {
 	}
 	if got, want := fmt.Sprint(limits), fmt.Sprint([]time.Duration{slack, slack + time.Second, slack + 2*time.Second, -1}); got != want || !ended {
 		t.Errorf("%s, not %s; it has ended: %v", got, want, ended)
+	}
+}
+
+// TestRefusedBeforeTheBody: a handler that does not read a large body is heard before it has come.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }), 2, time.Hour)
+	c := s.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 33554432\r\n\r\n")
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil { // less than the hour that the body may take
+		t.Fatal(err)
+	}
+	if got := status(c); got != http.StatusNotFound {
+		t.Errorf("without its body: %d", got)
+	}
+}
+
+// TestConnectionsCountOnce: a connection whose last body was left unread begins to wait anew, and is
+// not the one that goes.
+func TestConnectionsCountOnce(t *testing.T) {
+	w := &waiting{most: 2, at: map[net.Conn]*list.Element{}}
+	var conns []net.Conn
+	for range 3 {
+		c, other := net.Pipe()
+		t.Cleanup(func() { _, _ = c.Close(), other.Close() })
+		conns = append(conns, c)
+	}
+	for i, want := range []net.Conn{nil, nil, nil, conns[1]} {
+		if got := w.add(conns[[]int{0, 1, 0, 2}[i]]); got != want {
+			t.Errorf("step %d closes %v, want %v", i, got, want)
+		}
+	}
+	if len(w.at) != 2 || w.order.Len() != 2 {
+		t.Errorf("%d connections, and %d in order", len(w.at), w.order.Len())
 	}
 }

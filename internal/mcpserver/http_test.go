@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -240,7 +241,7 @@ func TestHTTPStaysInItsRoots(t *testing.T) {
 			t.Errorf("within: %v, %v", reply, err)
 		}
 		var read mcp.ReadResourceRequest
-		read.Params.URI = "bmad-task://sessions?cwd=" + strings.ReplaceAll(outside, "/", "%2F")
+		read.Params.URI = "bmad-task://sessions?cwd=" + url.PathEscape(outside)
 		if _, err := c.ReadResource(context.Background(), read); err == nil || !strings.Contains(err.Error(), "none of the folders that this server serves") {
 			t.Errorf("a resource of elsewhere: %v", err)
 		}

@@ -283,7 +283,7 @@ func doors() []door {
 	}
 	resource := func(uri string) func(*host, string) string {
 		return func(h *host, cwd string) string {
-			return h.ask("resources/read", object{"uri": uri + "?cwd=" + url.QueryEscape(cwd)})
+			return h.ask("resources/read", object{"uri": uri + "?cwd=" + url.PathEscape(cwd)})
 		}
 	}
 	prompt := func(name string, args object) func(*host, string) string {
@@ -343,7 +343,7 @@ func doors() []door {
 		{name: "complete path", quiet: true, open: complete(template("bmad://{+path}"), "path")},
 		{name: "complete agent", quiet: true, open: complete(object{"type": "ref/prompt", "name": "bmad-agent"}, "agent")},
 		{name: "subscribe", quiet: true, open: func(h *host, cwd string) string {
-			return h.ask("resources/subscribe", object{"uri": "bmad-task://sessions/" + privateTask + "?cwd=" + url.QueryEscape(cwd)})
+			return h.ask("resources/subscribe", object{"uri": "bmad-task://sessions/" + privateTask + "?cwd=" + url.PathEscape(cwd)})
 		}},
 	}
 }

@@ -106,7 +106,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	at = "update"
 	refused("a tool after the commit", tool(`{"action":"submit","stage":"po","claude_result":"Quality Score: 95","session_id":"plant","cwd":"`+folder+`"}`))
 	at = "list"
-	refused("a resource", call(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"`+sessionsURI+`?cwd=`+url.QueryEscape(folder)+`"}}`))
+	refused("a resource", call(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"`+sessionsURI+`?cwd=`+url.PathEscape(folder)+`"}}`))
 	refused("a prompt", call(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"bmad-status","arguments":{"cwd":"`+folder+`"}}}`))
 	if got := call(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"bmad-status"},"argument":{"name":"task","value":"p"},"context":{"arguments":{"cwd":"` + folder + `"}}}}`); !strings.Contains(got, `"values"`) || !strings.Contains(log.String(), "faulty.bug") {
 		t.Errorf("a completion: %s, %s", got, log.String())

@@ -74,7 +74,7 @@ func TestReviewApp(t *testing.T) {
 	}
 
 	callAs(t.Context(), t, s, false, dir, map[string]any{"action": "start", "objective": "Build a clock", "task_name": "clock"})
-	at := "bmad-task://tasks/clock/artifacts/po.review.json?cwd=" + url.QueryEscape(dir)
+	at := "bmad-task://tasks/clock/artifacts/po.review.json?cwd=" + url.PathEscape(dir)
 	if _, failure := ask(true, "resources/read", map[string]any{"uri": at}); !strings.Contains(failure, "has no document yet") {
 		t.Errorf("without a document: %q", failure)
 	}
@@ -88,7 +88,7 @@ func TestReviewApp(t *testing.T) {
 	if err := json.Unmarshal([]byte(document), &got); err != nil || got.Round != 1 || got.Task != "clock" || !strings.Contains(got.HTML, "&lt;b onclick=x&gt;") || !strings.Contains(got.HTML, `data-l="1-1"`) || len(got.Hidden) == 0 {
 		t.Errorf("the document is %s (%v)", document, err)
 	}
-	if _, failure := ask(true, "resources/read", map[string]any{"uri": "bmad-task://tasks/clock/artifacts/qa.review.json?cwd=" + url.QueryEscape(dir)}); !strings.Contains(failure, "has no document yet") {
+	if _, failure := ask(true, "resources/read", map[string]any{"uri": "bmad-task://tasks/clock/artifacts/qa.review.json?cwd=" + url.PathEscape(dir)}); !strings.Contains(failure, "has no document yet") {
 		t.Errorf("of a stage to come: %q", failure)
 	}
 }

@@ -5,10 +5,12 @@
 package scratch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -19,51 +21,88 @@ var disk = os.TempDir()
 // programs that they start use little, so that by default a third of their time is collecting it.
 const garbage = 400
 
-// Run runs the tests of a package, as m.Run does, with their temporary folders in memory where
-// the system offers that. A TMPDIR or GOGC that is set is respected; by these the processes that
-// tests start do the same.
+// name is what the folders of tests begin with.
+const name = "bmad-mcp-scratch-"
+
+// Run runs the tests of a package, as m.Run does, between Enter and its end.
 func Run(m interface{ Run() int }) int {
+	defer Enter()()
+	return m.Run()
+}
+
+// Enter gives the tests of a package a folder for all their temporary ones, in memory where the
+// system offers that, and sentences in English. A TMPDIR or GOGC that is set is respected; by these
+// the processes that tests start do the same. It returns what ends that. A run that was interrupted
+// leaves its folder, which the next one removes.
+func Enter() (leave func()) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
-		if err := os.Setenv("GOGC", strconv.Itoa(garbage)); err != nil {
-			panic(err)
-		}
+		setenv("GOGC", strconv.Itoa(garbage))
 	}
+	for _, variable := range []string{"LC_ALL", "LC_MESSAGES", "LANGUAGE"} {
+		setenv(variable, "")
+	}
+	setenv("LANG", "C.UTF-8") // the person's own is not what the tests expect
+	in := memory
 	if os.Getenv("TMPDIR") != "" || !roomy(memory) {
-		return m.Run()
+		in = disk
 	}
-	dir, err := os.MkdirTemp(memory, "bmad-mcp-")
+	sweep(in)
+	dir, remove, err := create(in)
 	if err != nil {
-		return m.Run() // not ours to write in
+		return func() {} // not ours to write in
 	}
-	defer func() {
-		if err := os.RemoveAll(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-	}()
 	// A test starts the program as another user, who has to get there.
 	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // nobody sees the names in it
 		panic(err)
 	}
-	if err := os.Setenv("TMPDIR", dir); err != nil {
+	setenv("TMPDIR", dir)
+	return func() {
+		if err := remove(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+func setenv(name, value string) {
+	if err := os.Setenv(name, value); err != nil {
 		panic(err)
 	}
-	return m.Run()
+}
+
+// create makes a folder in another, which is in use until remove, or the end of this process.
+func create(in string) (dir string, remove func() error, err error) {
+	for {
+		if dir, err = os.MkdirTemp(in, name); err != nil {
+			return "", nil, err
+		}
+		release, ours := hold(dir)
+		if _, err := os.Stat(dir); ours && err == nil { //nolint:gosec // it was made above
+			return dir, func() error { return errors.Join(os.RemoveAll(dir), release()) }, nil //nolint:gosec // the same
+		}
+		if ours { // a sweep was faster
+			_ = release()
+		}
+	}
 }
 
 // Disk returns the folder for temporary files outside memory: Linux has its memory below /dev,
 // which counts as a place without projects for those who judge folders by their paths.
 func Disk() string { return disk }
 
+// swept is done before the first folder outside memory.
+var swept = sync.OnceFunc(func() { sweep(disk) })
+
 // Dir is t.TempDir outside memory.
 func Dir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(disk, "bmad-mcp-test-") //nolint:usetesting // t.TempDir is in memory
+	swept()
+	dir, remove, err := create(disk)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := remove(); err != nil {
 			t.Error(err)
 		}
 	})

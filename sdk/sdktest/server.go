@@ -20,13 +20,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Server plays a model's server. Its exported fields are set before the first request.
+// Server plays a model's server. Set its exported fields before [Server.Start], or before the first
+// request of a client in this process: requests of another one do not wait for them.
 type Server struct {
-	// URL is the base of the Messages API; ChatURL that of chat completions.
+	// URL is the base of the Messages API; ChatURL that of chat completions. Start sets them.
 	URL, ChatURL string
 	// Key, if set, is the only credential that is accepted, else any is.
 	Key string
-	// Models are the known ones, at first [DefaultModels].
+	// Models are the known ones; [DefaultModels] unless set.
 	Models []string
 	// Dialect is how chat completions are spoken; [OpenAI] unless set.
 	Dialect Dialect
@@ -66,14 +67,23 @@ func New(t testing.TB, steps ...Step) *Server {
 
 // NewServer returns a running server.
 func NewServer(steps ...Step) *Server {
-	s := &Server{Models: DefaultModels, steps: steps, closing: make(chan struct{})}
+	s := &Server{}
+	s.Start(steps...)
+	return s
+}
+
+// Start runs the server. It is called once.
+func (s *Server) Start(steps ...Step) {
+	if s.Models == nil {
+		s.Models = DefaultModels
+	}
+	s.steps, s.closing = steps, make(chan struct{})
 	s.http = httptest.NewServer(s)
 	s.URL, s.ChatURL = s.http.URL, s.http.URL+"/v1"
 	s.close = sync.OnceFunc(func() {
 		close(s.closing) // ends silent streams, for which the other server would wait
 		s.http.Close()
 	})
-	return s
 }
 
 // Close ends the server. It may be called again.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,7 +182,7 @@ func (r repo) spec(fragment string) gitsource.Spec {
 }
 
 func (r repo) address(fragment string) string {
-	return gitsource.Prefix + "file://" + filepath.ToSlash(r.dir) + fragment
+	return gitsource.Prefix + "file://" + (&url.URL{Path: filepath.ToSlash(r.dir)}).EscapedPath() + fragment
 }
 
 func parse(t *testing.T, text string) gitsource.Spec {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +27,13 @@ func TestSSH(t *testing.T) {
 			t.Setenv("PATH", filepath.Dir(ssh)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		}, true},
 		"the person's": {func(t *testing.T, ssh string) {
-			t.Setenv("GIT_SSH_COMMAND", ssh+" -oMine=yes")
+			t.Setenv("GIT_SSH_COMMAND", "'"+ssh+"' -oMine=yes")
 			t.Setenv("GIT_SSH_VARIANT", "ssh")
 		}, false},
 		"the person's, of the settings": {func(t *testing.T, ssh string) {
 			t.Setenv("GIT_CONFIG_COUNT", "1")
 			t.Setenv("GIT_CONFIG_KEY_0", "core.sshCommand")
-			t.Setenv("GIT_CONFIG_VALUE_0", ssh+" -oMine=yes")
+			t.Setenv("GIT_CONFIG_VALUE_0", "'"+ssh+"' -oMine=yes")
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestSSH(t *testing.T) {
 			t.Setenv("GIT_ASKPASS", "/bin/ask")
 			c.set(t, ssh)
 			cache, _ := newCache(t)
-			s := parse(t, "git+ssh://me@example.org:2222"+r.dir+"#main")
+			s := parse(t, "git+ssh://me@example.org:2222"+(&url.URL{Path: r.dir}).EscapedPath()+"#main")
 			want := r.at("main")
 			t.Setenv("GIT_DIR", r.dir+".elsewhere") // as in a hook; from here on, as the test's own git minds it
 			got, _, err := cache.Update(t.Context(), s)

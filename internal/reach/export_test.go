@@ -1,4 +1,0 @@
-package reach
-
-// Homes returns the homes that rules know.
-func Homes(r Rules) []string { return r.homes }
