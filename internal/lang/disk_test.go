@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// TestErrorsOfTheDisk: in English they are said in their own words, in other languages in those of
-// the catalogue, also within other sentences.
+// TestErrorsOfTheDisk checks that errors of the disk keep their own words in English, and have those of
+// the catalogue in other languages, even within other sentences.
 func TestErrorsOfTheDisk(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]string{
