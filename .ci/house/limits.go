@@ -7,26 +7,24 @@ package main
 var limits = limit{
 	file: bound{most: 500, what: "lines", advice: "split it by what its parts do"},
 	methods: bound{most: 60, what: "methods and functions that take it first", advice: "give a part of it a type of its own", named: map[string]exception{
-		"internal/cli.app":             {222, "every command is one; packages of commands with options of their own take them apart"},
+		"internal/cli.app":             {224, "every command is one; packages of commands with options of their own take them apart"},
 		"internal/dashboard.Dashboard": {66, "every screen is one; the door and the live changes can be types"},
-		"internal/memory.Book":         {66, "the format of the notes, their files and their use cases are one type"},
 	}},
 	fields: bound{most: 25, what: "fields", advice: "group those that go together", named: map[string]exception{
-		"internal/config.Config":   {41, "one for each setting"},
+		"internal/config.Config": {41, "one for each setting"},
 	}},
 	imports: bound{most: 25, what: "imports of this module", advice: "split it, or let it know less", named: map[string]exception{
-		"internal/cli": {47, "it puts the program together and has all commands"},
+		"internal/cli":       {52, "it puts the program together and has all commands"},
+		"internal/dashboard": {27, "every screen reads a package of its own"},
+		"internal/mcpserver": {27, "every tool calls a package of its own"},
 	}},
 	up: bound{most: 5, what: "arrows back up", advice: "let files lean on each other in one direction", named: map[string]exception{
-		"internal/audit":           {10, "the checks and the rubric that lists them name each other"},
 		"internal/config":          {9, "every setting's file reads and fills the one Config"},
 		"internal/dashboard":       {10, "the screens and the Dashboard that routes to them name each other"},
 		"internal/grimoire":        {9, "the readers of each kit and the list of kits name each other"},
 		"internal/mcpwire":         {8, "a call that becomes a task needs its connection, and the connection its tasks"},
-		"internal/memory":          {14, "format, files and use cases of the notes share the type Book"},
 		"internal/sdkhttp":         {6, "the handlers and the server that routes to them name each other"},
 		"internal/store/filestore": {7, "names, lists and summaries share the type Store"},
-		"internal/verdict":         {7, "reading a block and judging its rows share small helpers"},
 		"internal/workflow":        {20, "a session has a chain of entries, and entries have hashes of sessions"},
 		"sdk":                      {14, "a client, its sessions and their threads name each other"},
 
@@ -40,11 +38,15 @@ var limits = limit{
 		"internal/request":      {0, untied},
 		"internal/submission":   {0, untied},
 		"internal/trust":        {0, untied},
+		"internal/audit":        {0, untied},
+		"internal/verdict":      {0, untied},
+		"internal/memory":       {1, untied},
+		"internal/memory/notes": {1, untied},
 	}},
 	systems: systems,
 
 	// Rates have some room, because deleting other code raises them.
-	mixed:       goal{want: 1, today: 2.2},
+	mixed:       goal{want: 1, today: 1},
 	participles: goal{want: 2, today: 8},
 	long:        goal{want: 40, today: 286},
 }
