@@ -10,8 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -174,24 +172,6 @@ func TestLengthOfPapers(t *testing.T) {
 	for n, line := range strings.Split(readPage(t, "CLAUDE.md"), "\n") {
 		if columns := len([]rune(line)); columns > 200 {
 			t.Errorf("CLAUDE.md:%d: got %d columns, want 200 at most", n+1, columns)
-		}
-	}
-}
-
-// TestChannelsHaveWords: a reply and the dashboard say by which channel a decision came. At a
-// terminal and in a script the one who decided sees it.
-func TestChannelsHaveWords(t *testing.T) {
-	page, err := os.ReadFile("dashboard/words.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	quiet := []workflow.Channel{workflow.ChannelTerminal, workflow.ChannelScript}
-	for name, c := range channels(t) {
-		if !strings.Contains(string(page), "\tworkflow."+name+":") {
-			t.Errorf("dashboard.channelWords has no words for %s", name)
-		}
-		if note := words.GrantNote(lang.English, workflow.Grant{Channel: c}); (note == "") != slices.Contains(quiet, c) {
-			t.Errorf("words.GrantNote for %s: got %q", name, note)
 		}
 	}
 }
