@@ -133,9 +133,9 @@ func (s *document) share(here *recall.Counts, text string, units []recall.Unit) 
 		if u.Chinese {
 			native = chinese
 		}
-		written := words || chinese // in a language that the document has
+		comparable := native || u.Known() && (words || chinese)
 		n := here.Of(u)
-		if n == 0 && !native && !(written && u.Known()) {
+		if n == 0 && !comparable {
 			continue
 		}
 		counts := n / (n + 1 + float64(here.Words)/500)
