@@ -27,7 +27,7 @@ func BenchmarkBareEngine(b *testing.B) {
 				}
 			}
 			bench.do(request.Request{Action: workflow.ActionResume, Address: project.Address{Session: id}, Caller: request.Caller{Inline: true}})
-			switch out := bench.do(submitted(workflow.StageID(stage), acts[stage][0].text)); out.State {
+			switch out := bench.do(submitRequest(workflow.StageID(stage), acts[stage][0].text)); out.State {
 			case workflow.AwaitingConfirmation:
 				bench.do(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: id}, Decision: request.Decision{Yes: &yes, Feedback: "yes"}, Caller: request.Caller{Via: workflow.ChannelScript}})
 			case workflow.AwaitingApproval:
