@@ -28,7 +28,7 @@ import (
 
 const kitScript = "_bmad/_config/custom/cc-verify.sh"
 
-// bench is a project with a person who can allow what it brings.
+// bench is a project with a person who can allow its contracts.
 type bench struct {
 	t        *testing.T
 	dir, own string

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkBareEngine takes the steps of BenchmarkWholeRun as an assistant does, without a runner:
-// the difference is what the runner itself costs.
+// the difference is the cost of the runner itself.
 func BenchmarkBareEngine(b *testing.B) {
 	yes := true
 	for b.Loop() {

@@ -47,7 +47,7 @@ type Event struct {
 
 	Engine string `json:"engine,omitempty"`
 	Model  string `json:"model,omitempty"`
-	// Activity is the kind of the engine's act, Text a piece of it.
+	// Activity is the kind of an engine's act, for example "says"; Text is a piece of it.
 	Activity hostcli.Kind `json:"activity,omitempty"`
 	Text     string       `json:"text,omitempty"`
 	// Why is the reason, for people: of a choice, a retry, a decision or the end.

@@ -401,7 +401,7 @@ func TestBusy(t *testing.T) {
 }
 
 // TestRestart: a conversation at work when the server ends is paused, goes on when it is asked to,
-// and a reader of its events goes on where it was.
+// and a reader of its events goes on from the last one.
 func TestRestart(t *testing.T) {
 	dir := folder(t)
 	step, begun, _ := holdStep(fake.Text("Never sent."))
