@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// agentServer has the parts of the server of agents that are no flags.
+// agentServer has the parts of the server of agents that its flags do not set.
 type agentServer struct {
 	// client makes the client, which the server closes; limit returns the most that a request may
 	// set for its conversation, 0 for any.

@@ -64,7 +64,7 @@ type Result struct {
 	// ExitCode is nil if nothing ran to its end.
 	ExitCode *int     `json:"exit_code,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
-	// Proposed is a command that could be the contract, Hint tells how to make it the contract.
+	// Proposed is a command that could be the contract; Hint is the way to make it that.
 	Proposed string `json:"proposed,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 }
