@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// address is that of the session that the arguments name.
+// address returns the address of the session that the arguments name.
 func (a *app) address(args []string) (project.Address, error) {
 	dir, err := a.project()
 	at := project.Address{Session: taskName(args), Places: []string{dir}}
@@ -39,8 +39,7 @@ func (a *app) session(cmd *cobra.Command, args []string) (*workflow.Session, err
 	return s, err
 }
 
-// inspect returns the session that the arguments name, what is found of its history, and
-// its project.
+// inspect returns the session that the arguments name, the check of its history, and its project.
 func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, workflow.Verification, string, error) {
 	at, err := a.address(args)
 	if err != nil {

@@ -75,7 +75,7 @@ type chat struct {
 	input   chan typed
 	events  <-chan sdk.Event
 	signals <-chan os.Signal
-	// end gives up whatever is waited for.
+	// end gives up the current wait.
 	end context.CancelFunc
 	// pressed counts the signals of a turn.
 	pressed atomic.Int32
@@ -85,7 +85,7 @@ type chat struct {
 	person bool
 }
 
-// typed is a line of the person's.
+// typed is a line that the person typed.
 type typed struct {
 	text string
 	err  error
@@ -184,7 +184,7 @@ func (c *chat) prompt(ctx context.Context) (string, error) {
 	}
 }
 
-// turn says something to the agent, and shows what it does.
+// turn sends a message to the agent, and shows its work.
 func (c *chat) turn(ctx context.Context, words string) error {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -199,7 +199,7 @@ func (c *chat) turn(ctx context.Context, words string) error {
 	}))
 }
 
-// answer takes the next line for the answer to a question.
+// answer returns the next line as the answer to a question.
 func (c *chat) answer(ctx context.Context, q sdk.Question) (string, bool, error) {
 	showQuestion(c.t.out, q)
 	for {
@@ -208,12 +208,12 @@ func (c *chat) answer(ctx context.Context, q sdk.Question) (string, bool, error)
 			return "", false, nil
 		}
 		if err != nil || line != "" {
-			return chosen(q, line), err == nil, err
+			return chooseOption(q, line), err == nil, err
 		}
 	}
 }
 
-// command carries out a command of the terminal; false where the line is for the agent.
+// command carries out a command of the terminal, and reports false if the line is for the agent.
 func (c *chat) command(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
@@ -245,7 +245,7 @@ func (c *chat) command(line string) bool {
 	return true
 }
 
-// leave says where the conversation is, as JSON too.
+// leave prints the id and state of the conversation, as JSON if that is wanted.
 func (c *chat) leave() error {
 	if c.c.Status() == sdk.Idle && len(c.c.History()) == 0 {
 		return nil // nobody has spoken

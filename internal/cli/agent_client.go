@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// agentProject is the folder that agents work for; "" in a folder that is not a project's.
+// agentProject returns the folder that agents work for, "" for / or a home folder without --cwd.
 func agentProject(a *app) (string, error) {
 	folder, err := a.project()
 	if err != nil {
@@ -27,8 +27,7 @@ func agentProject(a *app) (string, error) {
 	return folder, nil
 }
 
-// agentClient makes a client for the folder that the command is for. p is nil for one that only
-// lists.
+// agentClient makes a client for the folder that the command is for. p is nil if it only lists.
 func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
 	project, err := agentProject(a)
 	if err != nil {
@@ -64,7 +63,7 @@ func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.M
 	return c, nil
 }
 
-// agentSessions lists what is saved for the folder that the command is for.
+// agentSessions lists the saved sessions of the folder that the command is for.
 func agentSessions(ctx context.Context, a *app) ([]sdk.Summary, error) {
 	client, err := agentClient(a, nil, nil, 0)
 	if err != nil {
@@ -77,7 +76,7 @@ func agentSessions(ctx context.Context, a *app) ([]sdk.Summary, error) {
 
 // workingClient makes a client with the model of the flags and settings.
 func workingClient(a *app, f modelFlags) (*sdk.Client, error) {
-	if a.unread != nil { // the limit may be in what could not be read
+	if a.unread != nil { // the limit may be in the unread part
 		return nil, a.unread
 	}
 	m, err := f.over(a.model)
@@ -95,8 +94,8 @@ func workingClient(a *app, f modelFlags) (*sdk.Client, error) {
 	return agentClient(a, p, prices, m.CostLimit)
 }
 
-// agentFault is an error of the sdk in the words of this program; nil stays nil. What ends a turn
-// early is said here, and returned as the code to exit with.
+// agentFault returns an error of the sdk in the words of this program; nil stays nil. It prints the
+// reason if a turn ended early, and returns the code to exit with.
 func agentFault(a *app, err error) error {
 	var agent *sdk.AgentError
 	var unknown *sdk.PriceUnknownError

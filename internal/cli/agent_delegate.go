@@ -20,8 +20,8 @@ type delegate struct {
 	failed error
 }
 
-// newDelegate returns the model that the person has named in the settings; nil where they have
-// named none, even where a key is at hand.
+// newDelegate returns the model that the person has named in the settings, nil if they have named
+// none, even if a key is at hand.
 func newDelegate(a *app) mcpserver.Model {
 	if !a.model.Named() {
 		return nil
@@ -32,7 +32,7 @@ func newDelegate(a *app) mcpserver.Model {
 func (d *delegate) start() {
 	prices, _, err := priceTable()
 	if err == nil {
-		err = d.a.unread // the limit may be in what could not be read
+		err = d.a.unread // the limit may be in the unread part
 	}
 	if err == nil {
 		d.model, err = newProvider(d.a.model, prices, d.a.engine.Now())

@@ -52,7 +52,7 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	return a
 }
 
-// TestDelegatedToTheNamedModel: the person's model answers where they have named one, within their
+// TestDelegatedToTheNamedModel: the person's model answers if they have named one, within their
 // limit; a key alone names none.
 func TestDelegatedToTheNamedModel(t *testing.T) {
 	s := sdktest.New(t, sdktest.Text("an answer"))

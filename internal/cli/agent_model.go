@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// defaultModel is asked where the person names none.
+	// defaultModel is asked if the person names none.
 	defaultModel = "claude-sonnet-5-5"
 	// maxPrices bounds the person's list of prices, in bytes.
 	maxPrices = 1 << 20
@@ -54,9 +54,9 @@ func (f modelFlags) over(m config.Model) (config.Model, error) {
 	return m, nil
 }
 
-// newProvider makes what carries requests to the model. The key of a server comes from the
-// environment alone. An address without a provider means the API that most servers speak, so that
-// a key for Anthropic never goes to another server by accident.
+// newProvider makes the provider of the model. The key of a server comes from the environment alone.
+// An address without a provider means the API that most servers speak, so that a key for Anthropic
+// never goes to another server by accident.
 func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.Provider, error) {
 	env := os.Getenv
 	if m.Provider == "" {
@@ -92,7 +92,7 @@ func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 	return p, nil
 }
 
-// pricesFile is the person's own list of prices; "" without a configuration folder.
+// pricesFile returns the person's own list of prices, "" if there is no configuration folder.
 func pricesFile() string {
 	if folder := userFolder("XDG_CONFIG_HOME", ".config"); folder != "" {
 		return filepath.Join(folder, "bmad-mcp", "prices.json")

@@ -82,7 +82,7 @@ func idof(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], out.ID)
 }
 
-// nokey fails where the last program has printed the key of the model's server, or any file has it.
+// nokey fails if the last program has printed the key of the model's server, or any file has it.
 func nokey(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: nokey")

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// agentServer is what the server of agents is started with besides its flags.
+// agentServer has the parts of the server of agents that its flags do not set.
 type agentServer struct {
 	// client makes the client, which the server closes; limit returns the most that a request may
 	// set for its conversation, 0 for any.
@@ -65,7 +65,7 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
 	}
-	host, _, _ := net.SplitHostPort(f.address) // check refuses what has no host
+	host, _, _ := net.SplitHostPort(f.address) // check refuses an address without a host
 	if f.allowRemote = !httpguard.Loopback(host); f.allowRemote && noToken {
 		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.address).WithHint("take 127.0.0.1, or give --token-file")
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
-// agentsOf runs the command with a scripted model. What it says goes to said.
+// agentsOf runs the command with a scripted model. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
 	a := &app{log: slog.New(slog.DiscardHandler), err: said}

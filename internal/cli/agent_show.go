@@ -146,7 +146,7 @@ func agentTranscriptCommand(a *app) *cobra.Command {
 	}
 }
 
-// transcript writes events as Markdown. What others said is quoted, so that it cannot pass for a
+// transcript writes events as Markdown. It quotes the words of others, so that they cannot pass for a
 // part of the document.
 func transcript(a *app, id string, events []sdk.Event) string {
 	var b strings.Builder
@@ -189,7 +189,7 @@ func transcript(a *app, id string, events []sdk.Event) string {
 	return b.String()
 }
 
-// code is a text as code in a line of Markdown.
+// code returns a text as code in a line of Markdown.
 func code(text string) string {
 	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
 }

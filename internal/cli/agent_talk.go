@@ -37,7 +37,7 @@ type talk interface {
 	Costs() price.Report
 }
 
-// teller shows what happens in a session, a line for each tool and the agent's text as it comes.
+// teller shows the events of a session, a line for each tool and the agent's text as it comes.
 type teller struct {
 	a   *app
 	out io.Writer
@@ -101,8 +101,8 @@ func showQuestion(out io.Writer, q sdk.Question) {
 	}
 }
 
-// chosen is an answer; a number stands for an option of that number.
-func chosen(q sdk.Question, line string) string {
+// chooseOption returns a line as an answer; a number stands for the option of that number.
+func chooseOption(q sdk.Question, line string) string {
 	var n int
 	if _, err := fmt.Sscanf(line+" ", "%d ", &n); err == nil && fmt.Sprint(n) == line && n >= 1 && n <= len(q.Options) {
 		return q.Options[n-1]
@@ -110,7 +110,7 @@ func chosen(q sdk.Question, line string) string {
 	return line
 }
 
-// replier answers a question while an agent works; ok is false where nobody can.
+// replier answers a question while an agent works; ok is false if nobody can.
 type replier func(ctx context.Context, q sdk.Question) (text string, ok bool, err error)
 
 // follow works until the agent is done or waits for somebody who is not here. work is the call
@@ -148,7 +148,7 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 	}
 }
 
-// react shows an event, and has a question answered. Where nobody can, the agent is paused.
+// react shows an event, and has a question answered. If nobody can, the agent is paused.
 func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) error {
 	t.tell(e)
 	if e.Type != sdk.EventQuestion || e.Question.Source == "text" {
@@ -166,7 +166,7 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 	return errors.Join(err, s.Pause(context.WithoutCancel(ctx)))
 }
 
-// answersFile reads the answers that a script has prepared: by the id of a question, or its words.
+// answersFile reads the answers of a script, by the id of a question or by its words.
 func answersFile(ctx context.Context, a *app, name string) (map[string]string, error) {
 	answers := map[string]string{}
 	if name == "" {
@@ -204,14 +204,14 @@ func replies(a *app, answers map[string]string, out io.Writer) replier {
 				return "", false, nil
 			}
 			if err != nil || line != "" {
-				return chosen(q, line), err == nil, err
+				return chooseOption(q, line), err == nil, err
 			}
 		}
 	}
 }
 
 // saveDocuments writes documents below a folder, with the same files out of bounds as in a project.
-// Without force a file that is there keeps all of them from being written.
+// Without force none are written if one of the files exists.
 func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []string, err error) {
 	if len(docs) == 0 {
 		return nil, nil
@@ -249,7 +249,7 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 	return saved, nil
 }
 
-// changesOf is what an agent would change in the project, as a unified diff.
+// changesOf returns the proposed changes of the project as a unified diff.
 func changesOf(files vfs.FS) (string, error) {
 	over, ok := files.(*vfs.Overlay)
 	if !ok {

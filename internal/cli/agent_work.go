@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// workFlags are those of commands that end with documents.
+// workFlags are the flags of commands that end with documents.
 type workFlags struct {
 	out, answers string
 	force, write bool
@@ -57,8 +57,8 @@ func knownAgent(ctx context.Context, a *app, id string) error {
 	return err
 }
 
-// filesOf returns the files for an agent that works on the project, and what releases them; none
-// outside of a project.
+// filesOf returns the files for an agent that works on the project, and a function that releases
+// them; none outside of a project.
 func filesOf(a *app, write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
 	if err := checkOpen(open); err != nil {
@@ -129,7 +129,7 @@ type outcome struct {
 	Problem   string         `json:"problem,omitempty"`
 }
 
-// carryOut has a session work until it is done or waits, and reports how it stands.
+// carryOut has a session work until it is done or waits, and reports its state.
 func carryOut(ctx context.Context, a *app, f workFlags, s talk, work func() error) error {
 	answers, err := answersFile(ctx, a, f.answers)
 	if err != nil {
@@ -143,7 +143,7 @@ func carryOut(ctx context.Context, a *app, f workFlags, s talk, work func() erro
 	return reportWork(a, f, s, t.text, err)
 }
 
-// reportWork saves the documents, says how a session stands, and returns how the command ends.
+// reportWork saves the documents, reports the state of a session, and returns the command's error.
 func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 	o := outcome{ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs()}
 	var err error
@@ -179,7 +179,7 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 	return nil
 }
 
-// sayWork is the report for people.
+// sayWork prints the report for people.
 func sayWork(a *app, o outcome) {
 	if o.Diff != "" {
 		a.say("\nProposed changes to the project:\n")
@@ -205,7 +205,7 @@ func sayWork(a *app, o outcome) {
 	}
 }
 
-// spentText is what a session has cost.
+// spentText returns the cost of a session.
 func spentText(a *app, r price.Report) string {
 	if r.Unknown {
 		return a.lang.Say("%s and calls without a known price", r.Spent.Short())
@@ -213,8 +213,8 @@ func spentText(a *app, r price.Report) string {
 	return r.Spent.Short()
 }
 
-// reopened opens a saved session with the model and the kind of files that it began with.
-func reopened(ctx context.Context, a *app, m modelFlags, f *workFlags, id string, work func(s talk, resume func() error) error) error {
+// reopenSession opens a saved session with the model and the kind of files that it began with.
+func reopenSession(ctx context.Context, a *app, m modelFlags, f *workFlags, id string, work func(s talk, resume func() error) error) error {
 	list, err := agentSessions(ctx, a)
 	if err != nil {
 		return err
@@ -251,8 +251,8 @@ func reopened(ctx context.Context, a *app, m modelFlags, f *workFlags, id string
 	return work(s, resume)
 }
 
-// openTalk opens a session for work, within a limit, or its own where that is 0; resume goes on with
-// its turn and waits for the end.
+// openTalk opens a session for work, within a limit, or within its own if that is 0; resume goes on
+// with its turn and waits for the end.
 func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, limit price.Money, f *workFlags) (s talk, resume func() error, release func() error, err error) {
 	release = func() error { return nil }
 	var c *sdk.Conversation
@@ -301,7 +301,7 @@ the terminal. Once every question is answered, the agent goes on.
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return reopened(ctx, a, *m, f, args[0], func(s talk, resume func() error) error {
+			return reopenSession(ctx, a, *m, f, args[0], func(s talk, resume func() error) error {
 				q, err := askedFor(s, question)
 				if err != nil {
 					return agentFault(a, err)
@@ -313,7 +313,7 @@ the terminal. Once every question is answered, the agent goes on.
 						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).WithHint("bmad-mcp agent answer %s --question %s \"…\"", s.ID(), shellWord(q.ID)))
 					}
 				}
-				if err := s.Answer(ctx, q.ID, chosen(q, text)); err != nil {
+				if err := s.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
 					return agentFault(a, err)
 				}
 				if len(s.Questions()) > 0 {
@@ -343,7 +343,7 @@ func agentResumeCommand(a *app, m *modelFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return reopened(cmd.Context(), a, *m, f, args[0], func(s talk, resume func() error) error {
+			return reopenSession(cmd.Context(), a, *m, f, args[0], func(s talk, resume func() error) error {
 				reply := replies(a, nil, a.prompts())
 				for _, q := range s.Questions() {
 					text, ok, err := reply(cmd.Context(), q)

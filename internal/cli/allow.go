@@ -104,7 +104,7 @@ func listWants(a *app, cwd string, wants []permission.Want) error {
 	return nil
 }
 
-// wantJSON is one thing to allow. SetBy names the origin of a command that is not from the
+// wantJSON is a permission to give. SetBy names the origin of a command that is not from the
 // project's file.
 func wantJSON(w permission.Want) map[string]any {
 	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
@@ -206,7 +206,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 		}
 		line, err := person.line(cmd.Context(), a.lang.Say("Allow it [y/n]: "))
 		if err != nil {
-			_, err = ended(cmd.Context(), err)
+			_, err = answerAtEnd(cmd.Context(), err)
 			return err
 		}
 		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {

@@ -101,7 +101,7 @@ func TestApprovedTextsThatWereAltered(t *testing.T) {
 				t.Error("a refused action changed files")
 			}
 
-			// Restored, it goes on, and what was edited is kept.
+			// Restored, it goes on, and the edited text is kept.
 			edited, err := os.ReadFile(filepath.Join(d.project, approvedDocument))
 			if name == "a folder" {
 				d.run(1, "adopt", d.task, "--restore")
@@ -118,13 +118,13 @@ func TestApprovedTextsThatWereAltered(t *testing.T) {
 			if out := d.run(5, "adopt", d.task, "--restore"); !strings.Contains(out, "there is nothing to restore") {
 				t.Error(out)
 			}
-			d.untouched("")
+			d.checkUntouched("")
 			d.submitArchitecture()
 		})
 	}
 }
 
-// TestAlteredTextAtTheNextGate: who decides next is told, by the message and by the question.
+// TestAlteredTextAtTheNextGate: the next to decide is told, by the message and by the question.
 func TestAlteredTextAtTheNextGate(t *testing.T) {
 	d := newDesk(t)
 	d.back(approved)
@@ -137,7 +137,7 @@ func TestAlteredTextAtTheNextGate(t *testing.T) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	// A run that has ended is free to change, and says so only where it is looked at.
+	// A run that has ended is free to change, and tells so only if it is looked at.
 	d.run(0, "task", "cancel", d.task)
 	if out := d.run(0, "log", d.task, "--verify"); !strings.Contains(out, editedAfter) {
 		t.Error(out)

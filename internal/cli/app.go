@@ -28,7 +28,7 @@ type app struct {
 	// raw is the unfiltered output, for the protocol and for pagers.
 	raw io.Writer
 	log *slog.Logger
-	// command is the one that was run, or refused.
+	// command is the command that was run, or refused.
 	command  *cobra.Command
 	engine   *engine.Engine
 	library  *library.Library
@@ -37,7 +37,7 @@ type app struct {
 	settings config.Source
 	// kept has the summaries of sessions that were listed.
 	kept *filestore.Summaries
-	// reach bounds an assistant on stdio; nil where a person works at a terminal.
+	// reach bounds an assistant on stdio; nil if a person works at a terminal.
 	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
@@ -46,9 +46,9 @@ type app struct {
 	lang     lang.Language
 	// model is the setting for the same folder.
 	model config.Model
-	// unread is why the settings could not be read; nil where they could.
+	// unread is the error of reading the settings, nil if there is none.
 	unread error
-	// toolsets are those of the same folder, or of --toolsets.
+	// toolsets are the toolsets of the same folder, or of --toolsets.
 	toolsets []config.Toolset
 
 	sets []string // --toolsets
@@ -57,7 +57,7 @@ type app struct {
 	asJSON bool   // --json
 }
 
-// stateFolder holds the per-user state, shared by all projects; "" without a home folder.
+// stateFolder returns the folder of the state of all projects, "" without a home folder.
 func (a *app) stateFolder() string {
 	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
 		return filepath.Join(state, "bmad-mcp")

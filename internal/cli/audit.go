@@ -26,7 +26,7 @@ type auditCall struct {
 	min                         float64
 }
 
-// auditReport is what the audit command prints as JSON.
+// auditReport is the output of the audit command as JSON.
 type auditReport struct {
 	File     string                  `json:"file"`
 	Stage    workflow.StageID        `json:"stage"`
@@ -70,7 +70,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&call.stage, "stage", "", "stage of the document")
-	// The stages are read from the workflows only where somebody asks for help.
+	// The stages are read from the workflows only if somebody asks for help.
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(stageIDs(a), ", ")
 		cmd.Parent().HelpFunc()(cmd, args)

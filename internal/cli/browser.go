@@ -21,7 +21,7 @@ import (
 // launchers is the folder of the state with the files that a browser opens.
 const launchers = "dashboard/open"
 
-// launcherFor is how long a browser has to open the file.
+// launcherFor is the time in which a browser has to open the file.
 const launcherFor = time.Minute
 
 // openBrowser has the person's browser open a page, and pairs it. Lists of processes show the
@@ -53,7 +53,7 @@ func openBrowser(ctx context.Context, a *app, d *dashboard.Dashboard, page strin
 		return nil, err
 	}
 	path := filepath.Join(folder, name)
-	remove = func() { _ = os.Remove(path) } // the next one sweeps what stays
+	remove = func() { _ = os.Remove(path) } // the next one sweeps it if it stays
 	time.AfterFunc(launcherFor, remove)
 	args := append(program[1:], (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}).String())
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], args...) //nolint:gosec // the person's own browser, which outlives us
@@ -78,7 +78,7 @@ func sweepLaunchers(dir *durable.Dir) {
 	}
 }
 
-// browser is the command that opens an address; nil where none is known.
+// browser returns the command that opens an address, nil if none is known.
 func browser() []string {
 	own, _, _ := strings.Cut(os.Getenv("BROWSER"), string(os.PathListSeparator))
 	switch fields := strings.Fields(strings.ReplaceAll(own, "%s", "")); {

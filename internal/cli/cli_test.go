@@ -51,8 +51,8 @@ func layout(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(txtar.Write(a, ts.MkAbs(args[1])))
 }
 
-// chinese fails where the output of the last program, or its standard error, has a sentence in
-// English that is not from the drafts of the project.
+// chinese fails if the output of the last program, or its standard error, has a sentence in English
+// that is not from the drafts of the project.
 func chinese(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: chinese")
@@ -72,7 +72,7 @@ func chinese(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// layouts returns where an installation of the method is kept.
+// layouts returns the folder of an installation of the method.
 func layouts(name string) string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "..", "bmad", "catalog", "testdata", "layouts", name+".txtar")
@@ -119,8 +119,7 @@ func copySubmissions(name, to string) error {
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// TestScripts runs testdata/script/*.txtar against the program. -update rewrites
-// what the scripts compare with.
+// TestScripts runs testdata/script/*.txtar against the program. -update rewrites the expected output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// dashboardHealth gathers what the dashboard shows of the program's own state, as doctor and
-// projects do at a terminal. It repairs nothing.
+// dashboardHealth gathers the program's own state for the dashboard, as doctor and projects do at a
+// terminal. It repairs nothing.
 func dashboardHealth(base *app) dashboard.HealthFunc {
 	return func(ctx context.Context, l lang.Language, folder string, whole bool) (dashboard.Health, error) {
 		own := *base // for another folder, and another reader

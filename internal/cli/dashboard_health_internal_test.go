@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// TestDashboardHealth: the dashboard shows what doctor and projects say, in its reader's language;
-// files of the project are checked only when asked for, and nothing is repaired.
+// TestDashboardHealth: the dashboard shows the findings of doctor and projects, in its reader's
+// language; files of the project are checked only when asked for, and nothing is repaired.
 func TestDashboardHealth(t *testing.T) {
 	home, folder := t.TempDir(), t.TempDir()
 	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"} {

@@ -80,7 +80,7 @@ func (s *dashboardServer) close() error {
 	return s.first.Close()
 }
 
-// listenBoth listens on an address of this machine, and on the same port of ::1, where browsers
+// listenBoth listens on an address of this machine, and on the same port of ::1, at which browsers
 // look for localhost first: another program must not have it. second is nil without IPv6.
 func listenBoth(ctx context.Context, address string) (first, second net.Listener, err error) {
 	var c net.ListenConfig

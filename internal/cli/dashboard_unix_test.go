@@ -18,8 +18,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 )
 
-// TestDashboard: the address that is printed lets a browser read, which the command's end takes
-// away, with what it has registered.
+// TestDashboard: the address that is printed lets a browser read, which the command's end takes away,
+// with its registration.
 func TestDashboard(t *testing.T) {
 	w := newWorld(t)
 	w.must(t, "task", "start", "Build a clock")

@@ -25,7 +25,7 @@ type demoStep struct {
 	args map[string]any
 	// form has the human's input if the call shows a form.
 	form map[string]any
-	// place is where that leads; a person's own input can lead elsewhere.
+	// place is the stage and state after it, for example "po/generating", if the script fills in.
 	place string
 }
 

@@ -17,11 +17,11 @@ type demoPerson struct {
 	app *app
 	// next is the script's input.
 	next map[string]any
-	// terminal is nil where the script fills in.
+	// terminal is nil if the script fills in.
 	terminal *terminal
 }
 
-// reading is how long the scripted person takes: the server does not accept a faster answer as a
+// reading is the time that the scripted person takes: the server does not accept a faster answer as a
 // person's.
 const reading = 1200 * time.Millisecond
 
@@ -48,7 +48,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		}
 		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
 		if err != nil {
-			_, err = ended(ctx, err)
+			_, err = answerAtEnd(ctx, err)
 			fmt.Fprintln(p.app.out)
 			return mcpserver.FormAnswer{Action: "cancel"}, err
 		}
@@ -60,7 +60,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	return answer, nil
 }
 
-// field returns what goes into one field; "" leaves it empty, if it may be.
+// field returns the input for one field; "" leaves it empty, if it may be.
 func (p *demoPerson) field(ctx context.Context, name string, values []string, required bool) (string, error) {
 	for p.terminal != nil {
 		text, err := p.terminal.line(ctx, "   │ > ")

@@ -19,8 +19,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// demoScenes are the works that the demo's engine plays, in order: the file with the answer, and
-// what it does before.
+// demoScenes are the works that the demo's engine plays, in order: the file with the answer, and the
+// acts before it.
 var demoScenes = []struct {
 	file string
 	does []string
@@ -126,7 +126,7 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 	return next, nil
 }
 
-// demoPace is how long an act of the demo takes where someone watches.
+// demoPace is the duration of an act of the demo if someone watches.
 const demoPace = 700 * time.Millisecond
 
 // demoOfRun shows a run without a host, in a folder of its own.

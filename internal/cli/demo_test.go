@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestDemoDocuments audits what the demo hands in: a newcomer sees good documents, but for
-// the one draft that shows what questions are.
+// TestDemoDocuments audits the documents of the demo: a newcomer sees good ones, but for the one
+// draft that asks questions.
 func TestDemoDocuments(t *testing.T) {
 	low := []string{"po-1.md"}
 	earlier := map[workflow.StageID]string{}
@@ -33,18 +33,18 @@ func TestDemoDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		stage := workflow.StageID(strings.Split(file, "-")[0])
-		if named(stage).Gate == workflow.GateVerdict {
-			owed := verdict.Contract{Owes: named(stage).Owed(), Criteria: verdict.ReadCriteria(verdict.Sources{Requirements: []string{earlier[workflow.PO]}})}
+		if stageOf(stage).Gate == workflow.GateVerdict {
+			owed := verdict.Contract{Owes: stageOf(stage).Owed(), Criteria: verdict.ReadCriteria(verdict.Sources{Requirements: []string{earlier[workflow.PO]}})}
 			if j := verdict.Judge(verdict.Read(string(data), nil), owed); len(j.Returned) > 0 || (j.Verdict == workflow.Pass) == (file == "review-1.md") {
 				t.Errorf("%s: %s, %v", file, j.Verdict, j.Returned)
 			}
 			continue
 		}
-		document := score.Read(named(stage), string(data)).Document
-		if !named(stage).Audited() {
+		document := score.Read(stageOf(stage), string(data)).Document
+		if !stageOf(stage).Audited() {
 			continue
 		}
-		rubric, err := audit.Load(nil, workflow.Default(), named(stage))
+		rubric, err := audit.Load(nil, workflow.Default(), stageOf(stage))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,8 +62,8 @@ func TestDemoDocuments(t *testing.T) {
 	}
 }
 
-// named is a stage of the default workflow.
-func named(id workflow.StageID) workflow.Stage {
+// stageOf returns a stage of the default workflow.
+func stageOf(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }

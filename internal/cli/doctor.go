@@ -115,7 +115,7 @@ func openFolder(a *app) (*durable.Dir, error) {
 	return dir, nil
 }
 
-// checkSettings checks what every action needs: the settings and the prompts.
+// checkSettings checks the needs of every action: the settings and the prompts.
 func checkSettings(a *app, cwd string) doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.lang.Say("settings and prompts can be used")}
 	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
@@ -233,7 +233,7 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	return []doctor.Check{c}
 }
 
-// checkPolicy names the settings that do not count, and what waits to be allowed.
+// checkPolicy names the settings that do not count, and the permissions that are wanted.
 func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {

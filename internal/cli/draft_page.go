@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 )
 
-// draftPage is the address at which a running dashboard shows the document of a stage; "" where
-// none does.
+// draftPage returns a function for the address at which a running dashboard shows the document of a
+// stage, "" if none does.
 func draftPage(state string) func(cwd, task, stage string) string {
 	return func(cwd, task, _ string) string {
 		for _, d := range pairing.Running(state) {

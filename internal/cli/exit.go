@@ -24,10 +24,10 @@ const (
 	exitNotAllowed = 5
 	exitGate       = 6
 	exitInternal   = 7
-	// exitSpent and exitEngine are those of bmad-mcp run.
+	// exitSpent and exitEngine are the codes of bmad-mcp run alone.
 	exitSpent  = 8
 	exitEngine = 9
-	// exitInterrupted is what shells make of SIGINT.
+	// exitInterrupted is the code that shells give to SIGINT.
 	exitInterrupted = 130
 )
 
@@ -57,13 +57,13 @@ var errUnvouched = errors.New("unvouched")
 // runExitHelp is exitHelp with the codes that only a run has.
 var runExitHelp = strings.Replace(exitHelp, "\n  130  ", "\n  8  the budget or the time is spent\n  9  the engine did not do the work; nothing was submitted\n  130  ", 1)
 
-// errSpent and errEngine end the program with exitSpent and exitEngine: the run has said why.
+// errSpent and errEngine end the program with exitSpent and exitEngine: the run has told the reason.
 var (
 	errSpent  = errors.New("spent")
 	errEngine = errors.New("engine")
 )
 
-// errStopped ends the program with exitInterrupted: the command has said what remains.
+// errStopped ends the program with exitInterrupted: the command has told about the work that remains.
 var errStopped = errors.New("stopped")
 
 // fail reports an error and returns its exit code.
@@ -86,7 +86,7 @@ func (a *app) fail(err error) int {
 	if a.lang == "" { // refused before a command had begun
 		a.readSettings()
 	}
-	if dir, err := a.project(); err == nil && a.engine != nil && a.language == lang.Auto { // what belongs to no session
+	if dir, err := a.project(); err == nil && a.engine != nil && a.language == lang.Auto { // the refusal belongs to no session
 		f = a.engine.Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
 	f = f.Translated(a.lang)

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// gateFlags are those of a decision.
+// gateFlags are the flags of a decision.
 type gateFlags struct {
 	yes bool
 	// edited takes the draft as it was edited, without asking.
@@ -83,11 +83,11 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 			req.Yes = &yes
 		}
 	}
-	return decided(a, cmd, req)
+	return runDecision(a, cmd, req)
 }
 
-// decided runs a decision or an answer, and ends with exitGate where none was given.
-func decided(a *app, cmd *cobra.Command, req request.Request) error {
+// runDecision runs a decision or an answer, and ends with exitGate if none was given.
+func runDecision(a *app, cmd *cobra.Command, req request.Request) error {
 	out, err := a.do(cmd.Context(), req)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	return decided(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
+	return runDecision(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its

@@ -123,7 +123,7 @@ func join(lines []string) string {
 	return out
 }
 
-// hang returns a text behind what begins its first row; the other rows are indented as far.
+// hang returns a text behind the beginning of its first row; the other rows are indented as far.
 func hang(begin, text string, width int) string {
 	columns := visible.Columns(begin)
 	return begin + strings.Join(visible.Wrap(text, max(width-columns, 20)), "\n"+strings.Repeat(" ", columns))
@@ -162,7 +162,7 @@ func (h *helpPage) flags(title, usages string) {
 	}
 }
 
-// flagUsage is the text of a flag in the person's language, with its default value.
+// flagUsage returns the text of a flag in the person's language, with its default value.
 func (h *helpPage) flagUsage(name, text string) string {
 	usage := h.command.Flag(name).Usage
 	value, hasDefault := strings.CutPrefix(text, usage+" (default ")

@@ -25,7 +25,7 @@ const (
 	maxHookInput = 64 << 20
 	// maxTurn bounds the record of a turn, in bytes: it is a few words long.
 	maxTurn = 64 << 10
-	// turnsKept is how long the turn of a silent conversation is kept.
+	// turnsKept is the time for which the turn of a silent conversation is kept.
 	turnsKept = 7 * 24 * time.Hour
 )
 
@@ -46,7 +46,7 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
-		// Each event of each conversation starts a process: what few of them need waits for its use.
+		// Each event of each conversation starts a process: few of them need the app, see ready.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			runHook(cmd.Context(), a)
@@ -130,7 +130,7 @@ func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	return a.trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: a.engine.Now()})
 }
 
-// turnFile returns where the turn of a conversation is kept.
+// turnFile returns the file with the turn of a conversation.
 func turnFile(a *app, session string) string {
 	folder := a.stateFolder()
 	if folder == "" || session == "" {

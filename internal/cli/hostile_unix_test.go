@@ -20,7 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 )
 
-// hang is how long a command may take before it counts as waiting for ever.
+// hang is the time after which a command counts as waiting for ever.
 const hang = 90 * time.Second
 
 // world is a home and a project.
@@ -38,13 +38,13 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-// result is what a command said, and how it ended.
+// result is the output of a command, and its exit code.
 type result struct {
 	out  string
 	code int
 }
 
-// output takes what several goroutines write.
+// output takes the writes of several goroutines.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -65,7 +65,7 @@ func (w world) run(t *testing.T, stdin string, args ...string) result {
 		t.Setenv(name, filepath.Join(w.dir, below))
 	}
 	t.Setenv("CLAUDE_PROJECT_DIR", "")
-	args = append([]string{"--cwd", w.project}, args...) // not what lies above
+	args = append([]string{"--cwd", w.project}, args...) // not a project above
 	var out output
 	done := make(chan int, 1)
 	go func() { done <- cli.Main(args, strings.NewReader(stdin), &out, &out) }()
@@ -112,7 +112,7 @@ const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"proto
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}
 `
 
-// calls are the commands that read what lies in a project.
+// calls are the commands that read the files of a project.
 var calls = map[string][]string{
 	"status":   {"task", "status"},
 	"resume":   {"task", "resume", "stands"},
@@ -132,8 +132,7 @@ var calls = map[string][]string{
 	"fix":      {"doctor", "--fix"},
 }
 
-// places are the files of a project that something reads; told lists the calls that have to
-// name it.
+// places are the files of a project that commands read; told lists the calls that have to name one.
 var places = map[string]struct {
 	path string
 	told []string
@@ -166,8 +165,8 @@ var places = map[string]struct {
 	"specs folder":    {".claude/specs/stands", nil},
 }
 
-// kinds plant something in place of a file. word is in the message that tells of it; "" where
-// the system has words of its own.
+// kinds plant something in place of a file. word is in the message that tells of it; "" if the system
+// has words of its own.
 var kinds = map[string]struct {
 	word  string
 	plant func(t *testing.T, path string) error
@@ -206,9 +205,9 @@ var kinds = map[string]struct {
 	"unreadable": {"", func(_ *testing.T, path string) error { return os.WriteFile(path, []byte("x"), 0) }},
 }
 
-// TestHostileFiles puts what is not a file in place of every file that is read in a project,
-// and runs every command there. None may wait for ever, none may panic, and those that
-// need the file name it and what to do.
+// TestHostileFiles puts other things in place of every file that is read in a project, and runs every
+// command there. None may wait for ever, none may panic, and those that need the file name it and the
+// way out.
 func TestHostileFiles(t *testing.T) {
 	template := newWorld(t)
 	template.must(t, "task", "start", "stands")
@@ -228,7 +227,7 @@ func TestHostileFiles(t *testing.T) {
 				}
 				for call, args := range calls {
 					named := slices.Contains(p.told, call)
-					// What a pipe does not hold up, nothing does.
+					// If a pipe does not hold a call up, nothing does.
 					if !named && kind != "named pipe" {
 						continue
 					}
@@ -237,8 +236,8 @@ func TestHostileFiles(t *testing.T) {
 						w.must(t, "task", "confirm", "--confirmed=false", "--feedback", "again")
 					}
 					base := w.plant(t, p.path, k.plant)
-					// Of a lock nothing is read unless somebody has it; and a folder can be
-					// where a document belongs, which then is missing.
+					// Of a lock nothing is read unless somebody has it; and a folder can be in the
+					// place of a document, which then is missing.
 					silent := kind == "sparse" && strings.Contains(place, "lock")
 					word := k.word
 					if call == "submit" && kind == "sparse" { // of an argument its name is told
@@ -267,8 +266,7 @@ func (w world) plant(t *testing.T, name string, plant func(*testing.T, string) e
 	return filepath.Base(path)
 }
 
-// call runs one call, which has to end, and where it is told of the file, to name it and
-// what to do.
+// call runs one call, which has to end, and to name the file and the way out if it is told of it.
 func (w world) call(t *testing.T, call string, args []string, base, word string, told bool) {
 	t.Helper()
 	stdin := ""

@@ -79,7 +79,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// serverName is what every host takes for a name; Claude Code refuses others.
+// serverName matches the names that every host takes; Claude Code refuses others.
 var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // which returns the hosts that a command is for.
@@ -103,8 +103,8 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 	return out, nil
 }
 
-// chooseHosts returns the hosts that a command is for, and their machine: those that are named,
-// else those that have settings in the scope and are wanted.
+// chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
+// any, else those that have settings in the scope and are wanted.
 func chooseHosts(a *app, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := f.which(names)
 	if err != nil {

@@ -80,7 +80,7 @@ func showItem(a *app, s *library.Snapshot, kind catalog.Kind, name string) error
 	return err
 }
 
-// noneMatch is said where there are no items of a kind.
+// noneMatch has the sentences to print if there are no items of a kind.
 var noneMatch = map[catalog.Kind]lang.Text{
 	catalog.Agent: lang.T("No agents match."), catalog.Workflow: lang.T("No workflows match."), catalog.Task: lang.T("No tasks match."),
 }

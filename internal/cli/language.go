@@ -17,8 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// speak chooses the language for a person who has written a text, such as the objective of the
-// session that a command is about; "" where there is none.
+// speak chooses the language for a person who has written a text, for example the objective of the
+// session that a command is about, "" if there is none.
 func (a *app) speak(written string) {
 	a.lang = lang.Choose(a.language, written, lang.Locale(os.Getenv))
 }
@@ -72,7 +72,7 @@ var flagErrors = []refusal{
 	{pattern.New(`^accepts (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts %s arg(s), received %s", p...) }},
 }
 
-// refusal is one of them.
+// refusal is a refusal of that library.
 type refusal struct {
 	re  *pattern.Pattern
 	say func(parts ...any) lang.Text

@@ -15,8 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// newLibrary makes what serves the BMAD method. open opens the folder of a project, now is
-// the clock. A shared one serves nothing of the person's home.
+// newLibrary makes the library of the BMAD method. open opens the folder of a project, now is the
+// clock. A shared one serves nothing of the person's home.
 func (a *app) newLibrary(open func(name string) (*durable.Dir, error), now func() time.Time, shared bool) *library.Library {
 	home, _ := os.UserHomeDir() // without a home nothing of the person's is served
 	if shared {
@@ -48,8 +48,8 @@ func (a *app) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// snapshot returns the method's installations for the folder that the command is for. A
-// repository that was never fetched is waited for: nobody else will tell that it has come.
+// snapshot returns the method's installations for the folder that the command is for. If a repository
+// was never fetched, it waits for it: nobody else will tell that it has come.
 func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	folder, err := a.project()
 	if err == nil && a.cwd != "" {

@@ -54,7 +54,7 @@ machine.
 			}
 			steps := s.Steps(v)
 			for i := range steps {
-				steps[i].Unvouched = steps[i].Unvouched || signed.failed(i+1)
+				steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
 			}
 			if a.asJSON {
 				return printLogJSON(a, s, v, steps, signed)
@@ -72,7 +72,7 @@ machine.
 	return cmd
 }
 
-// verifyLog reports whether the history is unchanged, or since when it is not.
+// verifyLog reports whether the history is unchanged, or the entry since which it is not.
 func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed signatures) error {
 	_, err := a.trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
@@ -177,7 +177,7 @@ func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
 	return columns(a.out, rows)
 }
 
-// resultText is the score or verdict of a transition.
+// resultText returns the score or verdict of a transition.
 func resultText(e workflow.Transition) string {
 	switch {
 	case e.Rows != "":

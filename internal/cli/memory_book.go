@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
-// memoryFlags choose notes, or say what a new one is.
+// memoryFlags choose notes, or describe a new one.
 type memoryFlags struct{ kind, agent string }
 
 func (f memoryFlags) filter() memory.Filter {
@@ -61,8 +61,8 @@ func sayProblems(a *app, problems []notes.Problem) {
 	}
 }
 
-// askPerson asks the person at this terminal for a yes. yes answers for a script of theirs; an
-// assistant's terminal is refused all the same.
+// askPerson asks the person at this terminal for a yes. yes answers for a script of theirs. An
+// assistant's terminal is refused even if yes is true.
 func askPerson(ctx context.Context, a *app, yes bool, question string) (bool, error) {
 	if name := assistantHere(); name != "" {
 		return false, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
@@ -76,7 +76,7 @@ func askPerson(ctx context.Context, a *app, yes bool, question string) (bool, er
 	}
 	line, err := person.line(ctx, question)
 	if err != nil {
-		_, err = ended(ctx, err)
+		_, err = answerAtEnd(ctx, err)
 		return false, err
 	}
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
@@ -112,7 +112,7 @@ func checkMemory(ctx context.Context, a *app) []doctor.Check {
 	return []doctor.Check{c}
 }
 
-// staleNotes is the number of lines of notes that no longer count.
+// staleNotes returns the number of lines of notes that no longer count.
 func staleNotes(ctx context.Context, a *app) (lines int) {
 	_ = withBook(a, func(b *memory.Book) error { // who has no memory has none to clear out
 		c, err := b.Collect(ctx, false)

@@ -233,7 +233,7 @@ func memoryStatsCommand(a *app, f *memoryFlags, name, short string) *cobra.Comma
 	}
 }
 
-// counts are the rows of a table of numbers, by name.
+// counts returns the rows of a table of numbers, by name.
 func counts[K ~string](by map[K]int) (rows [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		rows = append(rows, []string{string(name), fmt.Sprint(by[name])})

@@ -197,7 +197,7 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-// marksOf are the reservations about a note.
+// marksOf returns the reservations about a note.
 func marksOf(a *app, r memory.Found) string {
 	out := ""
 	if r.Weak {

@@ -49,8 +49,8 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 	return cmd
 }
 
-// workQueue does the waiting tasks of a run, or of all. One that its agent cannot do fails; one
-// that money or the model's server keeps from its end stays claimed, with a session to resume.
+// workQueue does the waiting tasks of a run, or of all. A task fails if its agent cannot do it. If
+// money or the model's server keeps it from its end, it stays claimed, with a session to resume.
 func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
 	done, left := 0, limit
 	for {

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// methodCommand groups what reads the installed BMAD method.
+// methodCommand groups the commands that read the installed BMAD method.
 func methodCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "method",

@@ -23,7 +23,7 @@ func (b *broken) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// TestPanicInACommand is told as what it is, with the stack, and has an exit code of its own.
+// TestPanicInACommand: a panic is reported as a bug, with the stack, and has an exit code of its own.
 func TestPanicInACommand(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Chdir(t.TempDir())

@@ -100,8 +100,8 @@ func checkSignatures(a *app, s *workflow.Session) (signatures, error) {
 	return keys.Verify(s)
 }
 
-// failed reports whether an entry, counted from 1, is recorded as signed and is not what was signed.
-func (s signatures) failed(entry int) bool {
+// fails reports whether an entry, counted from 1, is recorded as signed and was changed.
+func (s signatures) fails(entry int) bool {
 	for _, c := range s {
 		if c.Entry == entry {
 			return c.Status.Fails()
@@ -110,15 +110,15 @@ func (s signatures) failed(entry int) bool {
 	return false
 }
 
-// add adds them to the JSON about a session; nothing where there are none.
+// add adds the signatures to the JSON about a session, nothing if there are none.
 func (s signatures) add(out map[string]any) {
 	if len(s) > 0 {
 		out["passkeys"] = s
 	}
 }
 
-// verdict is the error with which a verification ends for the signatures. A person has accepted
-// what came before the entry adopted.
+// verdict returns the error with which a verification ends for the signatures. A person has accepted
+// the entries up to adopted.
 func (s signatures) verdict(adopted int) error {
 	var err error
 	for _, c := range s {
@@ -133,7 +133,7 @@ func (s signatures) verdict(adopted int) error {
 	return err
 }
 
-// say prints what was found of each signature; of those that hold only where all is asked for.
+// say prints the result of each signature, of those that hold only if all is true.
 func (s signatures) say(a *app, all bool) {
 	var good []string
 	for _, c := range s {

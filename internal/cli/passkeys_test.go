@@ -82,7 +82,7 @@ func (s signer) sign(d *desk, g workflow.Grant) *workflow.Signature {
 	return signature
 }
 
-// engine is this machine's own, which seals what it records.
+// engine is this machine's own, which seals its records.
 func (d *desk) engine() *engine.Engine {
 	return engine.New(engine.Options{
 		Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }}),
@@ -106,8 +106,8 @@ func (d *desk) decide(by said) {
 	}
 }
 
-// TestSignedDecisionsAreChecked: the seals of these histories hold, so that only the signature
-// shows what is recorded and was not signed.
+// TestSignedDecisionsAreChecked: the seals of these histories hold, so that only the signature shows
+// the entries that are recorded and were not signed.
 func TestSignedDecisionsAreChecked(t *testing.T) {
 	d := newDesk(t)
 	if out := d.run(0, "log", d.task, "--verify", "--json"); strings.Contains(out, "passkeys") {

@@ -25,14 +25,14 @@ type priceRow struct {
 	Source       string     `json:"source,omitempty"`
 }
 
-// abovePart is what long prompts cost.
+// abovePart is the price of long prompts.
 type abovePart struct {
 	Tokens int64   `json:"tokens"`
 	Input  float64 `json:"input"`
 	Output float64 `json:"output"`
 }
 
-// million is the price of a million tokens in dollars.
+// million returns the price of a million tokens in dollars.
 func million(m price.Money) float64 { return (m * 1_000_000).USD() }
 
 func priceRowOf(r price.Rate) priceRow {

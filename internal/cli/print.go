@@ -98,7 +98,7 @@ func plain(markdown string) string {
 	return strings.NewReplacer("**", "", " _(", " (", ")_", ")").Replace(markdown)
 }
 
-// nextCommands lists the commands that a person at the terminal can run now; "" for no session.
+// nextCommands lists the commands to run at the terminal now, "" if there is no session.
 func nextCommands(s *standing.Standing) string {
 	if s == nil {
 		return ""
@@ -124,7 +124,7 @@ func nextCommands(s *standing.Standing) string {
 	return text
 }
 
-// shellWord quotes a text for a shell, where it needs that.
+// shellWord quotes a text for a shell if it needs that, for example one with a space.
 func shellWord(text string) string {
 	if text != "" && strings.IndexFunc(text, func(r rune) bool {
 		plain := r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
@@ -201,7 +201,7 @@ func columns(out io.Writer, rows [][]string) error {
 	return nil
 }
 
-// widestLine is how wide a table may be where the terminal does not say.
+// widestLine is the width of a table, in columns, if that of the terminal is not known.
 const widestLine = 160
 
 // indent puts two spaces before each line.
@@ -238,14 +238,14 @@ func (a *app) adoptionText(by *workflow.Adoption) string {
 	return a.lang.Say("changed from entry %d on: %s", by.From, by.Problem)
 }
 
-// sayMoved says that the project of a session was moved.
+// sayMoved tells that the project of a session was moved.
 func sayMoved(a *app, v workflow.Verification) {
 	if v.MovedFrom != "" {
 		a.say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
 	}
 }
 
-// sayAltered says which approved texts are not as they were approved, and what can be done.
+// sayAltered names the approved texts that are not as they were approved, and the ways out.
 func sayAltered(a *app, s *workflow.Session, v workflow.Verification) {
 	if len(v.Altered) == 0 {
 		return

@@ -59,16 +59,16 @@ browser profiles …) are out of reach however they are named.
 // projectRow is a folder in the JSON of `projects list`.
 type projectRow struct {
 	Folder string `json:"folder"`
-	// From is where it is recorded: added, form, settings or sessions.
+	// From names the record: added, form, settings or sessions.
 	From string `json:"from"`
-	// Counts is false where the rules, or the disk, keep it out; Why says which.
+	// Counts is false if the rules, or the disk, keep the folder out; Why is the reason.
 	Counts bool   `json:"counts"`
 	Why    string `json:"why,omitempty"`
-	// Missing is true where it is not there now.
+	// Missing is true if the folder does not exist now.
 	Missing bool `json:"missing,omitempty"`
 }
 
-// projectRows returns the folders on record, each once for where it is recorded.
+// projectRows returns the folders on record, each once for every record that has it.
 func projectRows(a *app) ([]projectRow, error) {
 	places, err := recordedPlaces(a)
 	rules := reach.NewRules(nil, os.Environ())
@@ -118,8 +118,7 @@ func listProjects(a *app) error {
 	return nil
 }
 
-// addProject records a folder. Impossible folders are refused; for unusual ones the person is
-// asked.
+// addProject records a folder. It refuses an impossible folder, and asks the person if it is unusual.
 func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if variable := assistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
@@ -148,7 +147,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 		}
 		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
 		if err != nil {
-			_, err = ended(ctx, err)
+			_, err = answerAtEnd(ctx, err)
 			return err
 		}
 		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
@@ -171,7 +170,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	return nil
 }
 
-// unusual returns why a folder is unlikely to hold projects; it is empty if it is not.
+// unusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
 func unusual(rules reach.Rules, real string) lang.Text {
 	if why := rules.Judge(real, reach.Asked); !why.Empty() {
 		return why

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// The places where folders for assistants are recorded.
+// The records of folders for assistants.
 const (
 	fromTerminal = "added"
 	fromForm     = "form"
@@ -86,9 +86,9 @@ func newReach(a *app, opened []string) *reach.Reach {
 	return reach.New(o)
 }
 
-// stdioPlaces returns where a server on stdio runs, and the folders that it was started for:
-// those that the host names, those of the call, and its own. Hosts that open no project start
-// servers in / or the home folder; neither is one.
+// stdioPlaces returns the place of a server on stdio, and the folders that it was started for: those
+// that the host names, those of the call, and its own. Hosts that open no project start servers in /
+// or the home folder; neither is one.
 func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	rules := reach.NewRules(nil, os.Environ())
 	use := func(folder string) bool {
@@ -100,9 +100,9 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 		}
 		return true
 	}
-	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave
-	// their own placeholder where there is none. BMAD_PROJECT_ROOT is the name that settings for
-	// other servers of the method have.
+	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave their
+	// own placeholder if there is none. BMAD_PROJECT_ROOT is the name that settings for other servers
+	// of the method have.
 	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
 		if use(folder) && p.Project == "" {
 			p.Project = folder
@@ -119,7 +119,7 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	return p, opened
 }
 
-// placeholder reports whether a host has left something for the person to fill in.
+// placeholder reports whether a host has left a value for the person to fill in.
 func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
 
 // openAbove opens a folder above a project, in which an installation of the BMAD method may

@@ -51,9 +51,9 @@ func (d *desk) copyToOther() (from string) {
 	return from
 }
 
-// unnamed makes the session what an older program left: its history names no project, and the
-// folder has no id. What this machine has recorded fits, if it is to.
-func (d *desk) unnamed(record bool) {
+// removeNames makes the session one of an older program: its history names no project, and the folder
+// has no id. If record is true, the record of this machine fits.
+func (d *desk) removeNames(record bool) {
 	d.t.Helper()
 	state := trust.UserState(filepath.Join(d.state, "bmad-mcp"))
 	signer, err := state.ReadSigner()
@@ -144,14 +144,14 @@ func TestApprovalsOfAnotherProject(t *testing.T) {
 			d.t, d.task, d.project = t, task, project
 			d.back(approved)
 			row.do(d)
-			d.displaced(row.says)
+			d.checkDisplaced(row.says)
 		})
 	}
 }
 
-// displaced checks that every face says of a run that it does not count here, and that a strict
+// checkDisplaced checks that every face says of a run that it does not count here, and that a strict
 // gate does not go on with it.
-func (d *desk) displaced(says string) {
+func (d *desk) checkDisplaced(says string) {
 	d.t.Helper()
 	task := d.task
 	for _, face := range []struct {
@@ -199,7 +199,7 @@ func TestMovedProjectIsToldOnce(t *testing.T) {
 	here := d.project
 	d.rename(here, here+"-moved")
 	d.project = here + "-moved"
-	d.untouched("")
+	d.checkUntouched("")
 	for _, args := range [][]string{{"show", d.task}, {"log", d.task, "--verify"}} {
 		if out := d.run(0, args...); !strings.Contains(out, "Moved here from "+here+", which no longer has it") {
 			t.Errorf("%v: %s", args, out)
@@ -209,7 +209,7 @@ func TestMovedProjectIsToldOnce(t *testing.T) {
 	if out := d.run(0, "task", "submit", d.task, "--stage", "architect", "--claude-result-path", "drafts/arch.json"); !strings.Contains(out, "Moved: this run was in `"+here) {
 		t.Error(out)
 	}
-	d.untouched("")
+	d.checkUntouched("")
 	for _, args := range [][]string{{"show", d.task}, {"log", d.task, "--verify"}, {"task", "status", d.task}} {
 		if out := d.run(0, args...); strings.Contains(out, "Moved here") || strings.Contains(out, "Moved: ") {
 			t.Errorf("said twice, by %v: %s", args, out)
@@ -219,7 +219,7 @@ func TestMovedProjectIsToldOnce(t *testing.T) {
 }
 
 // TestSealOfAnOlderProgram: a session that an older program sealed, which named no project, stays
-// valid where this machine recorded it, and its next step names the project.
+// valid if this machine recorded it, and its next step names the project.
 func TestSealOfAnOlderProgram(t *testing.T) {
 	const unvouched = "entries 1 to 7"
 	d := newDesk(t)
@@ -228,7 +228,7 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 		record bool
 		do     func(d *desk)
 		says   string // that the run does not count here
-		partly string // what is not vouched for
+		partly string // the entries that are not vouched for
 	}{
 		{"recorded", true, func(*desk) {}, "", ""},
 		{"not recorded", false, func(*desk) {}, "", unvouched},
@@ -240,25 +240,25 @@ func TestSealOfAnOlderProgram(t *testing.T) {
 			defer func() { d.project = project }()
 			d.t = t
 			d.back(approved)
-			d.unnamed(row.record)
+			d.removeNames(row.record)
 			row.do(d)
 			if row.says != "" {
-				d.displaced(row.says)
+				d.checkDisplaced(row.says)
 				return
 			}
-			d.untouched(row.partly)
+			d.checkUntouched(row.partly)
 			d.submitArchitecture()
-			d.untouched(row.partly)
+			d.checkUntouched(row.partly)
 			if id, named := at(d.session(), "history", -1)["project"].(string); !named || !strings.HasPrefix(id, "local:") {
 				t.Errorf("the next step names the project %q", id)
 			}
 			d.copyTo(d.project+"-away", sessionAndTexts)
-			d.displaced("it is a copy of the session in ")
+			d.checkDisplaced("it is a copy of the session in ")
 		})
 	}
 }
 
-// TestProjectFile: whatever happens to the file with the id, a run stays where it was made.
+// TestProjectFile: whatever happens to the file with the id, a run stays in its folder.
 func TestProjectFile(t *testing.T) {
 	d := newDesk(t)
 	name := filepath.Join(d.project, filepath.FromSlash(idFile))
@@ -281,9 +281,9 @@ func TestProjectFile(t *testing.T) {
 			if err := put(); err != nil {
 				t.Skip(err)
 			}
-			d.untouched("")
+			d.checkUntouched("")
 			d.submitArchitecture()
-			d.untouched("")
+			d.checkUntouched("")
 			now, err := os.ReadFile(name)
 			switch what {
 			case "a folder":

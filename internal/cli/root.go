@@ -24,7 +24,7 @@ New here? Run: bmad-mcp demo
 		Args:          cobra.NoArgs,
 		Version:       version(),
 		SilenceErrors: true,
-		// Refusals say what is near in our own way.
+		// Refusals name similar commands in our own way.
 		DisableSuggestions: true,
 		SilenceUsage:       true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {

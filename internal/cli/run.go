@@ -183,7 +183,7 @@ func (f *runFlags) read() (err error) {
 	return nil
 }
 
-// runOptions are those of a runner for the flags.
+// runOptions returns the options of a runner for the flags.
 func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err error) {
 	o = runner.Options{
 		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log, Rights: runRights(a),
@@ -194,7 +194,7 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 	if o.Prices, _, err = priceTable(); err != nil {
 		return o, err
 	}
-	if a.unread != nil { // what bounds the money may be in it
+	if a.unread != nil { // the limit of the costs may be in it
 		return o, a.unread
 	}
 	o.Workers = runWorkers(a, o.Prices)

@@ -112,8 +112,8 @@ func (r *realRun) addGo() {
 	r.env = append(r.env, "PATH="+filepath.Join(r.root, "bin")+":"+filepath.Dir(tool)+":/usr/bin:/bin", "GOCACHE="+cache, "GOTOOLCHAIN=local", "GOFLAGS=-buildvcs=false", "BMAD_VERIFY=go test ./...")
 }
 
-// typed runs the program at a terminal at which a person types, and returns what that shows.
-func (r *realRun) typed(words string, args ...string) string {
+// runTyped runs the program at a terminal at which a person types, and returns the output.
+func (r *realRun) runTyped(words string, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command("script", "-qec", strings.Join(append([]string{r.binary}, args...), " "), "/dev/null")
 	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, append(r.env, "TERM=xterm", "SHELL=/bin/sh"), strings.NewReader(words)
@@ -160,7 +160,7 @@ func TestRealRunByTwo(t *testing.T) {
 	codex := r.addCodex()
 	r.addGo()
 	const task = "two"
-	r.typed("y\n", "allow")
+	r.runTyped("y\n", "allow")
 	r.server.Add(r.says("po-1.md"), r.says("po-2.md"), r.says("architect-1.md"), r.says("sm-1.md"), r.says("review-1.md"))
 	codex.patches("go.mod", "module example.com/todo", "", "go 1.24")
 	codex.patches("todo_test.go", "package todo", "", `import "testing"`, "", "func TestTodo(t *testing.T) {}")
@@ -221,7 +221,7 @@ func TestRealRunByTwo(t *testing.T) {
 	}
 }
 
-// checks lists what the verify command has said, for each stage that it belongs to.
+// checks lists the results of the verify command, for each stage that they belong to.
 func (r *realRun) checks() (all []workflow.Evidence) {
 	r.t.Helper()
 	s := r.session()
@@ -262,8 +262,8 @@ func (r *realRun) inProject() (all []string) {
 	return all
 }
 
-// gone fails where a process of the project goes on.
-func (r *realRun) gone(when string) {
+// checkGone fails if a process of the project goes on.
+func (r *realRun) checkGone(when string) {
 	r.t.Helper()
 	var left []string
 	for range 400 {
@@ -301,7 +301,7 @@ func TestRealKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // it was killed
-		r.gone(when)
+		r.checkGone(when)
 	}
 	asked := func() bool { return r.server.Left() == 0 }
 	r.server.Add(silent)
@@ -367,7 +367,7 @@ func TestRealLimits(t *testing.T) {
 	if got := first.ProcessState.ExitCode(); got != 130 {
 		t.Errorf("interrupted: exit %d\n%s", got, said.String())
 	}
-	r.gone("interrupted")
+	r.checkGone("interrupted")
 	r.server.Add(r.says("architect-1.md"))
 	if out := r.does(0, append(resume, "--stages", "architect")...); !strings.Contains(out, "architect") || r.server.Left() != 0 {
 		t.Errorf("with a larger budget:\n%s", out)

@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// runWorkers are the engines on this machine, the likeliest first: programs bring their own login,
-// permissions and sandbox.
+// runWorkers returns the engines on this machine, the likeliest first: programs bring their own
+// login, permissions and sandbox.
 func runWorkers(a *app, prices *price.Table) []runner.Worker {
 	var out []runner.Worker
 	if path, err := exec.LookPath("claude"); err == nil {
@@ -38,7 +38,7 @@ func runWorkers(a *app, prices *price.Table) []runner.Worker {
 	return out
 }
 
-// apiWorker is a model behind an API. The settings name its model where they are for that API.
+// apiWorker returns the worker of an API. The settings name its model if they are for that API.
 func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
 	return &runner.API{Engine: engine, Prices: prices, Clock: a.engine.Clock, Provider: func(model string) (provider.Provider, error) {
 		m := a.model
@@ -54,7 +54,7 @@ func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
 	}}
 }
 
-// runRights returns this machine's records of what the runs of a project are allowed.
+// runRights returns this machine's records of the rights of a project's runs.
 func runRights(a *app) func(project string) sdk.Rights {
 	return func(project string) sdk.Rights { return a.trust().Rights("runs", project, runner.RunFile) }
 }

@@ -16,7 +16,7 @@ import (
 // servedRuns are the runs that clients start over HTTP. Their gates stop: the person decides at the
 // machine, or by their assistant.
 type servedRuns struct {
-	// options are those of each run; started is when the server's own work ends.
+	// options returns the options of a run; base ends when the server's own work does.
 	options func(sdkhttp.RunRequest) (runner.Options, error)
 	base    context.Context
 
@@ -83,7 +83,7 @@ func (s *servedRuns) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
 	if run := s.find(id); run != nil {
 		return sdkhttp.Run{ID: id, Status: "running"}, nil
 	}
-	id, events, err := s.kept(ctx, id)
+	id, events, err := s.savedEvents(ctx, id)
 	if err != nil {
 		return sdkhttp.Run{}, err
 	}
@@ -102,7 +102,7 @@ func (s *servedRuns) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
 func (s *servedRuns) Events(ctx context.Context, id string, after int64) (<-chan sdkhttp.RunEvent, error) {
 	run := s.find(id)
 	if run == nil {
-		_, events, err := s.kept(ctx, id)
+		_, events, err := s.savedEvents(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -143,8 +143,8 @@ func (s *servedRuns) find(id string) *servedRun {
 	return s.live[id]
 }
 
-// kept returns the events of a run that is not at work here.
-func (s *servedRuns) kept(ctx context.Context, task string) (id string, events []runner.Event, err error) {
+// savedEvents returns the events of a run that is not at work here.
+func (s *servedRuns) savedEvents(ctx context.Context, task string) (id string, events []runner.Event, err error) {
 	o, err := s.options(sdkhttp.RunRequest{})
 	if err != nil {
 		return "", nil, err

@@ -32,7 +32,7 @@ type runPage struct {
 	resting bool
 }
 
-// pageFacts is what a page shows.
+// pageFacts has the facts that a page shows.
 type pageFacts struct {
 	language lang.Language
 	color    bool
@@ -52,7 +52,7 @@ type pageFacts struct {
 	complete bool
 }
 
-// redraw is how often the time is drawn anew.
+// redraw is the interval at which the time is drawn anew.
 const redraw = 500 * time.Millisecond
 
 func newRunPage(a *app) *runPage {
@@ -89,7 +89,7 @@ const (
 	showCursor = "\x1b[?25h"
 )
 
-// tell takes an event in.
+// tell shows an event.
 func (p *runPage) tell(e runner.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *runPage) close() {
 	p.rest()
 }
 
-// rest stops drawing, for something else on the terminal.
+// rest stops drawing, for other output on the terminal.
 func (p *runPage) rest() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,7 @@ func (f *pageFacts) take(e runner.Event) {
 	}
 }
 
-// lines are those of the page, each narrower than the terminal, and fewer than it is high.
+// lines returns the lines of the page, each narrower than the terminal, and fewer than it is high.
 func (f *pageFacts) lines(width, height int, now time.Time) []string {
 	fit := func(text string) string { return visible.Cut(text, max(width-1, 1), "…") }
 	paint := func(code, text string) string {

@@ -136,8 +136,8 @@ func (s *screen) play(t *testing.T, out string) {
 	}
 }
 
-// TestPageIsRedrawnInPlace: whatever is drawn, the terminal shows one page, and above it only what
-// was said while it rested.
+// TestPageIsRedrawnInPlace: whatever is drawn, the terminal shows one page, and above it only the
+// output while it rested.
 func TestPageIsRedrawnInPlace(t *testing.T) {
 	var out bytes.Buffer
 	clock := time.Unix(1_800_000_000, 0)

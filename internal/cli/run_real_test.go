@@ -154,8 +154,8 @@ func (r *realRun) submissions() map[workflow.StageID]int {
 }
 
 // TestRealRun: the real Claude Code takes an objective through all stages, with questions, a change
-// that the person wants, failed work, an API that cannot be reached and a kill in the middle. What
-// it may not write stays as it was, nothing is submitted twice, and no gate opens by itself.
+// that the person wants, failed work, an API that cannot be reached and a kill in the middle. A file
+// that it may not write stays as it was, nothing is submitted twice, and no gate opens by itself.
 func TestRealRun(t *testing.T) {
 	r := newRealRun(t)
 	const task = "to-do"

@@ -54,7 +54,7 @@ func (r *realRun) model(engine string) realModel {
 	}
 }
 
-// conversationID finds the id of a conversation in what Claude Code or Codex prints.
+// conversationID finds the id of a conversation in the output of Claude Code or Codex.
 var conversationID = regexp.MustCompile(`"(?:session_id|thread_id)":\s*"([^"]+)"`)
 
 // conversations lists the engine's conversations in which a stage was worked on, call by call.

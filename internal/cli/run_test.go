@@ -16,11 +16,11 @@ var roles = map[string]string{
 	"dev": "the Developer", "review": "the Reviewer", "qa": "the QA Engineer",
 }
 
-// standIn is a program that stands in for Claude Code: it answers the n-th prompt of a stage with
-// the file STAGE-n.md of the folder STANDIN, and with the last one from then on, and prints
-// it as Claude Code does. Work of dev is a change of todo.txt. A file STAGE-n.fail makes it fail
-// with its text, as Claude Code does where its server cannot be reached; STAGE-n.kill has it kill
-// the run in the middle of its work, and STAGE-n.interrupt interrupt it.
+// standIn is a program that stands in for Claude Code: it answers the n-th prompt of a stage with the
+// file STAGE-n.md of the folder STANDIN, and with the last one from then on, and prints it as Claude
+// Code does. Work of dev is a change of todo.txt. A file STAGE-n.fail makes it fail with its text, as
+// Claude Code does if its server cannot be reached; STAGE-n.kill has it kill the run in the middle of
+// its work, and STAGE-n.interrupt interrupt it.
 func standIn() {
 	prompt, err := io.ReadAll(os.Stdin)
 	check(err)

@@ -25,14 +25,14 @@ import (
 type runView struct {
 	app  *app
 	page *runPage
-	// lines is nil where only a program reads.
+	// lines is nil if only a program reads.
 	lines io.Writer
 	// events takes lines of JSON.
 	events func(line []byte)
 	closed sync.Once
-	// task is the run's, once it has begun.
+	// task is the name of the run's task, once it has begun.
 	task string
-	// folder holds the file of events; nil where there is none.
+	// folder holds the file of events; nil if there is none.
 	folder *durable.Dir
 }
 
@@ -109,7 +109,7 @@ func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 	return p.Channel.Ask(ctx, q)
 }
 
-// end prints how a run has ended.
+// end prints the result of a run.
 func (v *runView) end(r *runner.Result) error {
 	a := v.app
 	if a.asJSON {
@@ -131,7 +131,7 @@ func (v *runView) end(r *runner.Result) error {
 	}
 	a.say("  cost:    %s%s, %d tokens", runner.Spending(a.lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
-		a.say("           the prices of %s are not known; they can stand in %s", joinWords(unpriced(r.Cost)), pricesFile())
+		a.say("           the prices of %s are not known; they can stand in %s", joinWords(listUnpriced(r.Cost)), pricesFile())
 	}
 	if len(r.Unused) > 0 {
 		a.say("  unused:  nothing has asked for the answers %s", joinWords(r.Unused))
@@ -142,8 +142,8 @@ func (v *runView) end(r *runner.Result) error {
 	return nil
 }
 
-// unpriced are the models of a cost that have no price.
-func unpriced(r price.Report) (models []string) {
+// listUnpriced lists the models of a cost that have no price.
+func listUnpriced(r price.Report) (models []string) {
 	for _, l := range r.Models {
 		if l.Spent == nil {
 			models = append(models, oneLine(l.Model))
@@ -170,7 +170,7 @@ func changedFiles(names []string) lang.Text {
 	return lang.T("%s (%s)", lang.Count(len(names), "file"), joinWords(shown))
 }
 
-// printWaiting prints what waits for the person.
+// printWaiting prints the decision or questions that wait for the person.
 func printWaiting(a *app, r *runner.Result) {
 	s := r.Session
 	var audit *float64
@@ -197,7 +197,7 @@ func printWaiting(a *app, r *runner.Result) {
 	}
 }
 
-// dryRun prints what a run would do.
+// dryRun prints the plan of a run.
 func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) error {
 	plan, err := runner.New(o).Plan(cmd.Context(), objective)
 	if err != nil {

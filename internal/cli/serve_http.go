@@ -36,7 +36,7 @@ type httpFlags struct {
 	dashboard   string
 }
 
-// minToken is how short a token may be: 16 random characters are 80 bits or more, which
+// minToken is the length of the shortest token: 16 random characters are 80 bits or more, which
 // nobody guesses over a network.
 const minToken = 16
 
@@ -164,7 +164,7 @@ func (f httpFlags) serveDashboard(ctx context.Context, a *app, roots []string, e
 	return func() { stop(); <-done; s.remove() }, nil
 }
 
-// runHTTP serves until ctx ends, and then answers what it has accepted.
+// runHTTP serves until ctx ends, and then answers the accepted requests.
 func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Listener, h interface{ Close(context.Context) }, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -185,7 +185,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	return err
 }
 
-// check refuses flags that would let in more than is meant, and returns the token.
+// check returns the token, or an error if the flags would let in more than is meant.
 func (f httpFlags) check() (token string, err error) {
 	host, _, err := net.SplitHostPort(f.address)
 	if err != nil {

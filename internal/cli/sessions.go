@@ -19,7 +19,7 @@ type sessionRow struct {
 	Objective string           `json:"objective"`
 	CreatedAt time.Time        `json:"created_at"`
 	UpdatedAt time.Time        `json:"updated_at"`
-	// Integrity is "changed" where the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, else empty.
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }
 

@@ -80,7 +80,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 	return e, library
 }
 
-// serverOptions are those of a server for some places.
+// serverOptions returns the options of a server for some places.
 func serverOptions(a *app, l *library.Library, places mcpserver.Places) mcpserver.Options {
 	return mcpserver.Options{
 		Version: version(), Places: places, HostConfirm: a.hostConfirm,

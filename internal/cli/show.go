@@ -40,7 +40,7 @@ func showCommand(a *app) *cobra.Command {
 	}
 }
 
-// inspected is a session in the JSON of show: its file, and what was found of it.
+// inspected is a session in the JSON of show: its file, and the findings about it.
 type inspected struct {
 	session *workflow.Session
 	found   workflow.Verification
@@ -107,13 +107,13 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, signed s
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.failed(i+1)),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.fails(i+1)),
 		})
 	}
 	return columns(a.out, history)
 }
 
-// note is what the history says of a step besides its place.
+// note describes a step of the history besides its place.
 func (a *app) note(e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
@@ -195,7 +195,7 @@ func (a *app) scoreText(r *workflow.Record) string {
 	return fmt.Sprintf("%g", *r.Score)
 }
 
-// auditText is the server's own score of a stage's document.
+// auditText returns the server's own score of a stage's document.
 func (a *app) auditText(r *workflow.Record) string {
 	if r.Audit == nil {
 		return ""
@@ -285,7 +285,7 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 	}
 }
 
-// printRequest prints a change request, and what its author says about it.
+// printRequest prints a change request, and the note of the author of the document.
 func printRequest(a *app, c workflow.ChangeRequest) {
 	where := a.lang.Say("the whole document")
 	switch {
@@ -306,7 +306,7 @@ func printRequest(a *app, c workflow.ChangeRequest) {
 	}
 }
 
-// commentsText counts the comments of a decision; "" without any.
+// commentsText counts the comments of a decision, "" if there are none.
 func commentsText(l lang.Language, g *workflow.Grant) string {
 	if g == nil || len(g.Comments) == 0 {
 		return ""

@@ -68,7 +68,7 @@ func listSources(ctx context.Context, a *app) error {
 	return nil
 }
 
-// setBy says for people whose setting names a source.
+// setBy tells people whose setting names a source.
 func (a *app) setBy(from string) string {
 	switch from {
 	case "":
@@ -90,8 +90,8 @@ func set(at time.Time) *time.Time {
 	return &at
 }
 
-// cachedRepositories returns the repositories and the project that they are for; an error where
-// there is no place for copies.
+// cachedRepositories returns the repositories and the project that they are for, or an error if there
+// is no place for copies.
 func cachedRepositories(a *app) (sources.Repositories, string, error) {
 	r := a.repositories()
 	if r.Cache == nil {

@@ -83,7 +83,7 @@ func (d *desk) write(name, text string) {
 	}
 }
 
-// call runs the program and returns its exit code and all that it prints.
+// call runs the program and returns its exit code and all its output.
 func (d *desk) call(args ...string) (code int, out string) {
 	d.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -91,7 +91,7 @@ func (d *desk) call(args ...string) (code int, out string) {
 	return code, stdout.String() + stderr.String()
 }
 
-// run is call where the exit code is known.
+// run is call for a known exit code.
 func (d *desk) run(code int, args ...string) string {
 	d.t.Helper()
 	got, out := d.call(args...)
@@ -194,8 +194,8 @@ func (d *desk) store(s object) {
 	}
 }
 
-// at returns a value inside a session: keys by name, list items by number, from the end
-// where it is negative.
+// at returns a value inside a session: keys by name, list items by number, from the end if it is
+// negative.
 func at(s any, path ...any) object {
 	for _, p := range path {
 		switch p := p.(type) {
@@ -227,7 +227,7 @@ func entry(event, from, to string, g object) object {
 	return e
 }
 
-// stand writes where a session stands.
+// stand writes the stage and state of a session.
 func stand(s object, stage, state string) { s["current_stage"], s["current_state"] = stage, state }
 
 // unseal takes off the seals and all links.
@@ -244,7 +244,7 @@ type tampering struct {
 	name string
 	from int // the step that it begins with
 	edit func(d *desk, s object)
-	// says is what log --verify says.
+	// says is in the output of log --verify.
 	says string
 }
 
@@ -379,7 +379,7 @@ func tamperings() []tampering {
 	}
 }
 
-// checkpoint returns what is recorded of the only session; overwrite replaces it.
+// checkpoint returns the record of the only session; overwrite replaces it.
 func (d *desk) checkpoint() string { return string(d.recordedFile("")) }
 
 func (d *desk) overwrite(text string) { d.recordedFile(text + "\n") }
@@ -402,7 +402,7 @@ func (d *desk) recordedFile(text string) []byte {
 	return data
 }
 
-// action is one that a session accepts wherever it stands.
+// action is an action that a session accepts in every state.
 func (d *desk) action() []string {
 	if d.session()["current_state"] == "completed" {
 		return []string{"task", "reopen", d.task, "--stage", "po", "--json"}

@@ -20,7 +20,7 @@ func answerCommand(a *app) *cobra.Command {
 		Example: `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{}}, Revision: f.wanted(cmd)}
+			req := request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{}}, Revision: f.wantedRevision(cmd)}
 			for i, arg := range args {
 				id, text, ok := strings.Cut(arg, "=")
 				switch {

@@ -40,8 +40,8 @@ func revisionFlag(cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().IntVar(&f.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
 }
 
-// wanted returns the revision that was asked for, or nil.
-func (f *taskFlags) wanted(cmd *cobra.Command) *int {
+// wantedRevision returns the revision that was asked for, nil if there is none.
+func (f *taskFlags) wantedRevision(cmd *cobra.Command) *int {
 	if cmd.Flags().Changed("revision") {
 		return &f.revision
 	}

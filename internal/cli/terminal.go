@@ -73,7 +73,7 @@ func (t *terminal) decide(ctx context.Context, q gate.Question) (gate.Response, 
 	} else if !t.reject {
 		var err error
 		if choice, err = t.choose(ctx, q); err != nil {
-			return ended(ctx, err)
+			return answerAtEnd(ctx, err)
 		}
 		if choice.Decision == "" {
 			return silent(lang.T("not now")), nil
@@ -85,7 +85,7 @@ func (t *terminal) decide(ctx context.Context, q gate.Question) (gate.Response, 
 	}
 	words, err := t.line(ctx, choice.Words+" ")
 	if err != nil {
-		return ended(ctx, err)
+		return answerAtEnd(ctx, err)
 	}
 	if words == "" {
 		return silent(lang.T("no words were given")), nil
@@ -147,7 +147,7 @@ func (t *terminal) answers(ctx context.Context, q gate.Question) (gate.Response,
 			break
 		}
 		if err != nil {
-			return ended(ctx, err)
+			return answerAtEnd(ctx, err)
 		}
 		answer.Answers[question.ID] = line
 	}
@@ -155,8 +155,8 @@ func (t *terminal) answers(ctx context.Context, q gate.Question) (gate.Response,
 	return answer, nil
 }
 
-// ended is what the end of the input means: the person went away.
-func ended(ctx context.Context, err error) (gate.Response, error) {
+// answerAtEnd returns the answer for an error of reading: at the end of the input the person went away.
+func answerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	if ctx.Err() != nil {
 		return gate.Response{}, ctx.Err()
 	}
@@ -230,8 +230,7 @@ func (a *app) terminal(reject bool, words string) (*terminal, error) {
 	return &terminal{app: a, reject: reject, words: words, out: a.prompts(), lines: newLines(a.in)}, nil
 }
 
-// assistantHere returns the variable by which an assistant shows at this terminal; ""
-// where none does.
+// assistantHere returns the variable by which an assistant shows at this terminal, "" if none does.
 func assistantHere() string {
 	for _, name := range assistantsTerminal {
 		if os.Getenv(name) != "" {
@@ -246,7 +245,7 @@ func noPerson(why lang.Text) error {
 		WithHint("run it in a terminal of your own")
 }
 
-// prompts is the output for questions to a person, apart from the JSON that a program reads.
+// prompts returns the output for questions to a person, apart from the JSON that a program reads.
 func (a *app) prompts() io.Writer {
 	if a.asJSON {
 		return a.err

@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestTypedNeverOverHTTP: the engine that serves clients over HTTP takes nothing that was
-// typed at this machine.
+// TestTypedNeverOverHTTP: the engine that serves clients over HTTP takes no decision that was typed
+// at this machine.
 func TestTypedNeverOverHTTP(t *testing.T) {
 	for name, want := range map[string]workflow.Channel{"stdio": workflow.ChannelTyped, "http": workflow.ChannelRelayed} {
 		t.Run(name, func(t *testing.T) {

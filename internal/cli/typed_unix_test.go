@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// event is what Claude Code reports when the person types a command.
+// event is the event that Claude Code reports when the person types a command.
 func (w world) event(t *testing.T, command, arguments, cwd string) string {
 	t.Helper()
 	data, err := json.Marshal(map[string]string{

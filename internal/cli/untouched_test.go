@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// honest is something that people and machines do to a session without changing it.
+// honest is an act of people and machines that does not change a session.
 type honest struct {
 	name string
 	do   func(d *desk)
-	// partly is what the key does not vouch for then; "" where all holds.
+	// partly names the entries that the key does not vouch for then; "" if all holds.
 	partly string
 }
 
-// isCheckpoint reports whether a file is what is recorded of sessions.
+// isCheckpoint reports whether a file is a record of sessions.
 func isCheckpoint(name string) bool {
 	return strings.Contains(filepath.ToSlash(name), "/checkpoints/")
 }
 
-// rerecord puts what is recorded back to a step.
+// rerecord puts the records back to a step.
 func (d *desk) rerecord(step int) {
 	d.t.Helper()
 	d.put(d.steps[step], isCheckpoint)
@@ -105,17 +105,17 @@ func honestRows() []honest {
 		}, ""},
 		{"another machine that only looks", func(d *desk) {
 			d.elsewhere(d.state+"-2", func() {
-				d.untouched("entries 1 to 7")
+				d.checkUntouched("entries 1 to 7")
 				d.run(0, "task", "status", d.task)
 			})
 		}, ""},
 		{"another machine, and back", func(d *desk) {
-			d.elsewhere(d.state+"-2", func() { d.round(); d.untouched("entries 1 to 7") })
+			d.elsewhere(d.state+"-2", func() { d.round(); d.checkUntouched("entries 1 to 7") })
 		}, "entries 8 to 9"},
 		{"another machine, back, and there again", func(d *desk) {
 			d.elsewhere(d.state+"-2", d.round)
 			d.round()
-			d.elsewhere(d.state+"-2", func() { d.untouched("entries 1 to 7, entries 10 to 11"); d.round() })
+			d.elsewhere(d.state+"-2", func() { d.checkUntouched("entries 1 to 7, entries 10 to 11"); d.round() })
 		}, "entries 8 to 9, entries 12 to 13"},
 		{"a state folder that cannot be used for a while", func(d *desk) {
 			d.rename(d.state, d.state+"-kept")
@@ -231,7 +231,7 @@ func honestRows() []honest {
 	}
 }
 
-// recordedName returns the file in which the only session is recorded.
+// recordedName returns the file with the record of the only session.
 func (d *desk) recordedName() string {
 	d.t.Helper()
 	found, err := filepath.Glob(filepath.Join(d.state, "bmad-mcp", "checkpoints", "*", "*.json"))
@@ -241,9 +241,9 @@ func (d *desk) recordedName() string {
 	return found[0]
 }
 
-// untouched checks that nothing says that the session was changed, in the words that a check
-// of it has always had.
-func (d *desk) untouched(partly string) {
+// checkUntouched checks that nothing says that the session was changed, in the words that a check of
+// it has always had.
+func (d *desk) checkUntouched(partly string) {
 	d.t.Helper()
 	code, words := 0, "the history is as it was written, and sealed ("
 	if partly != "" {
@@ -262,7 +262,7 @@ func (d *desk) untouched(partly string) {
 	}
 }
 
-// TestHonestUseShowsNothing does what people, crashes and other machines do.
+// TestHonestUseShowsNothing does the acts of people, crashes and other machines.
 func TestHonestUseShowsNothing(t *testing.T) {
 	rows := honestRows()
 	if len(rows) < 15 {
@@ -275,7 +275,7 @@ func TestHonestUseShowsNothing(t *testing.T) {
 			d.t, d.task, d.project = t, task, project
 			d.back(approved)
 			row.do(d)
-			d.untouched(row.partly)
+			d.checkUntouched(row.partly)
 			// And the run goes on, under a strict policy too.
 			t.Setenv("BMAD_GATE", "strict")
 			out := d.run(0, "task", "submit", d.task, "--stage", "architect", "--claude-result-path", "drafts/arch.json", "--json")
@@ -322,8 +322,7 @@ func TestOlderFormatsShowNothing(t *testing.T) {
 	}
 }
 
-// TestRecordsAreForgotten: gc takes away what is recorded of sessions that are gone, and
-// nothing else.
+// TestRecordsAreForgotten: gc takes away the records of sessions that are gone, and nothing else.
 func TestRecordsAreForgotten(t *testing.T) {
 	d := newDesk(t)
 	record := d.recordedName()

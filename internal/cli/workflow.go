@@ -49,7 +49,7 @@ type workflowRow struct {
 	Path        string   `json:"path,omitempty"`
 	Hash        string   `json:"hash,omitempty"`
 	Default     bool     `json:"default,omitempty"`
-	// Usable is true where a run can be started with it, and Problem says why where it cannot.
+	// Usable is true if a run can be started with the workflow; if not, Problem is the reason.
 	Usable  bool   `json:"usable"`
 	Problem string `json:"problem,omitempty"`
 }
@@ -71,7 +71,7 @@ func rowOf(a *app, w engine.Workflow) workflowRow {
 	return row
 }
 
-// waitsFor names the act of the person that a workflow waits for before it can be used; "" for none.
+// waitsFor names the act of the person that has to allow a workflow, "" if there is none.
 func waitsFor(a *app, w engine.Workflow) string {
 	if w.Definition == nil || w.Allowed {
 		return ""
@@ -171,14 +171,14 @@ func workflowGraph(a *app) *cobra.Command {
 	}
 }
 
-// workflowReport is what workflow check finds, as JSON.
+// workflowReport is the result of workflow check, as JSON.
 type workflowReport struct {
 	File     string             `json:"file"`
 	OK       bool               `json:"ok"`
 	Problems []workflow.Problem `json:"problems"`
 	// Waits names the act of the person that a file without mistakes waits for.
 	Waits string `json:"waits,omitempty"`
-	// Notes are not mistakes: what serves in place of a prompt or rubric that is not there.
+	// Notes are not mistakes: they name the replacement of a prompt or rubric that is missing.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -252,7 +252,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 	return reports, nil
 }
 
-// checkedWorkflow is the report on a file, with the prompts and rubrics that its stages lack.
+// checkedWorkflow returns the report on a file, with the prompts and rubrics that its stages lack.
 func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
 	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
 	for _, p := range problems {

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// workflowViews lists the workflows of the project with where each comes from.
+// workflowViews lists the workflows of the project with their origin.
 func workflowViews(a *app) ([]engine.Workflow, error) {
 	at, err := a.address(nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func stageIDs(a *app) []string {
 	return workflow.IDsOf(workflow.StagesOf(definitions...))
 }
 
-// workflows are those that can be used in the project, or the built-in ones where there is none.
+// workflows returns the usable workflows of the project, else the built-in ones.
 func workflows(a *app) []config.Workflow {
 	if a.engine == nil { // for a text of help
 		return config.Default("").Workflows

@@ -2,9 +2,9 @@
 // work is finished.
 //
 // The contract is the verify command of the settings, else the script of a kit
-// (_bmad/_config/custom/cc-verify.sh, or the same under _grimoire), else none. Either runs only
-// as far as the person has allowed it, the script by its content. A script gets the stack in the
-// variable CC_STACK and no arguments; it finds its own folder by $0, while BASH_SOURCE is empty.
+// (_bmad/_config/custom/cc-verify.sh, or the same under _grimoire), else none. Either runs only if
+// the person has allowed it, the script by its content. A script gets the stack in the variable
+// CC_STACK and no arguments; it finds its own folder by $0, while BASH_SOURCE is empty.
 package contract
 
 import (
@@ -34,7 +34,7 @@ const (
 	Error   Status = "ERROR"
 )
 
-// Auto is the stack that leaves it to the contract what to check.
+// Auto is the stack of a call that leaves the choice to the contract.
 const Auto = "auto"
 
 // maxOutput bounds the output in a result, in bytes, without the mark of its beginning.
@@ -55,16 +55,16 @@ type Call struct {
 type Result struct {
 	Status  Status `json:"status"`
 	Command string `json:"command,omitempty"`
-	// Stack is what was checked, as far as it is known: that of the call, or those that the
-	// script names.
+	// Stack names the stacks that were checked, if they are known: that of the call, or those that the
+	// script reports, for example "go, node".
 	Stack string `json:"stack"`
 	// Output is the end of the output, without its control of a terminal.
 	Output     string `json:"output,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
-	// ExitCode is nil where nothing ran to its end.
+	// ExitCode is nil if nothing ran to its end.
 	ExitCode *int     `json:"exit_code,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
-	// Proposed is a command that could be the contract, Hint the way to make it that.
+	// Proposed is a command that could be the contract; Hint is the way to make it that.
 	Proposed string `json:"proposed,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 }
@@ -158,7 +158,7 @@ func (r *Runner) run(ctx context.Context, p *project.Project, call Call, tell fu
 // ofCommand returns the outcome of a verify command.
 func ofCommand(e *workflow.Evidence) Status {
 	switch {
-	case unfinished(e) || e.ExitCode == notExecutable || e.ExitCode == notFound:
+	case !ranToEnd(e) || e.ExitCode == notExecutable || e.ExitCode == notFound:
 		return Error
 	case e.ExitCode == 0:
 		return Pass
@@ -166,8 +166,8 @@ func ofCommand(e *workflow.Evidence) Status {
 	return Fail
 }
 
-// unfinished reports whether a command did not run to its end by itself.
-func unfinished(e *workflow.Evidence) bool { return e.NotRun != "" || e.TimedOut || e.ExitCode < 0 }
+// ranToEnd reports whether a command ran to its end by itself.
+func ranToEnd(e *workflow.Evidence) bool { return e.NotRun == "" && !e.TimedOut && e.ExitCode >= 0 }
 
 // result describes a command that has run, or that could not be started.
 func result(l lang.Language, stack string, e *workflow.Evidence, status Status) Result {

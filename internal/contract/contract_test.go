@@ -28,7 +28,7 @@ import (
 
 const kitScript = "_bmad/_config/custom/cc-verify.sh"
 
-// bench is a project with a person who can allow what it brings.
+// bench is a project with a person who can allow its contracts.
 type bench struct {
 	t        *testing.T
 	dir, own string
@@ -70,7 +70,7 @@ func (b *bench) open() *project.Project {
 	return p
 }
 
-// allow allows everything that the project asks for, and returns what that is.
+// allow allows everything that the project asks for, and returns it.
 func (b *bench) allow() (allowed []string) {
 	b.t.Helper()
 	wants, err := b.person.In(b.open()).Wants()
@@ -100,8 +100,8 @@ func (b *bench) check(call contract.Call, want contract.Status) contract.Result 
 	return got
 }
 
-// refused runs the contract, which must be refused with a code and a sentence.
-func (b *bench) refused(call contract.Call, code fault.Code, words string) {
+// refuse runs the contract, which must be refused with a code and a sentence.
+func (b *bench) refuse(call contract.Call, code fault.Code, words string) {
 	b.t.Helper()
 	got, err := b.run(call)
 	if f := fault.From(err); err == nil || f.Code != code || f.Hint == "" || !strings.Contains(f.Message, words) {
@@ -153,7 +153,7 @@ func TestScriptRunsAsItWasAllowed(t *testing.T) {
 	b := newBench(t)
 	const first, second = "echo first; echo CC PASS\n", "touch ran; echo CC PASS\n"
 	b.put(kitScript, first)
-	b.refused(contract.Call{}, fault.NotAllowed, "you have not allowed it in this project yet")
+	b.refuse(contract.Call{}, fault.NotAllowed, "you have not allowed it in this project yet")
 	if got := b.allow(); len(got) != 1 || got[0] != "contract "+kitScript {
 		t.Fatalf("asked for %q", got)
 	}
@@ -161,7 +161,7 @@ func TestScriptRunsAsItWasAllowed(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	b.put(kitScript, second)
-	b.refused(contract.Call{}, fault.NotAllowed, kitScript+" has changed since you allowed it")
+	b.refuse(contract.Call{}, fault.NotAllowed, kitScript+" has changed since you allowed it")
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
 		t.Error("the changed script ran")
 	}
@@ -170,7 +170,7 @@ func TestScriptRunsAsItWasAllowed(t *testing.T) {
 	}
 	b.check(contract.Call{}, contract.Pass)
 	b.put(kitScript, first)
-	b.refused(contract.Call{}, fault.NotAllowed, "has changed")
+	b.refuse(contract.Call{}, fault.NotAllowed, "has changed")
 }
 
 // TestScriptIsWhatWasChecked replaces the file of a script while it runs: bash, which reads a
@@ -214,7 +214,7 @@ func TestScriptEnvironment(t *testing.T) {
 	}
 }
 
-// TestHostileArguments: what a caller passes never reaches a shell, and no folder outside of the
+// TestHostileArguments: arguments of a caller never reach a shell, and no folder outside of the
 // project is entered.
 func TestHostileArguments(t *testing.T) {
 	b := newBench(t)
@@ -226,10 +226,10 @@ func TestHostileArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stack := range []string{"go; touch ran", "$(touch ran)", "--stack=go", "Go", "go\nPATH=.", "react"} {
-		b.refused(contract.Call{Stack: stack}, fault.InvalidArgument, "unknown stack")
+		b.refuse(contract.Call{Stack: stack}, fault.InvalidArgument, "unknown stack")
 	}
 	for _, dir := range []string{"..", "../..", "/", outside, "out", "out/x", "missing", "a file", "a\x00b", "`touch ran`", "-", "--changed-only", filepath.Join(b.dir, "..")} {
-		b.refused(contract.Call{Dir: dir}, fault.InvalidArgument, "working_dir")
+		b.refuse(contract.Call{Dir: dir}, fault.InvalidArgument, "working_dir")
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
 		t.Error("something ran")
@@ -242,7 +242,8 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// TestUnreadableScript: what is not a regular file of the project is refused, and not waited for.
+// TestUnreadableScript: a script that is no regular file of the project is refused, and not waited
+// for.
 func TestUnreadableScript(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "cc.sh")
 	if err := os.WriteFile(outside, []byte("echo CC PASS"), 0o600); err != nil {
@@ -260,7 +261,7 @@ func TestUnreadableScript(t *testing.T) {
 			if err := make(filepath.Join(b.dir, kitScript)); err != nil {
 				t.Fatal(err)
 			}
-			b.refused(contract.Call{}, fault.Storage, "cannot be read")
+			b.refuse(contract.Call{}, fault.Storage, "cannot be read")
 			if got := b.allow(); len(got) != 0 {
 				t.Errorf("asked for %q", got)
 			}
@@ -268,8 +269,8 @@ func TestUnreadableScript(t *testing.T) {
 	}
 }
 
-// TestVerifyComesFirst: the settings' command is the contract where there is one, with the
-// allowance that runs have for it.
+// TestVerifyComesFirst: the settings' command is the contract if there is one, with the allowance
+// that runs have for it.
 func TestVerifyComesFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		settings string
@@ -288,7 +289,7 @@ func TestVerifyComesFirst(t *testing.T) {
 			b.put(kitScript, "echo CC PASS")
 			b.put("a-file", "no program")
 			b.put(config.ProjectFile, tt.settings)
-			b.refused(contract.Call{}, fault.NotAllowed, "was not run: you have not allowed it in this project yet")
+			b.refuse(contract.Call{}, fault.NotAllowed, "was not run: you have not allowed it in this project yet")
 			if got := b.allow(); len(got) != 1 || !strings.HasPrefix(got[0], "verify ") {
 				t.Fatalf("asked for %q", got)
 			}
@@ -296,7 +297,7 @@ func TestVerifyComesFirst(t *testing.T) {
 			if got.ExitCode == nil || *got.ExitCode != tt.exit || "verify: "+got.Command != strings.TrimSpace(tt.settings[strings.Index(tt.settings, "verify"):]) {
 				t.Errorf("got %+v", got)
 			}
-			b.refused(contract.Call{Dir: "_bmad"}, fault.InvalidArgument, "for the whole project")
+			b.refuse(contract.Call{Dir: "_bmad"}, fault.InvalidArgument, "for the whole project")
 		})
 	}
 }
@@ -335,11 +336,11 @@ func TestTimeout(t *testing.T) {
 	if got.ExitCode != nil || len(got.Notes) != 1 || !strings.Contains(got.Notes[0], "longer than verify_timeout allows") {
 		t.Errorf("got %+v", got)
 	}
-	b.ended("child")
+	b.waitForEnd("child")
 }
 
-// ended waits until the process whose number a file has is gone.
-func (b *bench) ended(name string) {
+// waitForEnd waits until the process whose number a file has is gone.
+func (b *bench) waitForEnd(name string) {
 	b.t.Helper()
 	pid, err := os.ReadFile(filepath.Join(b.dir, name))
 	if err != nil {
@@ -353,8 +354,8 @@ func (b *bench) ended(name string) {
 	}
 }
 
-// awaited waits until a file of the project exists.
-func (b *bench) awaited(name string) {
+// waitForFile waits until a file of the project exists.
+func (b *bench) waitForFile(name string) {
 	b.t.Helper()
 	for b.t.Context().Err() == nil {
 		if _, err := os.Stat(filepath.Join(b.dir, name)); err == nil {
@@ -379,14 +380,14 @@ func TestGivenUp(t *testing.T) {
 			t.Errorf("got %+v, want no outcome", got)
 		}
 	})
-	b.awaited(".x/child")
+	b.waitForFile(".x/child")
 	both.Go(func() { b.check(contract.Call{}, contract.Pass) })
 	cancel()
 	both.Wait()
-	b.ended(".x/child")
+	b.waitForEnd(".x/child")
 }
 
-// noting is a context that says when somebody waits for its end.
+// noting is a context that reports when somebody waits for its end.
 type noting struct {
 	context.Context
 	waits func()
@@ -415,16 +416,16 @@ func TestTwoAtOnce(t *testing.T) {
 		})
 	}
 	run(t.Context())
-	b.awaited(".x/runs")
+	b.waitForFile(".x/runs")
 	for range 3 {
 		waiting.Add(1)
 		run(noting{t.Context(), sync.OnceFunc(waiting.Done)})
 	}
-	b.refused(contract.Call{Stack: "go"}, fault.Conflict, "for another stack or folder")
-	b.refused(contract.Call{Dir: "web"}, fault.Conflict, "for another stack or folder")
+	b.refuse(contract.Call{Stack: "go"}, fault.Conflict, "for another stack or folder")
+	b.refuse(contract.Call{Dir: "web"}, fault.Conflict, "for another stack or folder")
 	waiting.Wait()
 	b.put("web/x", "changed")
-	b.refused(contract.Call{}, fault.Conflict, "files have changed since it began")
+	b.refuse(contract.Call{}, fault.Conflict, "files have changed since it began")
 	b.put(".x/go", "")
 	all.Wait()
 	if got := b.check(contract.Call{}, contract.Pass); !strings.HasSuffix(got.Output, "2") {

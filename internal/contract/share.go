@@ -20,13 +20,13 @@ type runs struct {
 // shared is a contract under way. Its result counts once ended is closed.
 type shared struct {
 	call Call
-	// tree is the fingerprint of the project's files at its start; "" where it is not known.
+	// tree is the fingerprint of the project's files at its start, "" if it is not known.
 	tree  string
 	ended chan struct{}
 
 	result Result
 	err    error
-	// givenUp is true where its caller did not wait for the end.
+	// givenUp is true if its caller did not wait for the end.
 	givenUp bool
 }
 
@@ -65,7 +65,7 @@ func busy(why lang.Text) error {
 		WithHint("wait until it has ended, then call again")
 }
 
-// enter makes a contract the one under way, or returns the one that is.
+// enter registers a contract as the one under way, or returns the one that is.
 func (r *runs) enter(key string, mine *shared) *shared {
 	r.mu.Lock()
 	defer r.mu.Unlock()

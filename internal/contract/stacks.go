@@ -56,7 +56,7 @@ func proposal(tree fs.FS, call Call) (found []string, command string) {
 	return found, strings.Join(commands, " && ")
 }
 
-// in returns the name by which a folder with these entries is known as of the stack; "" if it is not.
+// in returns the entry that shows that a folder belongs to the stack, "" if none does.
 func (s stack) in(entries []fs.DirEntry) string {
 	for _, mark := range s.marks {
 		name, folder := strings.CutSuffix(mark, "/")

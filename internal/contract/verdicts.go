@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// verdictLine matches the line by which a script of the kit says its result, and the stacks in it.
+// verdictLine matches the line with the result of a script of the kit, and the stacks in it.
 var verdictLine = pattern.New(`^[^\p{L}\p{N}]*CC (PASS|FAIL)\b(?:[^\[]{0,20}\[([^\]]{1,100})\])?`)
 
 // maxLine bounds the part of a line that is read, in bytes.
@@ -19,7 +19,7 @@ const maxLine = 1000
 type verdicts struct {
 	line         []byte
 	pass, failed bool
-	// stacks are those that the script says it has checked.
+	// stacks names the stacks that the script reports as checked.
 	stacks string
 }
 
@@ -42,7 +42,7 @@ func (v *verdicts) keep(part []byte) {
 	v.line = append(v.line, part[:min(len(part), maxLine-len(v.line))]...)
 }
 
-// end reads the line that has ended.
+// end reads the complete line.
 func (v *verdicts) end() {
 	if m := verdictLine.FindStringSubmatch(verify.Plain(string(v.line))); m != nil {
 		v.pass, v.failed = v.pass || m[1] == "PASS", v.failed || m[1] == "FAIL"
@@ -54,10 +54,10 @@ func (v *verdicts) end() {
 }
 
 // status returns the outcome of a script. An exit code of 0 alone does not pass: the script of the
-// kit ends so where it knows no stack of the project.
+// kit ends so if it knows no stack of the project.
 func (v *verdicts) status(e *workflow.Evidence) Status {
 	switch {
-	case unfinished(e):
+	case !ranToEnd(e):
 		return Error
 	case e.ExitCode == 1 || v.failed:
 		return Fail

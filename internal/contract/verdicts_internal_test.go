@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestVerdictsInPieces: a script's output says the same in whatever pieces it comes.
+// TestVerdictsInPieces: a script's output has the same verdict in whatever pieces it comes.
 func TestVerdictsInPieces(t *testing.T) {
 	for _, tt := range []struct {
 		output string

@@ -30,10 +30,10 @@ const (
 )
 
 const (
-	// batch is how many texts go in one request, maxInput how much of each, in bytes: models
-	// refuse more than some thousand words.
+	// batch bounds the texts of one request, maxInput each of them, in bytes: models refuse more than
+	// some thousand words.
 	batch, maxInput = 64, 8000
-	// timeout bounds one request, retryAfter the wait before the only other attempt.
+	// timeout bounds one request, retryAfter is the pause before the only other attempt.
 	timeout, retryAfter = 10 * time.Second, 500 * time.Millisecond
 	// maxAnswer bounds an answer, in bytes: 64 vectors of 8,192 numbers in JSON.
 	maxAnswer = 16 << 20
@@ -41,14 +41,14 @@ const (
 	maxSize = 8192
 )
 
-// Place says where the texts of one project go.
+// Place names the folder and the servers for the texts of one project.
 type Place struct {
 	// Dir is the project's folder.
 	Dir *durable.Dir
-	// Embeddings is the address below which /embeddings is, such as http://localhost:11434/v1.
+	// Embeddings is the address below which /embeddings is, for example http://localhost:11434/v1.
 	Embeddings, Model string
-	// Qdrant is the address of a database; "" compares in memory. App is the name that its
-	// collections begin with.
+	// Qdrant is the address of a database; if it is empty, texts are compared in memory. App is the
+	// name that its collections begin with.
 	Qdrant, App string
 }
 
@@ -82,11 +82,11 @@ func New(getenv func(string) string) *Finder {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	return &Finder{getenv: getenv, client: guarded(), kept: recent.New[string, *vectors](maxKept)}
+	return &Finder{getenv: getenv, client: newClient(), kept: recent.New[string, *vectors](maxKept)}
 }
 
-// Nearest returns the likeness of a query to the texts, by their place in the list, and what else the
-// database has that is like it. Where a server fails, the error says so and nothing is returned.
+// Nearest returns the likeness of a query to the texts, by their place in the list, and the other
+// texts of the database that are like it. If a server fails, it returns only the error.
 func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Text) (known map[int]float64, others []Found, err error) {
 	v := f.vectors(at)
 	v.mu.Lock()
@@ -109,7 +109,7 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Te
 	return known, nil, nil
 }
 
-// complete fetches the vectors that are not kept yet, and says of which texts those are.
+// complete fetches the vectors that are not kept yet, and returns the digests of their texts.
 func (f *Finder) complete(ctx context.Context, at Place, v *vectors, texts []Text) (fresh map[digest]bool, err error) {
 	fresh = map[digest]bool{}
 	var missing []string
@@ -168,7 +168,7 @@ func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float
 	return list, nil
 }
 
-// statusError is an answer of a server that is not a success.
+// statusError reports an answer of a server that is not a success.
 type statusError struct {
 	host   string
 	status int
@@ -176,12 +176,12 @@ type statusError struct {
 
 func (e *statusError) Error() string { return e.In(lang.English) }
 
-// In is the error in a language.
+// In returns the error in a language.
 func (e *statusError) In(l lang.Language) string {
 	return l.Say("%s answers with status %d", e.host, e.status)
 }
 
-// call makes a request with JSON both ways, and once more where that can help.
+// call makes a request with JSON both ways, and once more if that can help.
 func (f *Finder) call(ctx context.Context, method, url string, header map[string]string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -224,7 +224,7 @@ func (f *Finder) once(ctx context.Context, method, url string, header map[string
 	switch {
 	case err != nil:
 		return lang.Errorf("%s does not answer: %v", host(url), cause(err))
-	case resp.StatusCode/100 != 2: // its text may repeat the key or what was sent
+	case resp.StatusCode/100 != 2: // its text may repeat the key or the request
 		return &statusError{host(url), resp.StatusCode}
 	}
 	if err := json.Unmarshal(data, out); err != nil {

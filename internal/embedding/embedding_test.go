@@ -18,22 +18,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// standIn answers as the published interfaces of an embeddings server and of Qdrant say. Its
-// vectors count a few words, so that texts with the same ones are alike.
+// standIn answers by the published interfaces of an embeddings server and of Qdrant. Its vectors
+// count a few words, so that texts with the same ones are alike.
 type standIn struct {
 	t        *testing.T
 	server   *httptest.Server
 	requests atomic.Int64
 	embedded atomic.Int64
-	// fail is how many requests are answered with status.
+	// fail is the number of requests to answer with status.
 	fail   atomic.Int64
 	status int
 	answer func(texts []string) any
-	// points are those of the database, by collection and id.
+	// points are the points of the database, by collection and id.
 	points map[string]map[string]point
 }
 
-// meanings are words of one meaning each, as a model would know them.
+// meanings lists words of one meaning each, as a model would know them.
 var meanings = [][]string{{"invoice", "facture", "发票"}, {"clock", "horloge", "时钟"}, {"cache", "缓存"}}
 
 func vectorOf(text string) []float32 {
@@ -108,7 +108,7 @@ func (s *standIn) embeddings(w http.ResponseWriter, r *http.Request) {
 	s.write(w, map[string]any{"object": "list", "data": data, "model": in.Model, "usage": map[string]int{"prompt_tokens": 1}})
 }
 
-func (s *standIn) known(w http.ResponseWriter, r *http.Request) map[string]point {
+func (s *standIn) find(w http.ResponseWriter, r *http.Request) map[string]point {
 	list, ok := s.points[r.PathValue("name")]
 	if !ok {
 		http.Error(w, `{"status":{"error":"Not found"}}`, http.StatusNotFound)
@@ -118,7 +118,7 @@ func (s *standIn) known(w http.ResponseWriter, r *http.Request) map[string]point
 }
 
 func (s *standIn) describe(w http.ResponseWriter, r *http.Request) {
-	if s.known(w, r) != nil {
+	if s.find(w, r) != nil {
 		s.write(w, map[string]any{"result": map[string]any{"status": "green"}, "status": "ok"})
 	}
 }
@@ -145,7 +145,7 @@ func (s *standIn) upsert(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Points []point `json:"points"`
 	}
-	list := s.known(w, r)
+	list := s.find(w, r)
 	if list == nil || !s.read(w, r, &in) {
 		return
 	}
@@ -165,7 +165,7 @@ func (s *standIn) search(w http.ResponseWriter, r *http.Request) {
 		Limit  int       `json:"limit"`
 		With   bool      `json:"with_payload"`
 	}
-	list := s.known(w, r)
+	list := s.find(w, r)
 	if list == nil || !s.read(w, r, &in) {
 		return
 	}
@@ -360,7 +360,7 @@ func TestAddresses(t *testing.T) {
 		"127.0.0.1": false, "::1": false, "10.1.2.3": false, "192.168.1.1": false, "8.8.8.8": false,
 		"169.254.169.254": true, "fe80::1": true, "0.0.0.0": true, "fd00:ec2::254": true, "100.100.100.200": true, "::ffff:169.254.169.254": true,
 	} {
-		if got := forbidden(netip.MustParseAddr(address).Unmap()); got != want {
+		if got := isForbidden(netip.MustParseAddr(address).Unmap()); got != want {
 			t.Errorf("%s: %v", address, got)
 		}
 	}

@@ -16,12 +16,12 @@ import (
 // made to lead there.
 var errAddress = lang.Errorf("link-local and metadata addresses are not asked")
 
-// guarded is a client that follows no redirection, so that texts and keys go to the named server
-// only, and does not reach link-local addresses, whatever a name resolves to.
-func guarded() *http.Client {
+// newClient returns a client that follows no redirection, so that texts and keys go to the named
+// server only, and does not reach link-local addresses, whatever a name resolves to.
+func newClient() *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
-		if err != nil || forbidden(at.Addr().Unmap()) {
+		if err != nil || isForbidden(at.Addr().Unmap()) {
 			return errAddress
 		}
 		return nil
@@ -35,14 +35,14 @@ func guarded() *http.Client {
 	}
 }
 
-// forbidden reports whether an address is link-local, or one of the metadata services that are
-// not: those of AWS over IPv6 and of Alibaba Cloud.
-func forbidden(at netip.Addr) bool {
+// isForbidden reports whether an address is link-local, or belongs to a metadata service that is not:
+// those of AWS over IPv6 and of Alibaba Cloud.
+func isForbidden(at netip.Addr) bool {
 	return at.IsLinkLocalUnicast() || at.IsLinkLocalMulticast() || at.IsUnspecified() ||
 		at == netip.MustParseAddr("fd00:ec2::254") || at == netip.MustParseAddr("100.100.100.200")
 }
 
-// host is the server of an address, for messages: the address itself may hold more than people
+// host returns the server of an address, for messages: the address itself may hold more than people
 // want to see.
 func host(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -51,7 +51,7 @@ func host(address string) string {
 	return "the server"
 }
 
-// cause is the innermost part of an error of the client, which does not repeat the address.
+// cause returns the innermost part of an error of the client, which does not repeat the address.
 func cause(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// upserted is how many points go in one request, nearestPoints how many a search returns.
+	// upserted bounds the points of one request, nearestPoints those of a search.
 	upserted, nearestPoints = 64, 50
 )
 
@@ -30,7 +30,7 @@ func (f *Finder) database(at Place) *database {
 	return d
 }
 
-// payload is what a point says of its text.
+// payload describes the text of a point.
 type payload struct {
 	Text    string   `json:"text"`
 	Agent   string   `json:"agent"`
@@ -50,7 +50,7 @@ func (d *database) collection(kind string) string {
 	return d.base + "/collections/" + url.PathEscape(d.app+"-"+kind)
 }
 
-// nearest keeps the texts in their collections, and asks each for what is like the query.
+// nearest keeps the texts in their collections, and asks each for the points that are like the query.
 func (d *database) nearest(ctx context.Context, query []float32, texts []Text, fresh map[digest]bool, v *vectors) (known map[int]float64, others []Found, err error) {
 	byType := map[string][]Text{}
 	places := map[string]int{} // by type and id
@@ -83,7 +83,7 @@ func (d *database) nearest(ctx context.Context, query []float32, texts []Text, f
 	return known, others, nil
 }
 
-// ensure makes a collection where it is missing.
+// ensure makes a collection if it is missing.
 func (d *database) ensure(ctx context.Context, kind string, size int) (made bool, err error) {
 	var out struct{}
 	err = d.finder.call(ctx, http.MethodGet, d.collection(kind), d.header, nil, &out)
@@ -95,7 +95,7 @@ func (d *database) ensure(ctx context.Context, kind string, size int) (made bool
 	return true, d.finder.call(ctx, http.MethodPut, d.collection(kind), d.header, map[string]any{"vectors": vectors}, &out)
 }
 
-// keep writes the texts that the database may not have.
+// keep writes the texts that are missing in the database.
 func (d *database) keep(ctx context.Context, kind string, list []Text, v *vectors, missing func(Text) bool) error {
 	var points []point
 	send := func() error {

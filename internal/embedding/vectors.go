@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// folder holds the vectors, relative to the project. They are derived: whatever is lost there
-	// is fetched again, so that no lock is needed.
+	// folder holds the vectors, relative to the project. They are derived: if one is lost, it is
+	// fetched again, so that no lock is needed.
 	folder = ".bmad-task/memory"
 	// maxPart bounds a file of vectors, and with it the cost of adding one.
 	maxPart = 1 << 20
 )
 
-// vectors are those of one project by one model.
+// vectors are the vectors of one project by one model.
 type vectors struct {
 	mu   sync.Mutex
 	by   map[digest][]float32
-	size int // of each vector; 0 while there is none
+	size int // of each vector; 0 if there is none yet
 	name string
 	part int
 	full int // bytes in the newest part
 }
 
-// vectors returns those of a place, read at first use.
+// vectors returns the vectors of a place, which it reads at first use.
 func (f *Finder) vectors(at Place) *vectors {
 	d := digestOf(at.Embeddings + "\n" + at.Model)
 	name := hex.EncodeToString(d[:8])
@@ -63,7 +63,7 @@ func (v *vectors) add(dir *durable.Dir, texts []string, list [][]float32) error 
 	return nil
 }
 
-// load reads the files of a project; a file that does not fit the others is left out.
+// load reads the files of a project, and leaves a file out if it does not fit the others.
 func (v *vectors) load(dir *durable.Dir) {
 	entries, err := dir.ReadDir(folder)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 
 // API is a worker that calls a model by its API, and has it work with the tools of package vfs.
 type API struct {
-	// Engine is its name: "api" or "openai".
+	// Engine is the name of the worker: "api" or "openai".
 	Engine string
-	// Provider returns what carries requests to a model; "" is the person's usual one.
+	// Provider returns the provider of a model; "" names the person's usual model.
 	Provider func(model string) (provider.Provider, error)
 	Prices   *price.Table
 	Clock    func() time.Time
@@ -31,13 +31,13 @@ type API struct {
 // Name implements Worker.
 func (w *API) Name() string { return w.Engine }
 
-// commandTail is how much of a command's output the model sees, in bytes.
+// commandTail bounds the end of a command's output that the model sees, in bytes.
 const commandTail = 16 << 10
 
 // worker is the agent that does the work of a stage; the stage's role is in its prompt.
 var worker = &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "stage", Name: "the role of the stage at hand"}, Persona: sdk.Persona{Role: "The one that the message gives you."}}
 
-// instructions are what its files are.
+// instructions explains the agent's files and tools to it.
 func instructions(job hostcli.Job) string {
 	text := fmt.Sprintf("The project's folder, %s on the disk, is / in your tools: docs/a.md in a message is /docs/a.md. Answer with the whole document that the message asks for, as text; do not write it to a file.", job.Dir)
 	if job.Writes {
@@ -84,7 +84,7 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	return out, nil
 }
 
-// conversation begins a conversation, or continues one, and returns what it has used before.
+// conversation begins a conversation, or continues one, and returns the costs that it has so far.
 func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job) (*sdk.Conversation, price.Report, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
@@ -139,7 +139,7 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, tell func(h
 	return turn.Response, nil
 }
 
-// activity is an event as people see it.
+// activity returns an event as people see it; ok is false if they do not.
 func activity(e sdk.Event) (hostcli.Activity, bool) {
 	switch e.Type {
 	case sdk.EventTextDelta:
@@ -161,7 +161,7 @@ func activity(e sdk.Event) (hostcli.Activity, bool) {
 	return hostcli.Activity{}, false
 }
 
-// since returns what was used since an earlier report, by model.
+// since returns the usage since an earlier report, by model.
 func since(now, before price.Report) map[string]provider.Usage {
 	used := map[string]provider.Usage{}
 	for _, line := range now.Models {
@@ -173,7 +173,7 @@ func since(now, before price.Report) map[string]provider.Usage {
 	return used
 }
 
-// failure is an error of the work, with whether another try can succeed.
+// failure describes an error of the work, and whether another try can succeed.
 func (w *API) failure(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

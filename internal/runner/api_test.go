@@ -136,8 +136,8 @@ func TestAPICancelled(t *testing.T) {
 	}
 }
 
-// TestAPIConversationFile: what is written into the file of an engine's conversation gives the engine
-// no command, no file to write and no money.
+// TestAPIConversationFile: an edit of the file of an engine's conversation gives the engine no
+// command, no file to write and no money.
 func TestAPIConversationFile(t *testing.T) {
 	dir := t.TempDir()
 	w, p := api(t, fake.Text("The document."), fake.Calls(use("bash_command", map[string]any{"command": "touch made"}), use("write_file", map[string]any{"file_path": "/made", "content": "x"})), fake.Text("Done."))

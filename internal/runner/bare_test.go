@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkBareEngine takes the steps of BenchmarkWholeRun as an assistant does, without a runner:
-// the difference is what the runner itself costs.
+// the difference is the cost of the runner itself.
 func BenchmarkBareEngine(b *testing.B) {
 	yes := true
 	for b.Loop() {
@@ -27,7 +27,7 @@ func BenchmarkBareEngine(b *testing.B) {
 				}
 			}
 			bench.do(request.Request{Action: workflow.ActionResume, Address: project.Address{Session: id}, Caller: request.Caller{Inline: true}})
-			switch out := bench.do(submitted(workflow.StageID(stage), acts[stage][0].text)); out.State {
+			switch out := bench.do(submitRequest(workflow.StageID(stage), acts[stage][0].text)); out.State {
 			case workflow.AwaitingConfirmation:
 				bench.do(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: id}, Decision: request.Decision{Yes: &yes, Feedback: "yes"}, Caller: request.Caller{Via: workflow.ChannelScript}})
 			case workflow.AwaitingApproval:

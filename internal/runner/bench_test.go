@@ -30,10 +30,10 @@ import (
 
 var ctx = context.Background()
 
-// model is one whose price is known: 2,000 nano-dollars for a token in, 10,000 for one out.
+// model has a known price: 2,000 nano-dollars for a token in, 10,000 for one out.
 const model = "claude-sonnet-5-5"
 
-// act is what a scripted worker does when it is asked for the next time.
+// act is one answer of a scripted worker, and the changes that it makes first.
 type act struct {
 	text string
 	// file is written into the project first.
@@ -49,7 +49,7 @@ type act struct {
 type script struct {
 	t    testing.TB
 	name string
-	// acts are by stage, as the first line of the role prompt names its role.
+	// acts are by stage; the first line of the role prompt names the stage's role.
 	acts map[string][]act
 	jobs []hostcli.Job
 	who  []string
@@ -57,7 +57,7 @@ type script struct {
 
 func (w *script) Name() string { return w.name }
 
-// roles are the words by which a prompt shows whose it is.
+// roles are the words in a prompt that name its role.
 var roles = map[string]string{"po": "the Product Owner", "architect": "the System Architect", "sm": "the Scrum Master", "dev": "the Developer", "review": "the Reviewer", "qa": "the QA Engineer"}
 
 func (w *script) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error) {
@@ -107,7 +107,7 @@ func document(title, block string) string {
 	return "# " + title + "\n\n## Summary\n\n" + strings.Repeat("It says what is built, for whom and why, in whole sentences. ", 5) + "\n\n```json\n" + block + "\n```\n"
 }
 
-func scored(score int) string {
+func scoredDocument(score int) string {
 	return document("Requirements", fmt.Sprintf(`{"quality_score": %d, "gaps": [], "questions": []}`, score))
 }
 
@@ -126,7 +126,7 @@ var (
 // wholeRun are the acts of a run of the default workflow without trouble.
 func wholeRun() map[string][]act {
 	return map[string][]act{
-		"po": {{text: scored(95)}}, "architect": {{text: scored(94)}}, "sm": {{text: plan}},
+		"po": {{text: scoredDocument(95)}}, "architect": {{text: scoredDocument(94)}}, "sm": {{text: plan}},
 		"dev": {{text: report, file: "todo.go"}}, "review": {{text: clean}}, "qa": {{text: tested}},
 	}
 }
@@ -205,7 +205,7 @@ func (b *bench) session() *workflow.Session {
 	return s
 }
 
-// at fails where the run has not ended so.
+// at fails if the run has ended for another reason.
 func (b *bench) at(r *runner.Result, reason runner.Reason, place string) {
 	b.t.Helper()
 	s := b.session()
@@ -257,10 +257,10 @@ func (b *bench) types() string {
 	return strings.Join(out, " ")
 }
 
-// cost is what the calls of a worker cost.
+// cost returns the cost of some calls of a worker.
 func cost(calls int) price.Money { return price.Money(calls) * (100*2_000 + 10*10_000) }
 
-// submitted is a submission as another program makes it.
-func submitted(stage workflow.StageID, text string) request.Request {
+// submitRequest returns the request with which another program submits a text.
+func submitRequest(stage workflow.StageID, text string) request.Request {
 	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: text}}}}
 }

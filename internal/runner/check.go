@@ -9,16 +9,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// leastText is the shortest answer, in characters, that is a document without stating anything
-// that the server reads.
+// leastText is the length, in characters, from which an answer without a statement for the server
+// counts as a document.
 const leastText = 200
 
 // blockedLine begins an answer that reports that the work could not be done.
 const blockedLine = "BLOCKED:"
 
-// check says why an answer is not to be submitted; empty where it is. changes is true where the
-// work was to change the project, changed where it did. What an answer states, and whether in the
-// right form, is for the engine to read, which refuses it or returns it.
+// check returns the reason not to submit an answer, empty if there is none. changes is true if the
+// work was to change the project, changed if it did. The engine reads the statements of an answer and
+// their form, and refuses or returns it.
 func check(st workflow.Stage, text string, changes, changed bool) lang.Text {
 	text = strings.TrimSpace(text)
 	switch {
@@ -34,7 +34,7 @@ func check(st workflow.Stage, text string, changes, changed bool) lang.Text {
 	return lang.Text{}
 }
 
-// states reports whether a short text states anything that the server reads.
+// states reports whether a short text has a statement that the server reads.
 func states(st workflow.Stage, text string) bool {
 	if st.Gate == workflow.GateVerdict {
 		return strings.ContainsAny(text, "{\n:")

@@ -19,8 +19,8 @@ type choice struct {
 	Why    lang.Text
 }
 
-// choose returns the engine for a stage. available are those that there are, the likeliest first;
-// builder is the engine of the stage whose work st judges, "" if it is none or not known.
+// choose returns the engine for a stage. available is ordered, the likeliest first; builder is the
+// engine whose work st judges, "" if there is none or it is not known.
 func choose(st workflow.Stage, objective string, f Flags, available []string, builder string) (choice, error) {
 	if name := cmp.Or(f.EngineFor[st.ID], f.Engine, Auto); name != Auto {
 		why := lang.T("--engine asks for it")
@@ -49,7 +49,7 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 	return choice{available[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", "))}, nil
 }
 
-// engines are those that a run can have, with how to get each.
+// engines lists the engines that a run can have, and how to get each.
 var engines = []struct {
 	name string
 	get  lang.Text
@@ -58,7 +58,7 @@ var engines = []struct {
 	{"openai", lang.T("set OPENAI_API_KEY, or name a server of your own with the setting base_url")},
 }
 
-// notHere is the refusal of an engine that is not available.
+// notHere returns the refusal of an engine that is not available.
 func notHere(name string, available []string) error {
 	names, list := []string{Auto}, []lang.Text{lang.T("%s", Auto)}
 	for _, known := range available {
@@ -86,8 +86,8 @@ func noEngine() error {
 		WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
 }
 
-// author is the engine under whose name a worker's text is handed in: its own, where the
-// workflow has one of the name, else the first that the stage asks for.
+// author returns the engine under whose name a worker's text is handed in: the worker's own if the
+// workflow knows it, else the first that the stage asks for.
 func author(worker string, st workflow.Stage, objective string) workflow.Engine {
 	if e := workflow.Engine(worker); slices.Contains(workflow.Engines(), e) {
 		return e

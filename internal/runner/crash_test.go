@@ -34,7 +34,7 @@ func (w *author) Name() string { return "claude" }
 
 func (w *author) Work(context.Context, hostcli.Job) (*hostcli.Outcome, error) {
 	w.calls++
-	return &hostcli.Outcome{Text: scored(95), Session: "s", Usage: map[string]provider.Usage{model: {Input: 100, Output: 10}}}, nil
+	return &hostcli.Outcome{Text: scoredDocument(95), Session: "s", Usage: map[string]provider.Usage{model: {Input: 100, Output: 10}}}, nil
 }
 
 // onDisk returns an engine and a runner for a project on a simulated disk, with the rights that are

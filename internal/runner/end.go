@@ -22,7 +22,7 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.Answers)) {
-		if !r.asked(id) {
+		if !r.hasAsked(id) {
 			out.Unused = append(out.Unused, id)
 		}
 	}
@@ -51,8 +51,8 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 	return out, r.save()
 }
 
-// asked reports whether any stage has had a question of an id.
-func (r *run) asked(id string) bool {
+// hasAsked reports whether any stage has had the question of an id.
+func (r *run) hasAsked(id string) bool {
 	for _, rec := range r.session.Stages {
 		if slices.ContainsFunc(rec.Questions, func(q workflow.Question) bool { return q.ID == id }) {
 			return true
@@ -61,8 +61,8 @@ func (r *run) asked(id string) bool {
 	return false
 }
 
-// interrupted keeps the events of a run that an error ends.
-func (r *run) interrupted(ctx context.Context, err error) error {
+// interrupt keeps the events of a run that an error ends, and returns the error.
+func (r *run) interrupt(ctx context.Context, err error) error {
 	why := err.Error()
 	if ctx.Err() != nil {
 		why = r.language.Say("interrupted")
@@ -72,7 +72,7 @@ func (r *run) interrupted(ctx context.Context, err error) error {
 }
 
 // givenText reads the document that the person has named for the current stage: a file of the
-// project, or what was handed in for the stage in another task.
+// project, or the stage's deliverable in another task.
 func (r *run) givenText(ctx context.Context) (string, error) {
 	st := r.stage()
 	if name := r.Flags.Docs[st.ID]; name != "" {

@@ -38,7 +38,7 @@ type Event struct {
 	SessionID string           `json:"session_id,omitempty"`
 	TaskName  string           `json:"task_name,omitempty"`
 	Stage     workflow.StageID `json:"stage,omitempty"`
-	// Stages are those that the run comes to, Budget what it may cost.
+	// Stages are the stages of the run, Budget is the limit of its costs.
 	Stages []workflow.StageID `json:"stages,omitempty"`
 	Budget price.Money        `json:"budget_nano_usd,omitempty"`
 	// Round counts the submissions of the stage, the coming one included.
@@ -47,7 +47,7 @@ type Event struct {
 
 	Engine string `json:"engine,omitempty"`
 	Model  string `json:"model,omitempty"`
-	// Activity is what the engine does, Text a piece of it.
+	// Activity is the kind of an engine's act, for example "says"; Text is a piece of it.
 	Activity hostcli.Kind `json:"activity,omitempty"`
 	Text     string       `json:"text,omitempty"`
 	// Why is the reason, for people: of a choice, a retry, a decision or the end.
@@ -60,22 +60,22 @@ type Event struct {
 	Rows     string   `json:"rows,omitempty"`
 	Returned []string `json:"returned,omitempty"`
 	Draft    string   `json:"draft,omitempty"`
-	// Decision is what was decided at a gate, Channel by which way.
+	// Decision was taken at a gate, by Channel.
 	Decision  workflow.Decision   `json:"decision,omitempty"`
 	Channel   workflow.Channel    `json:"channel,omitempty"`
 	Questions []workflow.Question `json:"questions,omitempty"`
 
-	// Spent is what the run has cost so far, by our prices; Percent the part of the budget that
-	// was reached for the first time; Reported what the engines say.
+	// Spent is the cost of the run so far, by our prices; Percent the part of the budget that was
+	// reached for the first time; Reported the cost that the engines state.
 	Spent    *price.Money `json:"spent_nano_usd,omitempty"`
 	Percent  int          `json:"percent,omitempty"`
 	Reported *float64     `json:"reported_usd,omitempty"`
 	// Tokens are those of prompts and answers so far.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Unpriced is true where models were used whose price is not known.
+	// Unpriced is true if the price of a model that was used is not known.
 	Unpriced bool `json:"unpriced,omitempty"`
-	// Reason is that of the end.
+	// Reason is the reason of the end.
 	Reason Reason `json:"reason,omitempty"`
-	// Command decides, where the run waits for a person.
+	// Command is the command to decide with, if the run waits for a person.
 	Command string `json:"command,omitempty"`
 }

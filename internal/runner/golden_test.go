@@ -19,7 +19,7 @@ import (
 // programs read.
 func TestContracts(t *testing.T) {
 	acts := wholeRun()
-	acts["po"] = []act{{text: asking}, {err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: scored(95)}}
+	acts["po"] = []act{{text: asking}, {err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: scoredDocument(95)}}
 	acts["review"] = []act{{text: failed}}
 	b := newBench(t, acts)
 	b.options.Answers = map[string]string{"q1": "me", "q2": "a laptop", "q7": "?"}

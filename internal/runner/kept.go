@@ -20,15 +20,15 @@ type Kept struct {
 	// Calls counts the calls of engines.
 	Calls int
 	Cost  price.Report
-	// Reported is what the engines say that they have cost.
+	// Reported is the cost that the engines state.
 	Reported *float64
-	// At is when it was kept last. Working is true while a process works on the run.
+	// At is the time of the last save. Working is true while a process works on the run.
 	At      time.Time
 	Working bool
 }
 
-// Past returns the record of a session's run; nil where it had none. It changes nothing, and
-// can be called while the run is at work.
+// Past returns the record of a session's run, nil if it had none. It changes nothing, and can be
+// called while the run is at work.
 func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 	f := &files{dir: dir, folder: store.RunFolder(sessionID)}
 	s, err := f.read()
@@ -47,7 +47,7 @@ func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 	return out, nil
 }
 
-// Ran are the ids of the sessions of a project that had a run, the latest first.
+// Ran lists the ids of the sessions of a project that had a run, the latest first.
 func Ran(dir *durable.Dir) ([]string, error) {
 	entries, err := dir.ReadDir(path.Dir(store.RunFolder("x")))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// Line is the event as a line for people; "" for one that says nothing to them.
+// Line returns the event as a line for people, "" if it is not for them.
 func (e Event) Line(l lang.Language) string {
 	switch e.Type {
 	case RunStarted:
@@ -51,7 +51,7 @@ func (e Event) Line(l lang.Language) string {
 	return ""
 }
 
-// Spending is a sum; unpriced is true where models without a price were used besides.
+// Spending describes a sum; unpriced is true if models without a price were used besides.
 func Spending(l lang.Language, spent price.Money, unpriced bool) string {
 	switch {
 	case unpriced && spent == 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// facts gathers what decides about the next step.
+// facts gathers the facts that decide about the next step.
 func (r *run) facts() facts {
 	s, id := r.now.Standing, r.session.CurrentStage
 	st, planned := r.plan.stage(id)
@@ -27,7 +27,7 @@ func (r *run) facts() facts {
 	return f
 }
 
-// step takes one step. ending is set where it was the last.
+// step takes one step, and returns an ending if it was the last.
 func (r *run) step(ctx context.Context) (*ending, error) {
 	if err := errors.Join(ctx.Err(), r.read(ctx)); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (r *run) step(ctx context.Context) (*ending, error) {
 	}
 }
 
-// stop is the end that a step stands for.
+// stop returns the ending that a step stands for.
 func (r *run) stop(s step) *ending {
 	task, stage := r.state.TaskName, r.session.CurrentStage
 	command := ""

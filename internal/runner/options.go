@@ -18,13 +18,13 @@ import (
 // Worker writes the documents and does the work of stages: a program that people have installed,
 // or a model behind an API.
 type Worker interface {
-	// Name is the engine's, such as "claude".
+	// Name returns the name of the engine, for example "claude".
 	Name() string
 	// Work does one piece of work. Its outcome may be set beside an error: failed work costs too.
 	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
 }
 
-// Engine is what a run needs of the program's engine.
+// Engine has the methods of the program's engine that a run needs.
 type Engine interface {
 	Do(ctx context.Context, req request.Request) (engine.Outcome, error)
 	Session(ctx context.Context, at project.Address) (*workflow.Session, string, error)
@@ -35,7 +35,7 @@ type Engine interface {
 
 // Repository describes the repository of the project.
 type Repository interface {
-	// Look returns the repository as it is; nil where the project is not in one.
+	// Look returns the repository as it is, nil if the project is not in one.
 	Look(ctx context.Context, folder string) (*Tree, error)
 }
 
@@ -43,7 +43,7 @@ type Repository interface {
 type Tree struct {
 	// Head is the commit that is checked out, "" before the first.
 	Head string `json:"head,omitempty"`
-	// Changed are the files that differ from it or are new, with git's letters.
+	// Changed lists the files that differ from it or are new, with git's letters.
 	Changed []string `json:"changed,omitempty"`
 }
 
@@ -55,11 +55,11 @@ func (t *Tree) Files() (names []string) {
 	return names
 }
 
-// fileOf returns the file of a line of [Tree.Changed], which begins with two letters.
+// fileOf returns the file of a line of [Tree.Changed], for example "a.go" of " M a.go".
 func fileOf(line string) string { return line[min(3, len(line)):] }
 
-// Flags are what a person asks of a run, and allows it. They are kept: zero values of a later
-// invocation leave the earlier ones as they are.
+// Flags are the wishes of a person for a run, and the rights that they give it. They are kept: zero
+// values of a later invocation leave the earlier ones as they are.
 type Flags struct {
 	Workflow  string                      `json:"workflow,omitempty"`
 	Stages    string                      `json:"stages,omitempty"`
@@ -68,7 +68,7 @@ type Flags struct {
 	Model     string                      `json:"model,omitempty"`
 	ModelFor  map[workflow.StageID]string `json:"model_for,omitempty"`
 	Budget    price.Money                 `json:"budget_nano_usd,omitempty"`
-	// NoBudget is true where the person has said that the run may cost any sum.
+	// NoBudget is true if the person has said that the run may cost any sum.
 	NoBudget bool     `json:"no_budget,omitempty"`
 	Minutes  int      `json:"max_minutes,omitempty"`
 	Commands []string `json:"allow_commands,omitempty"`
@@ -82,7 +82,7 @@ type Flags struct {
 	From string                      `json:"from,omitempty"`
 }
 
-// over returns the flags with those of an earlier invocation where they say nothing.
+// over returns the flags, and those of an earlier invocation for the ones that are not set.
 func (f Flags) over(earlier Flags) Flags {
 	pick := func(now, before string) string {
 		if now != "" {
@@ -110,15 +110,15 @@ func (f Flags) over(earlier Flags) Flags {
 	return f
 }
 
-// Options are what a Runner needs from outside.
+// Options configure a Runner.
 type Options struct {
 	Engine Engine
-	// Workers are the engines that there are, the likeliest first.
+	// Workers are the engines at hand, the likeliest first.
 	Workers []Worker
 	Prices  *price.Table
 	// Repository may be nil: the project then counts as being in none.
 	Repository Repository
-	// Person brings questions to a person; nil where there is none.
+	// Person brings questions to a person; nil if there is none.
 	Person request.Channel
 	Gates  Gates
 	Flags  Flags
@@ -126,8 +126,8 @@ type Options struct {
 	Answers map[string]string
 	// Folder is the project's.
 	Folder string
-	// Rights returns the records of what runs of a project are allowed, outside of the project; nil
-	// keeps none, so that each Resume needs its flags anew.
+	// Rights returns the records of the rights of a project's runs, outside of the project. If it is
+	// nil, none are kept, and each Resume needs its flags anew.
 	Rights func(project string) sdk.Rights
 	// By names the program in the history.
 	By string
@@ -137,7 +137,7 @@ type Options struct {
 	Log  *slog.Logger
 }
 
-// Reason is why a run has ended.
+// Reason tells why a run has ended.
 type Reason string
 
 // The reasons.
@@ -152,18 +152,18 @@ const (
 	Failed Reason = "engine_failed"
 )
 
-// Result is where a run has ended.
+// Result describes the end of a run.
 type Result struct {
 	Reason Reason `json:"reason"`
 	// Why says it for people.
 	Why string `json:"why"`
-	// Command decides, where a person has to; Resume goes on.
+	// Command is the command to decide with, if a person has to; Resume the one to go on with.
 	Command string `json:"command,omitempty"`
 	Resume  string `json:"resume,omitempty"`
-	// Unused are the ids of answers that nothing has asked for.
+	// Unused has the ids of answers to questions that were not asked.
 	Unused []string     `json:"unused_answers,omitempty"`
 	Cost   price.Report `json:"cost"`
-	// Reported is the sum that the engines themselves say, in dollars.
+	// Reported is the sum that the engines themselves state, in dollars.
 	Reported *float64 `json:"reported_usd,omitempty"`
 	// Before and After are the repository before the first change and at the end.
 	Before *Tree `json:"tree_before,omitempty"`

@@ -12,7 +12,7 @@ import (
 // yesWords are the words of a decision that the command line has taken beforehand.
 const yesWords = "--yes of the command line"
 
-// person takes a step that is a person's: their channel is asked, or they have said it beforehand.
+// person takes a step that is a person's: it asks them, or uses their words of before.
 func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	at := r.at()
 	req := request.Request{Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()}, Caller: request.Caller{By: r.By}, Revision: &at.Revision}
@@ -47,7 +47,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 	if out.Silence != nil {
 		return &ending{Person, lang.T("no decision was taken: %s", out.Silence.Why), out.Gate.Terminal}, nil
 	}
-	return nil, r.decided(ctx, at.Stage)
+	return nil, r.tellDecision(ctx, at.Stage)
 }
 
 // gateEvent describes the gate that the session waits at.
@@ -65,8 +65,8 @@ func (r *run) gateEvent() Event {
 	return e
 }
 
-// decided tells what a person has decided, where it sends work back.
-func (r *run) decided(ctx context.Context, from workflow.StageID) error {
+// tellDecision reports a person's decision, as rework if it sends work back.
+func (r *run) tellDecision(ctx context.Context, from workflow.StageID) error {
 	if err := r.read(ctx); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// Plan is what a run is going to do.
+// Plan describes a run before it begins.
 type Plan struct {
 	Workflow string      `json:"workflow"`
 	Gates    Gates       `json:"gates"`
@@ -22,7 +22,7 @@ type Plan struct {
 	Minutes  int         `json:"max_minutes,omitempty"`
 	Commands []string    `json:"allow_commands,omitempty"`
 	Open     []string    `json:"allow_paths,omitempty"`
-	// Refused is why a run would not begin now; empty where it would.
+	// Refused is the reason why a run would not begin now, empty if it would.
 	Refused string `json:"refused,omitempty"`
 
 	definition *workflow.Definition
@@ -41,13 +41,13 @@ type PlanStage struct {
 	Score    *float64          `json:"gate_score,omitempty"`
 	Scoring  string            `json:"scoring,omitempty"`
 	Document string            `json:"document,omitempty"`
-	// Writes is true where the engine may change the project.
+	// Writes is true if the engine may change the project.
 	Writes bool `json:"writes,omitempty"`
 
 	why lang.Text
 }
 
-// Plan returns what a run for an objective would do. It changes nothing.
+// Plan returns the plan of a run for an objective. It changes nothing.
 func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	p, err := r.o.Engine.Projects().At(project.Address{Cwd: r.o.Folder})
 	if err != nil {
@@ -102,7 +102,7 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 			break
 		}
 		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
-			return nil, refused(st.ID)
+			return nil, refuseYes(st.ID)
 		}
 		if i < from {
 			if s.Document == "" && f.From == "" && i >= passed {
@@ -121,7 +121,7 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 		builder[st.ID] = s.Engine
 		if s.Model != "" {
 			if err := price.NewBudget(o.Prices, f.Budget).Admit(s.Model, now); err != nil {
-				return nil, unpriced(err)
+				return nil, refuseUnpriced(err)
 			}
 		}
 		plan.Stages = append(plan.Stages, s)
@@ -129,13 +129,13 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 	return plan, nil
 }
 
-// unpriced is the refusal of a model for which the budget cannot hold.
-func unpriced(err error) error {
+// refuseUnpriced returns the refusal of a model for which the budget cannot hold.
+func refuseUnpriced(err error) error {
 	return fault.New(fault.InvalidArgument, "%w", err).
 		WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 }
 
-// model is the one that the person wants for a stage; "" leaves it to the engine.
+// model returns the model that the person wants for a stage; "" leaves the choice to the engine.
 func (f Flags) model(id workflow.StageID) string {
 	if m := f.ModelFor[id]; m != "" {
 		return m
@@ -143,7 +143,7 @@ func (f Flags) model(id workflow.StageID) string {
 	return f.Model
 }
 
-// stage returns a stage of the plan; ok is false for one that the run does not come to.
+// stage returns a stage of the plan; ok is false if the run does not come to it.
 func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
 	i := slices.IndexFunc(p.Stages, func(s PlanStage) bool { return s.Stage == id })
 	if i < 0 {
@@ -152,8 +152,8 @@ func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
 	return p.Stages[i], true
 }
 
-// writes reports whether the engine of a stage may change the project: where it builds, and where
-// it runs what was built.
+// writes reports whether the engine of a stage may change the project: to build it, or to run its
+// tests.
 func writes(st workflow.Stage) bool {
 	return st.Kind == workflow.KindBuild || st.Kind == workflow.KindVerdict && st.Verify
 }
@@ -220,7 +220,7 @@ func (o *Options) admitTree(ctx context.Context, folder string, plan *Plan) erro
 	return nil
 }
 
-// look returns the repository, without what runs write themselves; nil where there is none.
+// look returns the repository without the files that runs write themselves, nil if there is none.
 func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 	if o.Repository == nil {
 		return nil, nil
@@ -236,8 +236,8 @@ func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 	return tree, nil
 }
 
-// refused is the error of gates that no yes of a command line may open.
-func refused(st workflow.StageID) error {
+// refuseYes returns the error of gates that no yes of a command line may open.
+func refuseYes(st workflow.StageID) error {
 	return fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st).
 		WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
 }

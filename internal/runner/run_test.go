@@ -71,7 +71,7 @@ func TestWholeRun(t *testing.T) {
 
 // TestQuick runs a workflow without a plan.
 func TestQuick(t *testing.T) {
-	b := newBench(t, map[string][]act{"po": {{text: scored(95)}}, "dev": {{text: report, file: "todo.go"}}, "qa": {{text: tested}}})
+	b := newBench(t, map[string][]act{"po": {{text: scoredDocument(95)}}, "dev": {{text: report, file: "todo.go"}}, "qa": {{text: tested}}})
 	b.options.Flags.Workflow = "quick"
 	b.at(b.start("Build a thing"), runner.Done, "qa/completed")
 }
@@ -90,7 +90,7 @@ func TestFixBeginsWithAScope(t *testing.T) {
 // TestPerson has someone answer, ask for changes, and send failed work back.
 func TestPerson(t *testing.T) {
 	acts := wholeRun()
-	acts["po"] = []act{{text: asking}, {text: scored(95)}, {text: scored(97)}}
+	acts["po"] = []act{{text: asking}, {text: scoredDocument(95)}, {text: scoredDocument(97)}}
 	acts["dev"] = append(acts["dev"], act{text: again, file: "todo.go"})
 	acts["review"] = []act{{text: failed}, {text: passed}}
 	b := newBench(t, acts)
@@ -183,7 +183,7 @@ func TestYesHasLimits(t *testing.T) {
 
 // TestAnswers come from a file, all or none; those that nothing asks for are reported.
 func TestAnswers(t *testing.T) {
-	b := newBench(t, map[string][]act{"po": {{text: asking}, {text: scored(95)}}})
+	b := newBench(t, map[string][]act{"po": {{text: asking}, {text: scoredDocument(95)}}})
 	b.options.Gates, b.options.Answers = runner.Stop, map[string]string{"q1": "me", "q9": "?"}
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Person, "po/clarifying")
@@ -199,11 +199,11 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestFailures: what only looks like work is not submitted, and the engine is told why.
+// TestFailures: an answer that only looks like work is not submitted, and the engine is told why.
 func TestFailures(t *testing.T) {
 	acts := wholeRun()
-	acts["po"] = []act{{err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: "side"}, {text: scored(95)}}
-	acts["architect"] = []act{{text: `{"architecture_draft": "` + strings.Repeat("x", 300)}, {text: scored(94)}}
+	acts["po"] = []act{{err: &hostcli.Failure{Engine: "claude", Why: "API Error: overloaded"}}, {text: "side"}, {text: scoredDocument(95)}}
+	acts["architect"] = []act{{text: `{"architecture_draft": "` + strings.Repeat("x", 300)}, {text: scoredDocument(94)}}
 	acts["dev"] = []act{{text: report}, {text: report, file: "todo.go"}}
 	b := newBench(t, acts)
 	out := b.start("Build a to-do list")
@@ -231,7 +231,7 @@ func TestFailures(t *testing.T) {
 	b.at(b.start("Build a to-do list"), runner.Failed, "po/generating")
 }
 
-// TestReturned: a report that lacks its rows goes back into its conversation with the reasons. Where
+// TestReturned: a report that lacks its rows goes back into its conversation with the reasons. If
 // that cannot go on, a new one is told the role and the form besides.
 func TestReturned(t *testing.T) {
 	acts := wholeRun()
@@ -307,7 +307,7 @@ func TestBudget(t *testing.T) {
 	b.options.Flags.Budget = cost(9)
 	b.at(b.resume("build-a-to-do-list"), runner.Done, "qa/completed")
 
-	b = newBench(t, map[string][]act{"po": {{text: scored(95), model: "llama3"}}})
+	b = newBench(t, map[string][]act{"po": {{text: scoredDocument(95), model: "llama3"}}})
 	b.options.Flags.Budget = price.Dollar
 	out = b.start("Build a to-do list")
 	b.at(out, runner.Spent, "architect/generating")
@@ -339,7 +339,7 @@ func TestStages(t *testing.T) {
 	b.options.Flags.Stages = "po..architect"
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Done, "sm/generating")
-	for name, text := range map[string]string{"prd.md": scored(96), "design.md": scored(95)} {
+	for name, text := range map[string]string{"prd.md": scoredDocument(96), "design.md": scoredDocument(95)} {
 		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

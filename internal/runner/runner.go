@@ -1,11 +1,11 @@
 // Package runner takes an objective through the stages of a workflow without a host.
 //
-// A [Runner] has the engine of the program brief each stage, a [Worker] write its document or do
-// its work, and hands that in, until the workflow is done or a person is needed. It decides
-// nothing for them: a gate opens by their channel, or by a yes that they gave on the command line
-// beforehand, and questions get the answers that they have written. What a run does next is
-// decided by pure functions ([next], [choose], [check]); its costs and the answers that it has
-// received are kept in the project, so that a killed run goes on and submits nothing twice.
+// A [Runner] has the engine of the program brief each stage, a [Worker] write its document or do its
+// work, and hands that in, until the workflow is done or a person is needed. It decides nothing for
+// them: a gate opens by their channel, or by a yes that they gave on the command line beforehand, and
+// questions get the answers that they have written. The next step of a run is decided by pure
+// functions ([next], [choose], [check]); its costs and the answers that it has received are kept in
+// the project, so that a killed run goes on and submits nothing twice.
 //
 // # Invariants
 //
@@ -83,7 +83,7 @@ func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
 	for {
 		ended, err := run.step(ctx)
 		if err != nil {
-			return nil, run.interrupted(ctx, err)
+			return nil, run.interrupt(ctx, err)
 		}
 		if ended != nil {
 			return run.end(ctx, ended)

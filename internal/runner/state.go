@@ -17,10 +17,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// stateVersion is that of run.json.
+// stateVersion is the version of run.json.
 const stateVersion = 1
 
-// state is what a run keeps from step to step. It is replaced as a whole, so that an answer and
+// state is the memory of a run from step to step. It is replaced as a whole, so that an answer and
 // its cost are kept together or not at all.
 type state struct {
 	Version   int    `json:"version"`
@@ -29,15 +29,15 @@ type state struct {
 	rights
 	// Calls counts the calls of engines, begun ones included.
 	Calls int `json:"calls"`
-	// Attempt is the work that was begun last, Answer an engine's text that is to be submitted, and
-	// Submission the text that was submitted last.
+	// Attempt is the work that was begun last, Answer an engine's text to submit, and Submission the
+	// text that was submitted last.
 	Attempt    *attempt    `json:"attempt,omitempty"`
 	Answer     *answer     `json:"answer,omitempty"`
 	Submission *submission `json:"submission,omitempty"`
-	// Given are the stages whose document the person has named, and that was submitted.
+	// Given has the stages whose document the person has named, if it was submitted.
 	Given    map[workflow.StageID]bool `json:"given,omitempty"`
 	Reported *float64                  `json:"reported_usd,omitempty"`
-	// Before is the project's repository before the first change of it, After as it was seen last.
+	// Before is the project's repository before its first change, After the one seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
 	// Extra are the keys of newer programs.
@@ -67,7 +67,7 @@ type submission struct {
 	SHA256 string `json:"sha256"`
 }
 
-// files are those of one run.
+// files are the files of one run.
 type files struct {
 	dir    *durable.Dir
 	folder string
@@ -83,10 +83,10 @@ const (
 	maxRaw     = 8 << 20
 )
 
-// lockWait is how long a run waits for another of the same session to end.
+// lockWait is the time in which another run of the same session may end.
 const lockWait = 300 * time.Millisecond
 
-// openFiles locks the run of a session, and reads its state; nil where there is none.
+// openFiles locks the run of a session, and reads its state, nil if there is none.
 func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
 	f := &files{dir: dir, folder: store.RunFolder(s.SessionID)}
 	if _, err := dir.MkdirAll(f.folder); err != nil {
@@ -165,7 +165,7 @@ func (f *files) log(e Event, write bool) error {
 	return disk(f.dir.AppendLines(f.eventsName(), lines))
 }
 
-// lastSeq is the number of the last event that was kept.
+// lastSeq returns the number of the last event that was kept.
 func (f *files) lastSeq() int {
 	data, err := f.dir.ReadFile(f.eventsName(), maxState)
 	if err != nil { // there is none, or they count from the beginning
@@ -194,7 +194,7 @@ type bounded struct {
 	left int
 }
 
-// Write drops what is beyond the limit: the file shows how an engine works, and is not a part of
+// Write drops the bytes beyond the limit: the file shows how an engine works, and is not a part of
 // the run.
 func (b *bounded) Write(p []byte) (int, error) {
 	n := min(len(p), b.left)
@@ -207,7 +207,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// disk is an error of the disk for people; nil for none.
+// disk returns an error of the disk for people, nil if there is none.
 func disk(err error) error {
 	if err == nil {
 		return nil
@@ -215,7 +215,7 @@ func disk(err error) error {
 	return fault.From(err)
 }
 
-// Events returns the events that are kept of a session's run; none where it had no run.
+// Events returns the events that are kept of a session's run, none if it had no run.
 func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
 	s, folder, err := r.o.Engine.Session(ctx, project.Address{Cwd: r.o.Folder, Session: task})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// file is one of the run of the bench's session.
+// file returns a file of the run of the bench's session.
 func (b *bench) file(name string) string {
 	return filepath.Join(b.dir, filepath.FromSlash(store.RunFolder(b.session().SessionID)), name)
 }
@@ -47,8 +47,8 @@ func TestTwoRuns(t *testing.T) {
 	}
 }
 
-// TestStateFile: what a newer program has written survives, a newer format is refused, and nothing
-// is written over a broken file.
+// TestStateFile: keys of a newer program survive, a newer format is refused, and nothing is written
+// over a broken file.
 func TestStateFile(t *testing.T) {
 	b := newBench(t, wholeRun())
 	b.options.Gates = runner.Stop
@@ -88,8 +88,8 @@ func TestStateFile(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a run that ends while its engine works goes on with the same work, and knows
-// what the project was like before it.
+// TestInterrupted: a run that ends while its engine works goes on with the same work, and knows the
+// state of the project before it.
 func TestInterrupted(t *testing.T) {
 	acts := wholeRun()
 	interrupted, stop := context.WithCancel(ctx)
@@ -134,9 +134,9 @@ func TestInterruptedAtTheBeginning(t *testing.T) {
 
 // TestOthersSubmitMeanwhile: an answer for a point that has passed is not submitted.
 func TestOthersSubmitMeanwhile(t *testing.T) {
-	b := newBench(t, map[string][]act{"po": {{text: scored(95)}}})
+	b := newBench(t, map[string][]act{"po": {{text: scoredDocument(95)}}})
 	b.worker.acts["po"][0].meanwhile = func() {
-		b.do(submitted("po", scored(96)))
+		b.do(submitRequest("po", scoredDocument(96)))
 	}
 	_, err := runner.New(b.options).Start(ctx, "Build a to-do list", "")
 	if !fault.Is(err, fault.Conflict) {
@@ -236,7 +236,7 @@ func (talker) Work(_ context.Context, job hostcli.Job) (*hostcli.Outcome, error)
 			return nil, err
 		}
 	}
-	return &hostcli.Outcome{Text: scored(95)}, nil
+	return &hostcli.Outcome{Text: scoredDocument(95)}, nil
 }
 
 func TestNotFound(t *testing.T) {

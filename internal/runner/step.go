@@ -11,44 +11,42 @@ const (
 	Ask Gates = "ask"
 	// Stop: a person, later; the run ends at the gate.
 	Stop Gates = "stop"
-	// Yes: the command line has said yes to what opens by itself.
+	// Yes: the command line has said yes to gates that open by themselves.
 	Yes Gates = "yes"
 )
 
 // AllGates lists the values of Gates.
 func AllGates() []Gates { return []Gates{Ask, Stop, Yes} }
 
-// facts are what decides about the next step of a run.
+// facts decide about the next step of a run.
 type facts struct {
 	state workflow.State
 	// wanted is true for a stage that the run is to work on, passed for one behind these.
 	wanted, passed bool
-	// changed is true where the person has to accept the session first.
+	// changed is true if the person has to accept the session first.
 	changed bool
-	// ordinary is true for a gate where a yes only takes what has reached it: it accepts no risk,
-	// and answers nothing.
+	// ordinary is true if a yes at the gate only takes the submission: it accepts no risk, and answers
+	// nothing.
 	ordinary bool
-	// edited is true where the draft at the gate is not the one that was scored.
+	// edited is true if the draft at the gate is not the one that was scored.
 	edited bool
-	// below is true where the audit of the document is below the floor of its gate.
+	// below is true if the audit of the document is below the floor of its gate.
 	below  bool
 	strict bool
 	gates  Gates
-	// person is true where someone can be asked, answers where all open questions are answered in a
-	// file.
+	// person is true if someone can be asked, answers if all open questions are answered in a file.
 	person, answers bool
-	// pauses is true where each round waits for the person's word; worked counts the rounds of this
+	// pauses is true if each round waits for the person's word; worked counts the rounds of this
 	// invocation, which is such a word.
 	pauses bool
 	worked int
-	// kept is true where an engine's answer for exactly this point waits to be submitted.
+	// kept is true if an engine's answer for exactly this point waits to be submitted.
 	kept bool
-	// given is true where the person has named a document for the stage, spent after it was
-	// submitted.
+	// given is true if the person has named a document for the stage, spent after it was submitted.
 	given, spent bool
 }
 
-// step is what a run does next.
+// step is the next act of a run.
 type step string
 
 // The steps. The first ones end the run.
@@ -74,7 +72,7 @@ const (
 	work          step = "work"
 )
 
-// next decides what a run does.
+// next decides about the next step.
 func next(f facts) step {
 	switch {
 	case f.state == workflow.Completed:
@@ -86,9 +84,9 @@ func next(f facts) step {
 	case f.passed:
 		return stopStages
 	case f.state == workflow.Clarifying:
-		return questioned(f)
+		return nextAtQuestions(f)
 	case f.state.Gated():
-		return gated(f)
+		return nextAtGate(f)
 	case f.kept:
 		return submitKept
 	case f.given && !f.spent:
@@ -103,7 +101,7 @@ func next(f facts) step {
 	return work
 }
 
-func questioned(f facts) step {
+func nextAtQuestions(f facts) step {
 	switch {
 	case f.answers && !f.strict:
 		return fileAnswers
@@ -113,7 +111,7 @@ func questioned(f facts) step {
 	return stopQuestions
 }
 
-func gated(f facts) step {
+func nextAtGate(f facts) step {
 	switch {
 	case f.gates == Ask && f.person:
 		return decide

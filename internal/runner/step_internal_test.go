@@ -134,7 +134,7 @@ func TestCheck(t *testing.T) {
 		stage            workflow.StageID
 		text             string
 		changes, changed bool
-		want             string // "" where it is submitted
+		want             string // "" if it is submitted
 	}{
 		"a document":                  {stage: "po", text: long},
 		"a short one with a block":    {stage: "po", text: "# P\n\n```json\n{\"quality_score\": 60, \"questions\": [{\"id\": \"q1\", \"question\": \"who?\"}]}\n```\n"},

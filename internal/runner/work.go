@@ -19,10 +19,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// bytesPerToken is about that of English, where an engine does not count its tokens.
+// bytesPerToken is about that of English. It counts if an engine does not count its tokens.
 const bytesPerToken = 4
 
-// maxTries is how often an engine is asked for one submission.
+// maxTries bounds the calls of an engine for one submission.
 const maxTries = 3
 
 // task is the work for one submission.
@@ -30,7 +30,7 @@ type task struct {
 	stage  workflow.Stage
 	plan   PlanStage
 	worker Worker
-	// builds is true where the work is to change the project, writes where it may.
+	// builds is true if the work is to change the project, writes if it may.
 	builds, writes bool
 	before         string // the files of the project
 }
@@ -44,7 +44,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 	}
 	var problem lang.Text
 	for try := 1; try <= maxTries; try++ {
-		if end := r.spent(); end != nil {
+		if end := r.checkLimits(); end != nil {
 			return end, nil
 		}
 		if try > 1 {
@@ -54,7 +54,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 		if problem, final, err = r.call(ctx, t, try, problem); err != nil {
 			return nil, err
 		}
-		if problem.Empty() { // paid for, even where it was the last
+		if problem.Empty() { // paid for, even if it was the last
 			if problem, err = r.submit(ctx); problem.Empty() || err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 			break
 		}
 	}
-	if end := r.spent(); end != nil {
+	if end := r.checkLimits(); end != nil {
 		return end, nil
 	}
 	return &ending{reason: Failed, why: lang.T("%s did not do the work of %s: %s. Nothing was submitted", t.plan.Engine, t.stage.ID, problem)}, nil
@@ -92,7 +92,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 			r.state.Before = &Tree{}
 		}
 	}
-	// After a crash the work may be half done: it counts from where its first attempt began.
+	// After a crash the work may be half done: the files before its first attempt count.
 	if a := r.state.Attempt; a != nil && a.point == r.at() {
 		t.before = a.Files
 	} else {
@@ -105,8 +105,8 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	return t, nil
 }
 
-// call makes one call of an engine, and keeps its answer and its cost. problem is why there is no
-// answer to submit; final is true where another try cannot bring one.
+// call makes one call of an engine, and keeps its answer and its cost. problem is the reason why
+// there is no answer to submit; final is true if another try cannot bring one.
 func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (problem lang.Text, final bool, err error) {
 	prompt, err := promptFor(r.now, t.builds, last)
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	default:
 		problem = r.keep(ctx, t, outcome)
 	}
-	if before != nil { // what a command has written, no tool could refuse
+	if before != nil { // no tool could refuse the writes of a command
 		if name := closed.In(r.project.Dir.Tree()).Since(before); name != "" {
 			f, _ := closed.Match(name)
 			r.state.Answer = nil
@@ -162,7 +162,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	return problem, final, r.save()
 }
 
-// keep keeps an answer that can be submitted. problem is why it cannot.
+// keep keeps an answer if it can be submitted, else problem is the reason why not.
 func (r *run) keep(ctx context.Context, t *task, o *hostcli.Outcome) (problem lang.Text) {
 	changed := false
 	if t.builds {
@@ -191,10 +191,10 @@ func (r *run) worktree(ctx context.Context) string {
 	return now
 }
 
-// maxReported bounds what an engine may say that its work has cost, in dollars.
+// maxReported bounds the cost that an engine may state for its work, in dollars.
 const maxReported = 1e6
 
-// count adds what a call has used. What an engine says of it is what a server told it, at best.
+// count adds the usage of a call. An engine's own statement of its cost is that of a server, at best.
 func (r *run) count(t *task, prompt string, o *hostcli.Outcome) {
 	if o == nil {
 		return
@@ -223,8 +223,8 @@ func (r *run) deadline() time.Time {
 	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
 }
 
-// spent is the end of a run that may cost no more.
-func (r *run) spent() *ending {
+// checkLimits returns the ending of a run if it may cost no more, else nil.
+func (r *run) checkLimits() *ending {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
 	switch {
@@ -240,7 +240,7 @@ func (r *run) spent() *ending {
 	return nil
 }
 
-// activity tells what an engine does.
+// activity reports an act of an engine.
 func (r *run) activity(t *task, a hostcli.Activity) {
 	e := Event{Type: EngineEvent, Stage: t.stage.ID, Engine: t.plan.Engine, Activity: a.Kind, Text: clip(a.Text, 200)}
 	if a.Usage != nil {
@@ -255,8 +255,8 @@ func (r *run) submitKept(ctx context.Context) error {
 	return err
 }
 
-// submit hands in the kept answer. problem is why the session does not take it, after which
-// nothing is kept.
+// submit hands in the kept answer. problem is the reason why the session does not take it. The answer
+// is not kept then either.
 func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
 	a := r.state.Answer
 	problem, err = r.handIn(ctx, request.Result{Engine: author(a.Engine, r.stage(), r.session.Objective), Text: a.Text})
@@ -289,8 +289,8 @@ func (r *run) submitGiven(ctx context.Context) error {
 	return r.save()
 }
 
-// handIn submits a text for exactly the point where the session was read. problem is why the text
-// itself is not taken.
+// handIn submits a text for exactly the point at which the session was read. problem is the reason
+// why the text itself is not taken.
 func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
 	at := r.at()
 	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}

@@ -92,8 +92,8 @@ func ask(question string) fake.Step {
 	return fake.Call("ask_user", map[string]any{"question": question})
 }
 
-// held is a call of the model that waits until release is called.
-func held(step fake.Step) (waiting fake.Step, begun chan struct{}, release func()) {
+// holdStep has a call of the model wait until release is called.
+func holdStep(step fake.Step) (waiting fake.Step, begun chan struct{}, release func()) {
 	begun, free := make(chan struct{}), make(chan struct{})
 	step.Before = func(ctx context.Context, _ fakeRequest) error {
 		close(begun)
@@ -146,7 +146,7 @@ func (d *desk) call(method, path, body string, headers ...string) (int, map[stri
 	return response.StatusCode, checkReply(d.t, method, path, response, data)
 }
 
-// ok is a call that has to succeed.
+// ok makes a call that has to succeed.
 func (d *desk) ok(method, path, body string, headers ...string) map[string]any {
 	d.t.Helper()
 	status, reply := d.call(method, path, body, headers...)
@@ -275,7 +275,7 @@ func api(t testing.TB) *description {
 	return &d
 }
 
-// find returns the template of a path: the one with the most parts that are as they are.
+// find returns the template of a path: the one with the most literal parts.
 func (d *description) find(path string) (best string) {
 	given, most := strings.Split(path, "/"), -1
 	for template := range d.Paths {

@@ -22,10 +22,10 @@ const (
 	maxCost = 1e6
 )
 
-// keys are where the values of a body go.
+// keys has the destinations of the values of a body.
 type keys map[string]any
 
-// body reads a JSON object that has no keys but these. A body may be missing.
+// body reads a JSON object, and refuses other keys. A body may be missing.
 func (h *Handler) body(w http.ResponseWriter, r *http.Request, into keys) error {
 	if given := r.Header.Get("Content-Type"); given != "" {
 		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
@@ -82,7 +82,7 @@ func kindOf(target any) string {
 	return "an object"
 }
 
-// words checks a key that has to have a text.
+// words refuses a key without a text.
 func words(field, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return invalid(field, "is missing or empty")

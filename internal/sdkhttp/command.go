@@ -10,8 +10,8 @@ import (
 )
 
 // command has an agent carry out one command, and returns its result; a client that accepts a stream
-// gets the events before. Work that asks the person, fails or loses its client is kept as a
-// conversation.
+// gets the events before. The work is kept as a conversation if it asks the person, fails or loses
+// its client.
 func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	agent := r.PathValue("id")
 	e, release, err := h.create(w, r, keys{}, &agent, r.PathValue("command"), true)
@@ -22,21 +22,21 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 	lines, streams := accepts(r, ndjson), accepts(r, ndjson) || accepts(r, sse)
 	if !streams {
 		if err := h.carryOut(r.Context(), e, func() error { return nil }, func(event sdk.Event) (bool, error) { return event.Type == sdk.EventQuestion, nil }); err != nil {
-			return e.kept(err)
+			return e.keepWork(err)
 		}
 		reply(w, http.StatusOK, resultOf(e))
 		return nil
 	}
 	s, done, err := h.openStream(w, r, lines, e.ID())
 	if err != nil {
-		return e.kept(errors.Join(err, e.Pause(h.base)))
+		return e.keepWork(errors.Join(err, e.Pause(h.base)))
 	}
 	defer done()
 	err = h.carryOut(r.Context(), e, s.ping, func(event sdk.Event) (bool, error) {
 		return false, s.send(event.Seq, string(event.Type), eventOf(event))
 	})
 	if err != nil { // a client that has gone needs no answer
-		_ = s.send(0, "error", object{"type": "error", "error": e.kept(err)})
+		_ = s.send(0, "error", object{"type": "error", "error": e.keepWork(err)})
 		return nil
 	}
 	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
@@ -44,7 +44,7 @@ func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
 }
 
 // carryOut waits until the command is carried out, and ends the conversation then. each sees the
-// events, and reports where to stop.
+// events, and returns true to stop.
 func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, each func(sdk.Event) (bool, error)) error {
 	err := h.follow(ctx, e, 0, ping, func(event sdk.Event) (bool, error) {
 		last, err := each(event)
@@ -52,7 +52,7 @@ func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, eac
 		return last || own && (event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted), err
 	})
 	if err == nil {
-		err = h.asked(ctx, e)
+		err = h.awaitTools(ctx, e)
 	}
 	switch {
 	case ctx.Err() != nil || err != nil && h.base.Err() == nil: // nobody waits for it any more
@@ -75,8 +75,8 @@ func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, eac
 	return nil
 }
 
-// asked waits at a question until the tools that were used beside it have ended.
-func (h *Handler) asked(ctx context.Context, e *entry) error {
+// awaitTools waits, if there is a question, until the tools that were used beside it have ended.
+func (h *Handler) awaitTools(ctx context.Context, e *entry) error {
 	for e.Status() == sdk.Processing && len(e.Questions()) > 0 {
 		select {
 		case <-ctx.Done():
@@ -89,8 +89,8 @@ func (h *Handler) asked(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// kept adds to a failure where the work is.
-func (e *entry) kept(err error) *failure {
+// keepWork adds the conversation with the work to a failure.
+func (e *entry) keepWork(err error) *failure {
 	f := *asFailure(err)
 	f.Conversation = e.ID()
 	if f.Hint == "" {

@@ -154,7 +154,7 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request) error {
 	return h.act(r, func(ctx context.Context, e *entry) error {
 		out, err := e.End(ctx)
 		if err != nil {
-			return e.refused(err)
+			return e.explainBusy(err)
 		}
 		h.forget(out.ID, e)
 		reply(w, http.StatusOK, outcomeOf(out))
@@ -166,14 +166,14 @@ func (h *Handler) finish(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
 	return h.act(r, func(ctx context.Context, e *entry) error {
 		if e.busy() {
-			return e.refused(sdk.ErrBusy)
+			return e.explainBusy(sdk.ErrBusy)
 		}
 		if err := h.giveUp(ctx, e); err != nil {
 			return err
 		}
 		if e.Status() == sdk.Idle { // which ends the streams of its events
 			if _, err := e.End(ctx); err != nil {
-				return e.refused(err)
+				return e.explainBusy(err)
 			}
 		}
 		if err := h.o.Client.Delete(ctx, e.ID()); err != nil {

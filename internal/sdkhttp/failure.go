@@ -16,26 +16,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// failure is a request that is refused, or has failed.
+// failure describes a request that is refused, or has failed.
 type failure struct {
 	status  int
 	after   time.Duration
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Field is the key of the body that is to be changed.
+	// Field is the key of the body to change.
 	Field string `json:"field,omitempty"`
-	// Spent and Limit are those of a cost limit, in US dollars.
+	// Spent and Limit describe a cost limit, in US dollars.
 	Spent *float64 `json:"spent,omitempty"`
 	Limit *float64 `json:"limit,omitempty"`
-	// Conversation is where the work of a failed command is kept.
+	// Conversation is the id of the conversation with the work of a failed command.
 	Conversation string `json:"conversationId,omitempty"`
 }
 
 // Error implements error.
 func (f *failure) Error() string { return f.Message }
 
-// retryAfter is when a client may try again where the server has no room.
+// retryAfter is the time until a client may try again if the server has no room.
 const retryAfter = 5 * time.Second
 
 var (
@@ -44,7 +44,7 @@ var (
 	errStreams = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_streams", Message: "there are too many open streams", Hint: "close one, or read the conversation without a stream"}
 )
 
-// simple are the failures of errors that say all themselves.
+// simple lists the failures of errors that need no more words.
 var simple = []struct {
 	err        error
 	status     int
@@ -91,7 +91,7 @@ func asFailure(err error) *failure {
 	case errors.As(err, &retired):
 		return &failure{status: http.StatusBadGateway, Code: "model_retired", Message: err.Error(), Hint: "start the server with another model"}
 	case errors.As(err, &provider):
-		return &failure{status: http.StatusBadGateway, after: provider.After, Code: "provider", Message: redacted(provider.Error())}
+		return &failure{status: http.StatusBadGateway, after: provider.After, Code: "provider", Message: redact(provider.Error())}
 	case errors.As(err, &state):
 		return &failure{status: http.StatusConflict, Code: "unusable", Message: err.Error()}
 	case errors.As(err, &refusal):
@@ -115,19 +115,19 @@ func ofFault(e *fault.Error) *failure {
 	if status == 0 {
 		status = http.StatusConflict
 	}
-	return &failure{status: status, Code: string(e.Code), Message: redacted(e.Message), Hint: e.Hint}
+	return &failure{status: status, Code: string(e.Code), Message: redact(e.Message), Hint: e.Hint}
 }
 
-// secret finds keys of model servers. Some repeat the key that they refuse.
+// secret matches keys of model servers, for example sk-…: some servers repeat a refused key.
 var secret = pattern.New(`(?i)\b(?:(?:sk|pk|gsk|hf|key|xai)[-_]|AIza|bearer )[-_*.A-Za-z0-9]{8,}`)
 
-func redacted(text string) string { return secret.ReplaceAllString(text, "[key]") }
+func redact(text string) string { return secret.ReplaceAllString(text, "[key]") }
 
 // fail answers with an error.
 func (h *Handler) fail(w http.ResponseWriter, err error) {
 	f := asFailure(err)
 	if f.status == http.StatusInternalServerError {
-		h.o.Log.Error("a request has failed", "error", redacted(err.Error()))
+		h.o.Log.Error("a request has failed", "error", redact(err.Error()))
 	}
 	if f.after > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.after/time.Second))))
@@ -135,7 +135,7 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 	reply(w, f.status, map[string]*failure{"error": f})
 }
 
-// invalid is a failure of one key of the body.
+// invalid returns the failure of one key of the body.
 func invalid(field, format string, args ...any) *failure {
 	return &failure{status: http.StatusBadRequest, Code: "invalid_argument", Message: fmt.Sprintf("%q ", field) + fmt.Sprintf(format, args...), Field: field}
 }

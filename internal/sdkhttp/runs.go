@@ -20,7 +20,7 @@ type Runs interface {
 	Events(ctx context.Context, id string, after int64) (<-chan RunEvent, error)
 }
 
-// RunRequest is what a client asks of a run.
+// RunRequest describes the run that a client asks for.
 type RunRequest struct {
 	Objective, TaskName, Workflow, Engine string
 	// CostLimit is 0 for none.
@@ -35,7 +35,7 @@ type Run struct {
 	Result any `json:"result,omitempty"`
 }
 
-// RunEvent is something that happened in a run.
+// RunEvent is an event of a run.
 type RunEvent struct {
 	Seq  int64
 	Type string
@@ -43,7 +43,7 @@ type RunEvent struct {
 	Data any
 }
 
-// runs returns the runs, or a failure where they are not served.
+// runs returns the runs, or a failure if they are not served.
 func (h *Handler) runs() (Runs, error) {
 	if h.o.Runs == nil {
 		return nil, &failure{status: http.StatusNotImplemented, Code: "no_runs", Message: "this server serves agents, and no runs", Hint: "use bmad-mcp run on its machine"}

@@ -24,15 +24,15 @@ type Options struct {
 	httpguard.Options
 	// Client is the caller's, who closes it after the Handler.
 	Client *sdk.Client
-	// Runs serves /api/runs; nil where that is not offered.
+	// Runs serves /api/runs; nil if that is not offered.
 	Runs  Runs
 	Clock func() time.Time
 	Log   *slog.Logger
 	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
 	CostLimit price.Money
-	// AtWork is how many conversations may be at work at once: 64 by default.
+	// AtWork bounds the conversations at work at once: 64 by default.
 	AtWork int
-	// Idle is how long a conversation stays in memory without a request: an hour by default.
+	// Idle is the time for which a conversation stays in memory without a request: an hour by default.
 	Idle time.Duration
 	// Ping is the time between the comments that keep a silent stream open: 15 seconds by default.
 	Ping time.Duration
@@ -166,7 +166,7 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 	h.fail(w, &failure{status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "this path does not take " + r.Method, Hint: "use " + strings.Join(allow, " or ")})
 }
 
-// enter counts a request; it is false once the handler is closed.
+// enter counts a request, and reports false if the handler is closed.
 func (h *Handler) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

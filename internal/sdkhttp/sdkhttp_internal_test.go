@@ -309,8 +309,8 @@ func TestSpent(t *testing.T) {
 // TestAccepted: a message that was accepted is on the disk before the model has answered.
 func TestAccepted(t *testing.T) {
 	dir := folder(t)
-	one, begun, release := held(fake.Text("One."))
-	two, again, _ := held(fake.Text("Two."))
+	one, begun, release := holdStep(fake.Text("One."))
+	two, again, _ := holdStep(fake.Text("Two."))
 	d := serveIn(t, dir, Options{}, one, two)
 	path := d.begin("my first words")
 	saved := func() string {
@@ -372,7 +372,7 @@ func (r *reader) rest() (lines []string) {
 
 // TestBusy: while an agent works, messages are refused, and a cancelled turn frees it.
 func TestBusy(t *testing.T) {
-	step, begun, _ := held(fake.Text("Late."))
+	step, begun, _ := holdStep(fake.Text("Late."))
 	d := serve(t, Options{AtWork: 1}, step, fake.Text("Hello."))
 	path := d.begin("think")
 	<-begun
@@ -401,10 +401,10 @@ func TestBusy(t *testing.T) {
 }
 
 // TestRestart: a conversation at work when the server ends is paused, goes on when it is asked to,
-// and a reader of its events goes on where it was.
+// and a reader of its events goes on from the last one.
 func TestRestart(t *testing.T) {
 	dir := folder(t)
-	step, begun, _ := held(fake.Text("Never sent."))
+	step, begun, _ := holdStep(fake.Text("Never sent."))
 	d := serveIn(t, dir, Options{}, write("/a.md", "a"), step)
 	path := d.begin("write")
 	s := d.stream(path + "/events")
@@ -542,7 +542,7 @@ func TestElsewhere(t *testing.T) {
 
 // TestIdle: a conversation that nobody uses leaves the memory, and comes back whole.
 func TestIdle(t *testing.T) {
-	step, begun, release := held(fake.Text("Slow."))
+	step, begun, release := holdStep(fake.Text("Slow."))
 	d := serve(t, Options{}, write("/a.md", "a"), fake.Text("One."), step)
 	path := d.begin("one")
 	d.until(path, "idle")
@@ -582,7 +582,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestGuards: who may not call gets nothing but the reason.
+// TestGuards: a caller without the right to call gets nothing but the reason.
 func TestGuards(t *testing.T) {
 	token := "0123456789abcdef"
 	d := serve(t, Options{Options: httpguard.Options{Token: token, Origins: []string{"https://app.example"}}})
@@ -708,7 +708,7 @@ func TestStreams(t *testing.T) {
 
 // TestGoneClient: a command whose client has gone is paused, and can go on.
 func TestGoneClient(t *testing.T) {
-	step, begun, release := held(write("/a.md", "a"))
+	step, begun, release := holdStep(write("/a.md", "a"))
 	d := serve(t, Options{}, step, fake.Text("Done."))
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "POST", d.url+"/api/agents/pm/write", nil)
@@ -822,7 +822,7 @@ func TestRuns(t *testing.T) {
 
 // TestClose: nothing is left of a server with open streams and work.
 func TestClose(t *testing.T) {
-	step, begun, _ := held(fake.Text("Never."))
+	step, begun, _ := holdStep(fake.Text("Never."))
 	d := serve(t, Options{}, step)
 	path := d.begin("think")
 	s := d.stream(path + "/events")

@@ -121,12 +121,12 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// over reports whether no event comes any more.
+// over reports whether a conversation with a status has no more events.
 func over(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
 
 // follow hands on the events of a conversation after one, until each reports the last, there is an
-// error, the context ends, or another process has continued the conversation. A reader that is too slow misses pieces of text only:
-// numbered events are read again.
+// error, the context ends, or another process has continued the conversation. If a reader is too
+// slow, it misses pieces of text only: numbered events are read again.
 func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() error, each func(sdk.Event) (last bool, err error)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -157,8 +157,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 	}
 }
 
-// pump hands on what comes, with pings between, until each reports the last one, or nothing can come
-// any more.
+// pump hands on events, with pings between, until each reports the last one, or from is closed.
 func pump[T any](ctx context.Context, pause time.Duration, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()

@@ -19,13 +19,13 @@ type entry struct {
 	// action is held while a request changes the conversation.
 	action sync.Mutex
 
-	// live ends when another process has continued the conversation: its streams end, and clients
-	// that connect again get the continued one.
+	// live ends if another process has continued the conversation: its streams end, and clients that
+	// connect again get the continued one.
 	live  context.Context
 	leave context.CancelFunc
 
-	// users counts the requests that have it, used is when the last one ended, and starting is true
-	// while one gives it work. They belong to the handler's lock.
+	// users counts the requests that have it, used is the time at which the last one ended, and
+	// starting is true while one gives it work. They belong to the handler's lock.
 	users    int
 	used     time.Time
 	starting bool
@@ -134,8 +134,8 @@ func (h *Handler) settle(ctx context.Context, e *entry) error {
 	return e.Fresh(ctx)
 }
 
-// busy reports whether a turn is under way. One that waits for an answer is not where its process
-// has ended since.
+// busy reports whether a turn is under way. One that waits for an answer is not if its process has
+// ended since.
 func (e *entry) busy() bool {
 	switch e.Status() {
 	case sdk.Processing:
@@ -184,11 +184,11 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	if err != nil && h.base.Err() != nil {
 		return errClosing
 	}
-	return e.refused(err)
+	return e.explainBusy(err)
 }
 
-// refused names the status of a conversation that is not ready for a message.
-func (e *entry) refused(err error) error {
+// explainBusy adds the status of the conversation to an error if that is sdk.ErrBusy.
+func (e *entry) explainBusy(err error) error {
 	if !errors.Is(err, sdk.ErrBusy) {
 		return err
 	}

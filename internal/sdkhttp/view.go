@@ -14,12 +14,12 @@ import (
 // object is a JSON object of a reply.
 type object = map[string]any
 
-// progress describes where a conversation is.
+// progress returns the id and status of a conversation.
 func progress(id string, status sdk.Status) object {
 	return object{"conversationId": id, "status": status}
 }
 
-// renamed are keys that the API calls something else.
+// renamed has the keys with another name in the API.
 var renamed = map[string]string{"usage": "tokensUsed", "spent_nano_usd": "cost", "took_ns": "duration"}
 
 // camel returns a value of the sdk as JSON with the keys of this API: camelCase, amounts in US
@@ -33,14 +33,14 @@ func camel(value any) any {
 	decoder.UseNumber()
 	var out any
 	_ = decoder.Decode(&out) // it was encoded above
-	return rekeyed(out)
+	return rekey(out)
 }
 
-func rekeyed(value any) any {
+func rekey(value any) any {
 	switch value := value.(type) {
 	case []any:
 		for n := range value {
-			value[n] = rekeyed(value[n])
+			value[n] = rekey(value[n])
 		}
 	case object:
 		out := object{}
@@ -53,7 +53,7 @@ func rekeyed(value any) any {
 				}
 				name = strings.Join(parts, "")
 			}
-			out[name] = rekeyed(inner)
+			out[name] = rekey(inner)
 			if n, ok := inner.(json.Number); ok {
 				whole, _ := n.Int64()
 				switch {
@@ -82,7 +82,7 @@ func viewOf(c *entry) object {
 	return v
 }
 
-// resultOf is the outcome of a conversation's last turn.
+// resultOf describes the outcome of a conversation's last turn.
 func resultOf(c *entry) object {
 	v := viewOf(c)
 	v["text"] = ""
@@ -93,7 +93,7 @@ func resultOf(c *entry) object {
 	return v
 }
 
-// outcomeOf is all of a conversation that has ended.
+// outcomeOf describes a conversation that has ended.
 func outcomeOf(o *sdk.Outcome) object {
 	return object{
 		"conversationId": o.ID, "status": sdk.Ended, "turns": turnsOf(o.Turns), "documents": camel(o.Documents), "costs": camel(o.Costs),
@@ -111,14 +111,14 @@ func summaryOf(s sdk.Summary) any {
 
 func turnsOf(turns []sdk.Turn) any {
 	for n := range turns {
-		turns[n].Problem = redacted(turns[n].Problem)
+		turns[n].Problem = redact(turns[n].Problem)
 	}
 	return camel(turns)
 }
 
 func eventOf(e sdk.Event) any {
 	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
-		e.Text = redacted(e.Text)
+		e.Text = redact(e.Text)
 	}
 	return camel(e)
 }
