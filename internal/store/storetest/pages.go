@@ -133,8 +133,8 @@ func objectiveOf(all store.Listing, id string) string {
 	return ""
 }
 
-// testPages walks the pages while sessions change: none comes twice that stayed where it
-// was, and none that was there before is left out.
+// testPages walks the pages while sessions change: none comes twice that kept its place, and none that was
+// there before is left out.
 func testPages(t *testing.T, b Backend, reopen func() Backend) {
 	const n = 11
 	var want []string
