@@ -24,12 +24,11 @@
 //
 // # Guarantees
 //
-// When a write has returned nil, its bytes and its name survive the death of the
-// process and the loss of power, on a local file system that honours fsync of files
-// and folders and renames atomically: ext4, xfs, btrfs, f2fs, zfs and apfs do (on
-// apfs Go's fsync is F_FULLFSYNC). When it has returned an error, the old file
-// is untouched, except for [UnconfirmedError]. When it has not returned,
-// the name holds the old bytes or the new, never a part. This is shown by
+// If a write has returned nil, its bytes and its name survive the death of the process and the loss
+// of power, on a local file system that honours fsync of files and folders and renames atomically:
+// ext4, xfs, btrfs, f2fs, zfs and apfs do (on apfs Go's fsync is F_FULLFSYNC). If it has returned
+// an error, the old file is untouched, except for [UnconfirmedError]. If it has not returned, the
+// name holds the old bytes or the new, never a part. This is shown by
 //
 //	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
 //	go test ./internal/store/... ./internal/doctor ./internal/artifact -run 'Fault|Cut|Edits' -v
