@@ -253,8 +253,8 @@ func (c *Config) environ(environ []string, project string) error {
 	return nil
 }
 
-// keyOf returns the key that a variable sets. Other programs use the prefix too, so
-// only a name that begins like one of our settings counts.
+// keyOf returns the key that a variable sets, for example stages.po.gate_score for BMAD_PO_GATE_SCORE. Other
+// programs use the prefix too, so only a name that begins like one of our settings counts.
 func (c *Config) keyOf(variable string) (string, bool) {
 	name, ok := strings.CutPrefix(variable, "BMAD_")
 	if !ok {

@@ -110,8 +110,8 @@ func PageOf(project, task string, stage workflow.StageID) string {
 	return p.Document(task, stage)
 }
 
-// ShortOf returns a short address of a run, for places with little room, for example a line of status. It leads
-// to the document that waits, or to the run.
+// ShortOf returns a short address of a run, for places with little room, for example the reply to a call. It
+// leads to the document that waits, or to the run.
 func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
 
 func shortOf(project, task string) string { return idOf(project + "\x00" + task) }

@@ -40,8 +40,8 @@
 //   - Windows cannot sync a folder: a rename there is as durable as NTFS makes it. The
 //     bytes are flushed, and the name never holds a part.
 //   - On network file systems (NFS, SMB, sshfs) and on folders that a synchronising
-//     program replaces (Dropbox, iCloud), renames are atomic for one client; locks hold
-//     across machines only where the mount passes flock on (Linux NFS does since 2.6.12,
+//     program replaces (for example Dropbox), renames are atomic for one client; locks hold
+//     across machines only if the mount passes flock on (Linux NFS does since 2.6.12,
 //     unless mounted with local_lock); fsync guarantees only what the server guarantees. Use
 //     one machine at a time there.
 //   - tmpfs and overlays in memory lose everything with the power, fsync or not.

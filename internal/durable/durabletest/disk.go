@@ -70,9 +70,8 @@ func newFolder() *node {
 	return &node{folder: true, entries: map[string]*node{}, kept: map[string]*node{}}
 }
 
-// Dir returns the disk's folder for a process to work in, as if it were at path.
-// Locks within a process go by the path, so disks that are used at once need
-// different ones.
+// Dir returns the disk's folder for a process to work in, as if it were at path. Locks within a
+// process go by the path, so if two disks are used at once, their paths have to differ.
 func (d *Disk) Dir(path string) *durable.Dir { return durable.NewDir(path, view{d}) }
 
 // Steps returns the changes that were asked for so far.

@@ -23,7 +23,8 @@ const (
 	HalfWrite
 	// Broken: this one step fails with EIO; a write has done half of its work.
 	Broken
-	// Full: from this step on, each step that needs space fails with ENOSPC, until the next Plan.
+	// Full: from this step on, each step that needs space, for example a write, fails with ENOSPC, until the
+	// next Plan.
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly

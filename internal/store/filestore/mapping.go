@@ -86,8 +86,8 @@ func (s *Store) dropUnstored() error {
 	return s.dir.Replace(MappingFile, cleaned)
 }
 
-// wholeMapping reports whether an entry can be appended. It checks only the ends: the file
-// is never written in parts, so that damage comes from outside.
+// wholeMapping reports whether an entry can be appended. It checks only the ends: the file is never written in
+// parts, so that damage comes from outside, for example from an editor.
 func wholeMapping(data []byte) bool {
 	text := string(data)
 	if text == emptyMapping {

@@ -124,7 +124,7 @@ func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
 	}
 }
 
-// checkNames checks that each session is found by its name, and that a further one gets a name of its own.
+// checkNames checks that each session is found by its name, and that one more gets a name of its own.
 func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
 	t.Helper()
 	ctx := context.Background()

@@ -20,7 +20,7 @@ func names(p store.Page) []string {
 	return out
 }
 
-// move takes a session to another place, at a time.
+// move takes a session to another stage or state, at a time.
 func move(t *testing.T, b Backend, id string, stage workflow.StageID, state workflow.State, at time.Time) {
 	t.Helper()
 	if _, err := b.Update(context.Background(), id, func(_ store.Tx, s *workflow.Session) error {
