@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 	"github.com/bmad-mcp/bmad-mcp/internal/report"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
