@@ -80,7 +80,7 @@ func isAt(dir *durable.Dir, real string) bool {
 func (f *folders) servedAs(name string) (root, rel string, ok bool) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		real = name // nothing to open; the answer must not tell whether it exists
+		real = name // nothing to open; the answer must not show whether it exists
 	}
 	for _, root := range f.within {
 		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {

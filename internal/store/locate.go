@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// faultIn returns the place at which a text is no session, and the reason. A mistake in the JSON counts before
+// faultIn returns the place at which a text is not a session, and the reason. A mistake in the JSON counts before
 // a value of the wrong type, wherever it is.
 func faultIn(data []byte, err error) (offset int64, problem lang.Text) {
 	var syntax *json.SyntaxError
