@@ -21,7 +21,7 @@ var readByPeople = regexp.MustCompile(`\.go$|^README\.md$|^(prompts|docs)/.*\.md
 type phrase struct {
 	bad    *regexp.Regexp
 	better string
-	// fine matches what only looks like the phrase; nil for none.
+	// fine matches text that only looks like the phrase; nil for none.
 	fine *regexp.Regexp
 }
 
@@ -49,7 +49,7 @@ func readPhrases(t *testing.T) []phrase {
 	return out
 }
 
-// unidiomatic returns the phrases of a text, each with what to write instead.
+// unidiomatic returns the phrases of a text, each with the advice about it.
 func unidiomatic(phrases []phrase, text string) []string {
 	var out []string
 	text = strings.Join(strings.Fields(text), " ")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// libraries lists packages that another program could use, with all that they may bring along
-// of this project: what knows settings or sessions, or the sentences of a language, is not among
-// it.
+// libraries lists packages that another program could use, with all packages of this project that
+// they may bring along: those that know settings, sessions or the sentences of a language are not
+// among them.
 var libraries = map[string][]string{
 	"internal/durable":  {"internal/recent"},
 	"internal/recall":   {},

@@ -24,7 +24,7 @@ var (
 	ofAProject = regexp.MustCompile(`^(\.bmad-task|\.claude|~)/`)
 )
 
-// declarations are the names that the project declares: "engine.Engine.Do" or "engine.Engine" by
+// declarations returns the names that the project declares: "engine.Engine.Do" or "engine.Engine" by
 // package, type and method or field; the names of packages, such as "engine"; and names alone.
 func declarations(t *testing.T) map[string]bool {
 	t.Helper()

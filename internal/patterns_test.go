@@ -13,9 +13,9 @@ import (
 )
 
 // TestPatternsWaitForTheirUse: a process that answers a hook, or waits in a window that is never
-// used for a run, needs next to none of the patterns. One that a package compiles for a variable
-// is compiled by each of them; package pattern compiles it where it is used. It then cannot say at
-// the start that an expression is a wrong one, so that is done here.
+// used for a run, needs next to none of the patterns. One that a package compiles for a variable is
+// compiled by each of them; package pattern compiles it at its use. It then cannot say at the start
+// that an expression is a wrong one, so that is done here.
 func TestPatternsWaitForTheirUse(t *testing.T) {
 	packages := map[string][]*ast.File{}
 	files := token.NewFileSet()
@@ -69,7 +69,7 @@ func TestPatternsWaitForTheirUse(t *testing.T) {
 	}
 }
 
-// eachCall calls f for the calls of functions of packages, in functions too where inside is true.
+// eachCall calls f for the calls of functions of packages, in functions too if inside is true.
 func eachCall(n ast.Node, f func(call *ast.CallExpr, of, function string), inside bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -84,7 +84,7 @@ func eachCall(n ast.Node, f func(call *ast.CallExpr, of, function string), insid
 	})
 }
 
-// textsOf are the names of a package that stand for texts.
+// textsOf returns the names of a package that stand for texts.
 func textsOf(pkg []*ast.File) map[string]ast.Expr {
 	texts := map[string]ast.Expr{}
 	for _, file := range pkg {
@@ -104,8 +104,8 @@ func textsOf(pkg []*ast.File) map[string]ast.Expr {
 	return texts
 }
 
-// textOf is the text that an expression stands for; known is false where that shows only in the
-// running program.
+// textOf returns the text that an expression stands for; known is false if that shows only in the running
+// program.
 func textOf(e ast.Expr, texts map[string]ast.Expr) (text string, known bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

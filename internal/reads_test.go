@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// unbounded lists, by import path, what opens or reads a file without a bound, or waits for
-// one. Packages read through internal/durable instead.
+// unbounded lists, by import path, the functions that open or read a file without a bound, or wait for one.
+// Packages read through internal/durable instead.
 var unbounded = map[string][]string{
 	"os":        {"ReadFile", "Open", "OpenFile", "OpenRoot", "OpenInRoot", "DirFS", "ReadDir", "CopyFS"},
 	"io/fs":     {"ReadFile"},
@@ -22,7 +22,7 @@ var unbounded = map[string][]string{
 	"syscall":   {"Open"},
 }
 
-// mayRead lists the files that may, each with what for and why.
+// mayRead lists the files that may use them, each with its purpose and reason.
 var mayRead = map[string]map[string]string{
 	"internal/dashboard/assets.go":        {"fs.ReadFile": "of the files of the pages in the binary"},
 	"internal/audit/words.go":             {".ReadFile": "of the word lists in the binary"},

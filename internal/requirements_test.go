@@ -83,7 +83,7 @@ func held(t *testing.T, id, tests string) {
 	}
 }
 
-// declares returns an error where no test file of a package has a function.
+// declares returns an error if no test file of a package has a function.
 func declares(pkg, function string) error {
 	folder := filepath.FromSlash(pkg)
 	if pkg == "prompts" || pkg == "sdk" || strings.HasPrefix(pkg, "sdk/") {

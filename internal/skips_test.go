@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSkipsExist: what .ci/skips allows to be skipped are steps of .ci/run and tests that exist, each
-// under a reason, so that the list does not allow more than it has to.
+// TestSkipsExist: .ci/skips allows to skip only steps of .ci/run and tests that exist, each under a reason, so
+// that the list does not allow more than it has to.
 func TestSkipsExist(t *testing.T) {
 	list, err := os.ReadFile("../.ci/skips")
 	if err != nil {

@@ -53,7 +53,7 @@ func TestPointsHaveSections(t *testing.T) {
 	}
 }
 
-// TestWhatPromptsTeach holds what no prompt of its kind may lose.
+// TestWhatPromptsTeach holds the sentences that no prompt of its kind may lose.
 func TestWhatPromptsTeach(t *testing.T) {
 	kinds := map[workflow.Kind][]string{
 		workflow.KindDocument: {"ask before you write", "Length follows the stakes", "one block, which the server takes out"},

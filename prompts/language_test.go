@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
-// TestLanguages: each language that is not English is named, with what stays English in a document.
+// TestLanguages: each language that is not English is named, with the parts of a document that stay English.
 func TestLanguages(t *testing.T) {
 	const zh = lang.Language("zh")
 	const document = "\n\nWrite the document in Chinese (zh); keep ids, code, file names, JSON keys and enumeration values in English."
@@ -26,7 +26,7 @@ func TestLanguages(t *testing.T) {
 		{workflow.Dev, zh, zh, zh, document + " Speak Chinese with the human."},
 		{workflow.Review, zh, lang.English, lang.English, document},
 	} {
-		if got := prompts.Languages(named(tt.stage), tt.document, tt.spoken, tt.written); got != tt.want {
+		if got := prompts.Languages(defaultStage(tt.stage), tt.document, tt.spoken, tt.written); got != tt.want {
 			t.Errorf("%s, documents in %s, people in %s: got %q, want %q", tt.stage, tt.document, tt.spoken, got, tt.want)
 		}
 	}

@@ -2,10 +2,10 @@
 // the project's own prompts, which replace them.
 //
 // A prompt file has front matter (stage, title) and a body. A stage without a prompt of its own
-// gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand
-// for the words of the workflow's definition. A stage begins with the body without its section
-// "Later rounds"; a refinement gets only that section. {{gate_score}} stands for the score that the
-// stage's gate requires, and {{place}}, {{same}} and {{edit}} for where the document goes.
+// gets the one for its kind (any-<kind>.md), in which {{role}}, {{document}} and {{does}} stand for
+// the words of the workflow's definition. A stage begins with the body without its section "Later
+// rounds"; a refinement gets only that section. {{gate_score}} stands for the score that the
+// stage's gate requires, and {{place}}, {{same}} and {{edit}} for the place of the document.
 package prompts
 
 import (
@@ -74,7 +74,7 @@ func fill(s string, gateScore float64) string {
 // Load returns the prompt of a stage: the file of the prompt's name in override, if that is not
 // nil; otherwise the built-in prompt of the stage, or else that of its kind.
 func Load(override fs.FS, st workflow.Stage) (Prompt, error) {
-	base, err := embedded(st)
+	base, err := readEmbedded(st)
 	if err != nil || override == nil {
 		return base, err
 	}
@@ -101,7 +101,7 @@ func Builtin(st workflow.Stage) bool {
 // of them.
 var parsed sync.Map
 
-func embedded(st workflow.Stage) (Prompt, error) {
+func readEmbedded(st workflow.Stage) (Prompt, error) {
 	name, own := st.PromptName(), Builtin(st)
 	if !own {
 		name = "any-" + string(st.Kind)

@@ -15,7 +15,7 @@ import (
 
 func load(t *testing.T, id workflow.StageID) prompts.Prompt {
 	t.Helper()
-	p, err := prompts.Load(nil, named(id))
+	p, err := prompts.Load(nil, defaultStage(id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +138,14 @@ func TestOverride(t *testing.T) {
 		"review.md":    {Data: []byte("---\nstage: review\nnever closed")},
 		"qa.md":        {Data: []byte(strings.Repeat("x", prompts.MaxSize+1))},
 	}
-	po, err := prompts.Load(fsys, named(workflow.PO))
+	po, err := prompts.Load(fsys, defaultStage(workflow.PO))
 	if err != nil || po.Full(77.5) != "Ask for 77.5." || po.Title != "Ours" {
 		t.Errorf("%+v, %v", po, err)
 	}
 	if po.Later(90) != load(t, workflow.PO).Later(90) {
 		t.Error("a prompt without the section does not fall back to the built-in one")
 	}
-	arch, err := prompts.Load(fsys, named(workflow.Architect))
+	arch, err := prompts.Load(fsys, defaultStage(workflow.Architect))
 	if arch.First(90) != "No front matter.\n\n## Then\nmore" && err == nil {
 		t.Errorf("%q", arch.First(90))
 	}
@@ -153,17 +153,17 @@ func TestOverride(t *testing.T) {
 		t.Errorf("%q, %v", arch.Later(90), err)
 	}
 	for _, id := range []workflow.StageID{workflow.SM, workflow.Dev, workflow.Review, workflow.QA} {
-		if _, err := prompts.Load(fsys, named(id)); !fault.Is(err, fault.InvalidArgument) {
+		if _, err := prompts.Load(fsys, defaultStage(id)); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if p, err := prompts.Load(fstest.MapFS{}, named(workflow.PO)); err != nil || p.Title != "Product Owner" {
+	if p, err := prompts.Load(fstest.MapFS{}, defaultStage(workflow.PO)); err != nil || p.Title != "Product Owner" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
 
-// named is a stage of the default workflow.
-func named(id workflow.StageID) workflow.Stage {
+// defaultStage returns a stage of the default workflow.
+func defaultStage(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }

@@ -47,10 +47,10 @@ func between(set *token.FileSet, pkg *types.Package, uses map[*ast.Ident]types.O
 
 // upward returns the arrows that run back up, as "low.go -> high.go", sorted.
 //
-// The files of a package are put one above the other, callers above what they call, so that as many
-// arrows as possible run down; the others run back up. Without circles no arrow does. With circles
-// the number says how many arrows have to go before the files lean on each other in one direction.
-// File names have no influence, except on the choice between equally good orders.
+// The files of a package are put one above the other, callers above the files that they call, so
+// that as many arrows as possible run down; the others run back up. Without circles no arrow does.
+// With circles the number says how many arrows have to go before the files lean on each other in
+// one direction. File names have no influence, except on the choice between equally good orders.
 func (a arrows) upward() []string {
 	order := a.improve(a.stack())
 	height := map[string]int{}
@@ -70,8 +70,8 @@ func (a arrows) upward() []string {
 }
 
 // stack orders the files from the top down: files that no other uses go to the top and files that
-// use no other to the bottom, again and again; where only circles are left, the file goes next to
-// the top that uses the most others and is used by the fewest.
+// use no other to the bottom, again and again; if only circles are left, the file goes next to the
+// top that uses the most others and is used by the fewest.
 func (a arrows) stack() []string {
 	var top, bottom []string
 	for left := slices.Sorted(maps.Keys(a)); len(left) > 0; {
@@ -87,7 +87,7 @@ func (a arrows) stack() []string {
 	return append(top, bottom...)
 }
 
-// next returns which of the files left is put in place next, and whether it goes to the bottom.
+// next returns the position of the file to put in place next, and whether it goes to the bottom.
 func (a arrows) next(left []string) (at int, low bool) {
 	best := 0
 	for i, name := range left {
@@ -130,8 +130,8 @@ func (a arrows) improve(order []string) []string {
 	return order
 }
 
-// sift moves the file at a position of the order to the position that turns the most arrows
-// downward, and says whether there is one.
+// sift moves the file at a position of the order to the position that turns the most arrows downward, and
+// reports whether there is one.
 func (a arrows) sift(order []string, at int) bool {
 	name, best, to := order[at], 0, at
 	for _, step := range []int{-1, 1} {

@@ -25,13 +25,13 @@ type bound struct {
 	named        map[string]exception
 }
 
-// exception is the most that one entry may have instead, and why.
+// exception is the most that one entry may have instead, and the reason.
 type exception struct {
 	most int
 	why  string
 }
 
-// check returns an error that names each entry over its bound, and each exception for nothing.
+// check returns an error if an entry is over its bound, or an exception is not needed.
 func (b bound) check(all []sized) error {
 	var broken []error
 	missing := maps.Clone(b.named)
@@ -51,14 +51,14 @@ func (b bound) check(all []sized) error {
 	return errors.Join(broken...)
 }
 
-// check returns an error that names each limit on an entry that is broken.
+// check returns an error that names each limit that an entry breaks.
 func (l limit) check(f *figures) error {
 	return errors.Join(l.file.check(slices.Concat(f.files, f.supporting)), l.methods.check(f.methods), l.fields.check(f.fields),
 		l.imports.check(f.imports), l.up.check(f.up))
 }
 
-// goal is what a measure of the whole module, or of a system, should come to. Until it does, today is
-// what it comes to, which may only fall.
+// goal limits a measure of the whole module, or of a system. If the measure is over want, today is its limit,
+// which may only fall.
 type goal struct{ want, today float64 }
 
 // gauge is such a measure.
@@ -68,7 +68,7 @@ type gauge struct {
 	goal  goal
 }
 
-// most is the limit.
+// most returns the limit.
 func (g goal) most() float64 { return max(g.want, g.today) }
 
 func (g gauge) String() string {
@@ -81,7 +81,7 @@ func (g gauge) String() string {
 
 func number(n float64) string { return strconv.FormatFloat(math.Round(100*n)/100, 'f', -1, 64) }
 
-// gauges measures the module as a whole, and its systems. The error names what has no system.
+// gauges measures the module as a whole, and its systems. The error names the packages without a system.
 func (l limit) gauges(f *figures) ([]gauge, error) {
 	out := []gauge{
 		{"conditions that mix && and || per 1,000 lines", 1000 * ratio(f.mixed, f.production), l.mixed},

@@ -5,8 +5,8 @@ import (
 	"go/token"
 )
 
-// mixedIn counts the conditions of a file that mix && and || and have three or more of them: few
-// readers see at once when one holds.
+// mixedIn counts the conditions of a file that mix && and || and have three or more of them: few readers see at
+// once if one holds.
 func mixedIn(file *ast.File) int {
 	count, parts := 0, map[ast.Node]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {

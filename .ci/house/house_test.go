@@ -91,7 +91,7 @@ func plant(t *testing.T) string {
 	return dir
 }
 
-func measured(t *testing.T) *figures {
+func measurePlanted(t *testing.T) *figures {
 	t.Helper()
 	f, err := measure(plant(t), []string{"helper"})
 	if err != nil {
@@ -102,7 +102,7 @@ func measured(t *testing.T) *figures {
 
 func TestTable(t *testing.T) {
 	var out strings.Builder
-	if err := measured(t).print(&out, []gauge{{"rooms, in %", 2.071, goal{want: 1, today: 3}}, {"doors", 2, goal{want: 4}}}); err != nil {
+	if err := measurePlanted(t).print(&out, []gauge{{"rooms, in %", 2.071, goal{want: 1, today: 3}}, {"doors", 2, goal{want: 4}}}); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")
@@ -129,9 +129,9 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestLimits: what is over a limit is named, with what it consists of.
+// TestLimits: a thing that is over a limit is named, with its parts.
 func TestLimits(t *testing.T) {
-	f := measured(t)
+	f := measurePlanted(t)
 	if err := (limit{file: bound{most: 30}, methods: bound{most: 3}, fields: bound{most: 3}, imports: bound{most: 1}, up: bound{most: 1}}).check(f); err != nil {
 		t.Errorf("got %v, want no broken limit", err)
 	}
@@ -165,7 +165,7 @@ func TestLimits(t *testing.T) {
 
 func TestGauges(t *testing.T) {
 	rooms := []system{{"rings", goal{want: 10, today: 25}, []string{"ring"}}, {"rest", goal{want: 40}, []string{"wide"}}}
-	gauges, err := limit{mixed: goal{want: 100}, long: goal{}, participles: goal{want: 1}, systems: rooms}.gauges(measured(t))
+	gauges, err := limit{mixed: goal{want: 100}, long: goal{}, participles: goal{want: 1}, systems: rooms}.gauges(measurePlanted(t))
 	if err != nil {
 		t.Fatal(err)
 	}

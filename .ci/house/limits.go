@@ -1,9 +1,9 @@
 package main
 
-// limits are those of this module. What is over a limit is named with the reason why it stays, and
-// with its count of today, which may only fall: lower it here as soon as it does. A limit is there to
-// show a knot, so untie the knot, or raise the limit in the open; never move code so that a number
-// fits.
+// limits are those of this module. A thing that is over a limit is named with the reason why it
+// stays, and with its count of today, which may only fall: lower it here as soon as it does. A limit
+// is there to show a knot, so untie the knot, or raise the limit in the open; never move code so that
+// a number fits.
 var limits = limit{
 	file: bound{most: 500, what: "lines", advice: "split it by what its parts do"},
 	methods: bound{most: 60, what: "methods and functions that take it first", advice: "give a part of it a type of its own", named: map[string]exception{

@@ -41,7 +41,7 @@ func measure(dir string, support []string) (*figures, error) {
 	return f, f.load(dir)
 }
 
-// file adds what the text of a file shows.
+// file adds the measures of the text of a file.
 func (f *figures) file(dir, path string) error {
 	data, err := os.ReadFile(path) //nolint:gosec // a file of the module
 	if err != nil {
@@ -75,7 +75,7 @@ type listed struct {
 	}
 }
 
-// load adds what the types show. The imports come from the compiler's own export data.
+// load adds the measures that need types. The imports come from the compiler's own export data.
 func (f *figures) load(dir string) error {
 	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr

@@ -28,7 +28,7 @@ type figures struct {
 	arrows                    int // in all packages
 }
 
-// sized is a name with its measure, and what that consists of.
+// sized is a name with its measure, and the parts of that.
 type sized struct {
 	name   string
 	size   int
@@ -41,8 +41,7 @@ const (
 	long = 180
 )
 
-// lines counts the lines of a file by what it is for, and of production those that are comments or
-// wide.
+// lines counts the lines of a file by its purpose, and of production those that are comments or wide.
 func (f *figures) lines(name string, data []byte) {
 	count := bytes.Count(data, []byte("\n"))
 	if strings.HasSuffix(name, "_test.go") {
@@ -73,7 +72,7 @@ func (f *figures) lines(name string, data []byte) {
 // supports reports whether a file is test support.
 func (f *figures) supports(name string) bool { return slices.Contains(f.apart, path.Dir(name)) }
 
-// syntax measures what a file declares.
+// syntax measures the declarations of a file.
 func (f *figures) syntax(set *token.FileSet, file *ast.File) {
 	f.mixed += mixedIn(file)
 	for _, decl := range file.Decls {
@@ -148,8 +147,8 @@ func (f *figures) export(documented bool) {
 	}
 }
 
-// cyclomatic is 1 and 1 more for each branch, loop, case, && and ||. A function literal counts with
-// the function around it.
+// cyclomatic returns 1, and 1 more for each branch, loop, case, && and ||. A function literal counts with the
+// function around it.
 func cyclomatic(body *ast.BlockStmt) int {
 	count := 1
 	ast.Inspect(body, func(n ast.Node) bool {
@@ -174,8 +173,8 @@ func cyclomatic(body *ast.BlockStmt) int {
 	return count
 }
 
-// depth is how many branches, loops and function literals lie around the innermost statement. An
-// else-if is as deep as its if.
+// depth returns the number of branches, loops and function literals around the innermost statement. An else-if
+// is as deep as its if.
 func depth(body *ast.BlockStmt) int {
 	deepest := 0
 	chained := map[ast.Node]bool{}

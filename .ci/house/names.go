@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// irregular are the past forms that do not end in -ed and are not the verb's own form too, such as
-// read or set.
+// irregular are the past forms that do not end in -ed and are not the verb's own form too, for example read or
+// set.
 var irregular = words("became began begun bent born bought bound broke broken brought built came caught " +
 	"chose chosen done drawn drew driven drove eaten fallen fell felt forbidden forgot forgotten found gave " +
 	"given gone got grew grown heard held hid hidden kept knew known laid led left lent lost made meant met " +
@@ -22,10 +22,10 @@ func words(list string) map[string]bool {
 	return out
 }
 
-// participle reports whether a name is nothing but a past form: it says what happened to something,
-// and neither what the function does nor what it returns.
+// participle reports whether a name is nothing but a past form: it says what happened to something, and neither
+// the action of the function nor its result.
 func participle(name string) bool {
-	if strings.ToLower(name) != name { // more than one word, such as addResolved
+	if strings.ToLower(name) != name { // more than one word, for example addResolved
 		return false
 	}
 	return irregular[strings.TrimPrefix(name, "un")] || strings.HasSuffix(name, "ed") && !plain[name]

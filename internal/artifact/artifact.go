@@ -1,8 +1,7 @@
 // Package artifact names tasks and saves their deliverables.
 //
-// A task name is a slug of the objective. An artifact is a stage's accepted
-// document, saved under .claude/specs/<task name>/ in the project, where people
-// review it and commit it.
+// A task name is a slug of the objective. An artifact is a stage's accepted document, saved under
+// .claude/specs/<task name>/ in the project, so that people can review and commit it.
 package artifact
 
 import (

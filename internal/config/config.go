@@ -47,18 +47,18 @@ const (
 	minLockTimeout, maxLockTimeout = 100 * time.Millisecond, 10 * time.Minute
 	// DefaultRubrics is the folder of a project's own rubrics, relative to it.
 	DefaultRubrics = ".claude/bmad-rubrics"
-	// DefaultMaxRework is how often work goes back to dev before a person is asked whether
-	// to continue.
+	// DefaultMaxRework is the number of times that work goes back to dev before a person is asked whether to
+	// continue.
 	DefaultMaxRework = 3
-	// DefaultMaxIterations is how many submissions of a stage may miss its gate before a
-	// person is asked the same.
+	// DefaultMaxIterations is the number of submissions of a stage that may miss its gate before a person is
+	// asked the same.
 	DefaultMaxIterations = 5
-	// DefaultFormTimeout is how long a form waits for the person. With more, hosts cancel the
-	// call first.
+	// DefaultFormTimeout is the time for which a form waits for the person. With more, hosts cancel the call
+	// first.
 	DefaultFormTimeout = 10 * time.Minute
-	// DefaultVerifyTimeout is how long a verify command may run.
+	// DefaultVerifyTimeout bounds the time of a verify command.
 	DefaultVerifyTimeout = 5 * time.Minute
-	// DefaultVerifyOutput is how much of the command's output is kept, in bytes.
+	// DefaultVerifyOutput bounds the output of a command that is kept, in bytes.
 	DefaultVerifyOutput = 4000
 	// maxFile is the largest configuration file read, in bytes.
 	maxFile = 64 << 10
@@ -74,12 +74,12 @@ type Config struct {
 	Prompts string
 	// MaxSubmission is the largest submission accepted, in bytes.
 	MaxSubmission int64
-	// LockTimeout is how long a call waits for another that holds its session.
+	// LockTimeout bounds the wait of a call for another that holds its session.
 	LockTimeout time.Duration
 	LogLevel    slog.Level
 	// MaxRework and MaxIterations bound the rounds between two decisions of a person.
 	MaxRework, MaxIterations int
-	// FormTimeout is how long a form waits for the person.
+	// FormTimeout bounds the wait of a form for the person.
 	FormTimeout time.Duration
 	// HostConfirm selects the hosts for which bmad-confirm is listed.
 	HostConfirm HostConfirm
@@ -92,7 +92,7 @@ type Config struct {
 	VerifyBy      map[workflow.StageID]workflow.Setter
 	PersonVerify  map[workflow.StageID]string
 	VerifyTimeout time.Duration
-	// VerifyOutput is how much of a command's output is kept, in bytes.
+	// VerifyOutput bounds the output of a command that is kept, in bytes.
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
@@ -110,7 +110,7 @@ type Config struct {
 	// Sources are the git repositories with the method that the person configured, OwnSources
 	// those from the project's file.
 	Sources, OwnSources []string
-	// Memory says how the stages use the notes of the project.
+	// Memory selects the use that the stages make of the project's notes.
 	Memory Memory
 	// MemoryDir is the folder of the notes, relative to the project, with slashes; "" is the usual
 	// place.
@@ -253,8 +253,8 @@ func (c *Config) environ(environ []string, project string) error {
 	return nil
 }
 
-// keyOf returns the key that a variable sets. Other programs use the prefix too, so
-// only a name that begins like one of our settings counts.
+// keyOf returns the key that a variable sets, for example stages.po.gate_score for BMAD_PO_GATE_SCORE. Other
+// programs use the prefix too, so only a name that begins like one of our settings counts.
 func (c *Config) keyOf(variable string) (string, bool) {
 	name, ok := strings.CutPrefix(variable, "BMAD_")
 	if !ok {
@@ -333,7 +333,7 @@ func (c *Config) set(key string, values []string, base string) error {
 		if slices.Contains(stageKeys, key) {
 			return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, v)
 		}
-		return unknown(lang.T("unknown key %q", key), key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
+		return unknownName(lang.T("unknown key %q", key), key, topKeys, lang.T("valid keys: %s", strings.Join(topKeys, ", ")))
 	}
 	return nil
 }
@@ -405,10 +405,10 @@ func (c *Config) readLimit(key, v string) error {
 func (c *Config) setStage(stage, name, key string, values []string, one func() (string, error)) error {
 	id := workflow.StageID(stage)
 	if !slices.Contains(c.StageIDs(), stage) {
-		return unknown(lang.T("unknown stage %q", stage), stage, c.StageIDs(), lang.T("valid stages: %s", strings.Join(c.StageIDs(), ", ")))
+		return unknownName(lang.T("unknown stage %q", stage), stage, c.StageIDs(), lang.T("valid stages: %s", strings.Join(c.StageIDs(), ", ")))
 	}
 	if !slices.Contains(stageKeys, name) {
-		return unknown(lang.T("unknown key %q", name), name, stageKeys, lang.T("valid keys of a stage: %s", strings.Join(stageKeys, ", ")))
+		return unknownName(lang.T("unknown key %q", name), name, stageKeys, lang.T("valid keys of a stage: %s", strings.Join(stageKeys, ", ")))
 	}
 	if name == "engines" {
 		return c.setEngines(id, key, values)
@@ -416,21 +416,21 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	scored := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Gate == workflow.GateScore })
 	gated := c.those((*workflow.Definition).Gated)
 	if (name == "gate_score" || name == "scoring") && !slices.Contains(scored, id) {
-		return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, joined(scored))
+		return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, listStages(scored))
 	}
 	judged := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Gate == workflow.GateVerdict })
 	if (name == "verdict" || name == "proved") && !slices.Contains(judged, id) {
-		return lang.Errorf("stage %q hands in no verdict; %s is for %s", stage, name, joined(judged))
+		return lang.Errorf("stage %q hands in no verdict; %s is for %s", stage, name, listStages(judged))
 	}
 	if name == "gate" && !slices.Contains(gated, id) {
 		return lang.Errorf("stage %q has no gate", stage)
 	}
 	floored := c.those(func(_ *workflow.Definition, st workflow.Stage) bool { return st.Floored() })
 	if name == "audit_floor" && !slices.Contains(floored, id) {
-		return lang.Errorf("stage %q has no audit floor; %s is for %s", stage, name, joined(floored))
+		return lang.Errorf("stage %q has no audit floor; %s is for %s", stage, name, listStages(floored))
 	}
 	if verified := c.Verified(); name == "verify" && !slices.Contains(verified, id) {
-		return lang.Errorf("stage %q is not verified; verify is for %s", stage, joined(verified))
+		return lang.Errorf("stage %q is not verified; verify is for %s", stage, listStages(verified))
 	}
 	v, err := one()
 	if err != nil {
@@ -444,7 +444,7 @@ func (c *Config) setStage(stage, name, key string, values []string, one func() (
 	return setPolicy(said, name, key, v)
 }
 
-// those lists the stages of all workflows for which a condition holds, each once.
+// those lists the stages of all workflows that meet a condition, each once.
 func (c *Config) those(holds func(*workflow.Definition, workflow.Stage) bool) []workflow.StageID {
 	var out []workflow.StageID
 	for _, d := range c.definitions() {
@@ -457,8 +457,8 @@ func (c *Config) those(holds func(*workflow.Definition, workflow.Stage) bool) []
 	return out
 }
 
-// joined lists stages as "a, b and c".
-func joined(ids []workflow.StageID) lang.Text {
+// listStages lists stages as "a, b and c".
+func listStages(ids []workflow.StageID) lang.Text {
 	texts := make([]lang.Text, len(ids))
 	for i, id := range ids {
 		texts[i] = lang.T("%s", id)

@@ -157,8 +157,8 @@ func TestAuditFloor(t *testing.T) {
 }
 
 // TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
-// TestScoringOfAProgram: what a program asks for holds where the person says nothing, and a project
-// cannot loosen it.
+// TestScoringOfAProgram: the scoring that a program asks for holds if the person chooses none, and
+// a project cannot loosen it.
 func TestScoringOfAProgram(t *testing.T) {
 	for environ, want := range map[string]workflow.ScoringMode{"": workflow.ScoringAudited, "BMAD_SCORING=claimed": workflow.ScoringClaimed, "BMAD_PO_SCORING=claimed": workflow.ScoringClaimed} {
 		dir := t.TempDir()

@@ -30,7 +30,7 @@ var guards = map[string]Guard{
 	"verify": PersonFirst, "rubrics": PersonFirst, "workflow": PersonFirst, "language": PersonFirst,
 }
 
-// Setting is a setting as it holds.
+// Setting is a setting in force.
 type Setting struct {
 	Key, Value string
 	// By is its setter; "" for a default.
@@ -50,16 +50,16 @@ func (c *Config) apply(key string, values []string, base string) error {
 	if err := c.set(key, values, base); err != nil {
 		return err
 	}
-	if after := c.value(key); after != before || c.setBy[key] == "" && !c.refused(key) {
+	if after := c.value(key); after != before || c.setBy[key] == "" && !c.isRefused(key) {
 		c.setBy[key] = setters[c.from]
 	}
 	return nil
 }
 
-// refused reports whether the source that is being read has no say in a setting.
-func (c *Config) refused(key string) bool { return c.from == own && guards[key] == PersonOnly }
+// isRefused reports whether the source that is being read has no say in a setting.
+func (c *Config) isRefused(key string) bool { return c.from == own && guards[key] == PersonOnly }
 
-// value is the value of a setting that is not of one stage; "" for any other.
+// value returns the value of a setting that is not of one stage; "" for any other.
 func (c *Config) value(key string) string {
 	all := map[string]any{
 		"workflow": c.Workflow, "language": c.Language, "document_language": c.DocumentLanguage, "personas": c.Personas, "memory": c.Memory, "memory_dir": c.MemoryDir,
@@ -92,8 +92,8 @@ func (c *Config) value(key string) string {
 	return ""
 }
 
-// Effective lists the settings as they hold, with whose they are: those of all stages, and those
-// of the stages of the workflow for runs that name none. Empty ones are left out.
+// Effective lists the settings in force, each with its setter: those of all stages, and those of the stages of
+// the workflow for runs that name none. Empty ones are left out.
 func (c *Config) Effective() []Setting {
 	var out []Setting
 	for _, key := range topKeys {
@@ -111,8 +111,8 @@ func (c *Config) Effective() []Setting {
 	return out
 }
 
-// guard is that of a setting. The project may choose the rounds and the time of forms where the
-// person has not.
+// guard returns the guard of a setting. The project may choose the rounds and the time of forms if the person
+// has not.
 func (c *Config) guard(key string) Guard {
 	if slices.Contains([]string{"max_rework", "max_iterations", "form_timeout"}, key) && !c.byPerson[key] {
 		return ""
@@ -120,7 +120,7 @@ func (c *Config) guard(key string) Guard {
 	return guards[key]
 }
 
-// ofStage lists the settings of a stage, which has its policy applied.
+// ofStage lists the settings of a stage that has its policy applied.
 func (c *Config) ofStage(st workflow.Stage) (out []Setting) {
 	add := func(key, value string, by func(workflow.Policy) string) {
 		s := Setting{Key: "stages." + string(st.ID) + "." + key, Value: value, Guard: guards[key]}

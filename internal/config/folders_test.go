@@ -72,8 +72,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// TestConfined: an error of settings does not tell what is outside of the project, and goes
-// on telling what is not in it.
+// TestConfined: an error of settings tells nothing about files outside of the project, and still names the
+// missing ones in it.
 func TestConfined(t *testing.T) {
 	outside := t.TempDir()
 	for _, key := range []string{"prompts", "rubrics"} {

@@ -10,13 +10,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// Memory says how the stages of a run use the notes of a project.
+// Memory is the use that the stages of a run make of a project's notes.
 type Memory string
 
 // The values of memory.
 const (
-	// MemoryAuto: they read the notes that there are, and write some where the project has a
-	// folder for them.
+	// MemoryAuto: they read the notes that there are, and write some if the project has a folder for them.
 	MemoryAuto Memory = "auto"
 	// MemoryOn: they write notes in any project.
 	MemoryOn Memory = "on"

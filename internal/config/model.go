@@ -14,7 +14,7 @@ const (
 	ProviderOpenAI    = "openai"
 )
 
-// Providers are the valid values of provider.
+// Providers returns the valid values of provider.
 func Providers() []string { return []string{ProviderAnthropic, ProviderOpenAI} }
 
 // Model names the language model that works for the person if no host does. It never holds a key.

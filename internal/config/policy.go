@@ -92,14 +92,14 @@ func (c *Config) inForce(st workflow.Stage) (force, project workflow.Policy) {
 func (c *Config) settle() {
 	for _, st := range c.stages() {
 		force, project := c.inForce(st)
-		for _, text := range ignored(st, project, force) {
+		for _, text := range listIgnored(st, project, force) {
 			c.note(text)
 		}
 	}
 }
 
-// ignored describes the settings of a project that did not take effect.
-func ignored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
+// listIgnored describes the settings of a project that did not take effect.
+func listIgnored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
 	var out []lang.Text
 	skip := func(key string, given, holds any) {
 		out = append(out, lang.T("%s: %s %v of %s does not count, %v holds: the project's file can only tighten",

@@ -41,8 +41,8 @@ func pick[T ~string](field *T, key, v string, valid []T) error {
 	return nil
 }
 
-// unknown is the error for a name that is not among the known ones; problem says so.
-func unknown(problem lang.Text, name string, known []string, valid lang.Text) error {
+// unknownName returns the error for a name that is not among the known ones; problem is its first part.
+func unknownName(problem lang.Text, name string, known []string, valid lang.Text) error {
 	if near := fault.Near(name, known); len(near) > 0 {
 		return lang.Errorf("%s, did you mean %s? %s", problem, strings.Join(near, ", "), valid)
 	}

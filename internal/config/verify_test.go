@@ -19,7 +19,7 @@ func TestWhoSetTheVerifyCommand(t *testing.T) {
 		name, project, user, env string
 		dev                      string
 		by                       workflow.Setter
-		person                   string // what the person's own file says for dev
+		person                   string // of the person's own file, for dev
 		says                     bool
 	}{
 		{"nobody", "", "", "", "", none, "", false},
@@ -76,8 +76,8 @@ func TestVerifyThatIsNotACommand(t *testing.T) {
 	}
 }
 
-// TestUserFileInTheProjectIsTheProjects: a variable that says where the person's files
-// are can come from the project too.
+// TestUserFileInTheProjectIsTheProjects: a variable that names the folder of the person's files can come from
+// the project too.
 func TestUserFileInTheProjectIsTheProjects(t *testing.T) {
 	root := t.TempDir()
 	outside := t.TempDir()

@@ -70,7 +70,7 @@ func (c *Config) WorkflowNames() []string {
 // StageIDs lists the stages of all usable workflows, each once.
 func (c *Config) StageIDs() []string { return workflow.IDsOf(workflow.StagesOf(c.definitions()...)) }
 
-// definitions are those of the usable workflows.
+// definitions returns the definitions of the usable workflows.
 func (c *Config) definitions() []*workflow.Definition {
 	var out []*workflow.Definition
 	for _, w := range c.Workflows {
@@ -81,7 +81,7 @@ func (c *Config) definitions() []*workflow.Definition {
 	return out
 }
 
-// stages returns those of all usable workflows, as they are defined.
+// stages returns the stages of all usable workflows, as they are defined.
 func (c *Config) stages() []workflow.Stage {
 	var out []workflow.Stage
 	for _, d := range c.definitions() {
@@ -139,7 +139,7 @@ func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
 			w.Definition, w.Problems = workflow.Read(name, data)
 		}
 		if i := slices.IndexFunc(c.Workflows, func(x Workflow) bool { return x.Name == name }); i >= 0 {
-			c.shadowed(w, c.Workflows[i])
+			c.noteShadowed(w, c.Workflows[i])
 			continue
 		}
 		c.Workflows = append(c.Workflows, w)
@@ -149,8 +149,8 @@ func (c *Config) addFrom(folder fs.FS, path string, by workflow.Setter) {
 	}
 }
 
-// shadowed notes that a workflow does not count because another has its name.
-func (c *Config) shadowed(w, other Workflow) {
+// noteShadowed notes that a workflow does not count because another has its name.
+func (c *Config) noteShadowed(w, other Workflow) {
 	note := lang.T("the workflow %s does not count: a built-in workflow has the name %q", w.Path, w.Name)
 	if other.By == workflow.SetByPerson {
 		note = lang.T("the workflow %s does not count: one of your own has the name %q", w.Path, w.Name)

@@ -54,7 +54,7 @@ var packedAssets = sync.OnceValue(func() assetSet {
 	return out
 })
 
-// assetPath is the address of an asset.
+// assetPath returns the address of an asset.
 func assetPath(name string) (string, error) {
 	all := packedAssets()
 	if _, ok := all.byName[name]; !ok {

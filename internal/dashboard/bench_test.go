@@ -200,7 +200,7 @@ func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 	return at
 }
 
-// own takes what a run says in its own language for text of others: its audits, and its question.
+// own removes the text that a run has in its own language: its audits, and its question.
 func (w *world) own(folder, session string) {
 	w.t.Helper()
 	req := request.Request{Address: project.Address{Cwd: folder, Session: session}, Caller: request.Caller{By: "test"}}

@@ -47,7 +47,7 @@ func TestBrowserDecides(t *testing.T) {
 	h.passes(2)
 	look[bool](b, `document.querySelector('[data-decision=approve]').click() ?? true`)
 	b.arrives(`document.getElementById('result').innerText.includes('Approved')`)
-	if g := h.stored().Last().Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Feedback != "written before" {
+	if g := h.storedSession().Last().Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Feedback != "written before" {
 		t.Errorf("recorded as %+v", g)
 	}
 	b.arrives(`!Object.values(localStorage).some((words) => words.includes('written before'))`)

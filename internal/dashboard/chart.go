@@ -17,7 +17,7 @@ type chart struct {
 	Width            int
 }
 
-// scores are those of one round; nil where the round has none.
+// scores are those of one round; nil if the round has none.
 type scores struct {
 	Round            int
 	Claimed, Audited *float64
@@ -29,7 +29,7 @@ const chartWidth, chartEdge = 240, 10
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// charts are those of the stages that took more than one round.
+// charts returns the charts of the stages that took more than one round.
 func charts(s *workflow.Session) []chart {
 	var out []chart
 	for _, st := range s.Definition().Stages {
@@ -61,7 +61,7 @@ func (c *chart) draw() {
 	}
 }
 
-// auditOf is the audited score of a submission. Only that of the latest one of a stage is known
+// auditOf returns the audited score of a submission. Only that of the latest one of a stage is known
 // of sessions that an older program wrote.
 func auditOf(s *workflow.Session, e workflow.Transition) *float64 {
 	rec := s.Record(e.FromStage())
@@ -74,7 +74,7 @@ func auditOf(s *workflow.Session, e workflow.Transition) *float64 {
 	return nil
 }
 
-// point is a corner of a line of a drawing; "" where there is no score.
+// point returns a corner of a line of a drawing; "" if there is no score.
 func point(x int, score *float64) string {
 	if score == nil {
 		return ""

@@ -24,7 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
-// reads counts what is opened, described and listed in the folders of projects.
+// reads counts the calls that open, describe and list in the folders of projects.
 type reads struct {
 	mu    sync.Mutex
 	times map[string]int
@@ -50,7 +50,7 @@ func (r *reads) take() (n int, times map[string]int) {
 	return n, times
 }
 
-// open opens the folder of a project, and counts what is read in it.
+// open opens the folder of a project, and counts the reads in it.
 func (r *reads) open(name string) (*durable.Dir, error) {
 	r.add("the project " + filepath.Base(name))
 	dir, err := durable.OpenDir(name)
@@ -123,7 +123,7 @@ func (w *world) serve(tb testing.TB, path string) []byte {
 	return out.Body.Bytes()
 }
 
-// crowd is a world whose one project has n sessions of ordinary size, which have settled.
+// crowd returns a world whose one project has n sessions of ordinary size, which have settled.
 func crowd(tb testing.TB, n int) *world {
 	tb.Helper()
 	w := newWorld(tb)
@@ -134,7 +134,7 @@ func crowd(tb testing.TB, n int) *world {
 	return w
 }
 
-// projectPath is the address of the board of the only project.
+// projectPath returns the address of the board of the only project.
 func (w *world) projectPath() string {
 	w.t.Helper()
 	path := regexp.MustCompile(`/p/[0-9a-f]{10}/`).Find(w.serve(w.t, "/"))
@@ -164,7 +164,7 @@ func TestListsDoNotGrow(t *testing.T) {
 	for name, pages := range map[string][2]string{"inbox": {"/", "/"}, "board": {few.projectPath(), many.projectPath()}, "search": {"/search?q=nowhere", "/search?q=nowhere"}} {
 		var read [2]int
 		for i, w := range []*world{few, many} {
-			w.serve(t, pages[i]) // what is known from then on need not be read
+			w.serve(t, pages[i]) // from then on the facts are known, and need no read
 			w.serve(t, pages[i])
 			w.reads.take()
 			w.serve(t, pages[i])
@@ -183,8 +183,8 @@ func TestListsDoNotGrow(t *testing.T) {
 	}
 }
 
-// TestPagesAreSmall: what goes over the network for the first page, and for a document of 20 kB
-// with its decision, with all that they load.
+// TestPagesAreSmall: few bytes go over the network for the first page, and for a document of 20 kB with its
+// decision, including all that they load.
 func TestPagesAreSmall(t *testing.T) {
 	w := newWorld(t)
 	w.relay()
@@ -197,7 +197,7 @@ func TestPagesAreSmall(t *testing.T) {
 				continue
 			}
 			seen[next[0]] = true
-			packed, text := w.packed(next[0])
+			packed, text := w.fetchPacked(next[0])
 			sent, plain = sent+packed, plain+len(text)
 			for _, m := range loaded.FindAllStringSubmatch(text, -1) {
 				next = append(next, m[1])
@@ -218,8 +218,8 @@ func TestPagesAreSmall(t *testing.T) {
 	}
 }
 
-// packed fetches a file as browsers do. It returns how many bytes were sent, and the text.
-func (w *world) packed(path string) (int, string) {
+// fetchPacked fetches a file as browsers do. It returns how many bytes were sent, and the text.
+func (w *world) fetchPacked(path string) (int, string) {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.server.URL+path, http.NoBody)
 	if err != nil {
@@ -246,7 +246,7 @@ func (w *world) packed(path string) (int, string) {
 	return len(sent), string(text)
 }
 
-// TestPagesLeaveNoMemory: what many pages leave in memory is small.
+// TestPagesLeaveNoMemory: many pages leave little in memory.
 func TestPagesLeaveNoMemory(t *testing.T) {
 	w := newWorld(t)
 	w.relay()
@@ -266,7 +266,7 @@ func TestPagesLeaveNoMemory(t *testing.T) {
 		w.serve(t, paths[i%len(paths)])
 	}
 	after := heap()
-	const most = 25 << 20 // with what the play before has left
+	const most = 25 << 20 // the play before has left some
 	if after > most {
 		t.Errorf("the heap has %d bytes after 100 pages, want at most %d", after, most)
 	}
@@ -276,8 +276,8 @@ func TestPagesLeaveNoMemory(t *testing.T) {
 	t.Logf("%d bytes before, %d after", before, after)
 }
 
-// BenchmarkPage measures the pages of a document of 18 kB that waits for a decision, and what
-// they take compared with rendering its Markdown once.
+// BenchmarkPage measures the pages of a document of 18 kB that waits for a decision, and compares them with
+// rendering its Markdown once.
 func BenchmarkPage(b *testing.B) {
 	w := newWorld(b)
 	w.clock, w.still = time.Now().Add(time.Hour), true

@@ -27,7 +27,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
 
-// Options are what a Dashboard needs from outside.
+// Options configure a Dashboard.
 type Options struct {
 	Version string
 	// Engine reads the sessions, and carries out decisions.
@@ -36,13 +36,13 @@ type Options struct {
 	// says that there are none.
 	Library *library.Library
 	Memory  *memory.Memory
-	// Health gathers what the settings page shows of the program's own state; nil shows nothing.
+	// Health gathers the state of the program for the settings page, which shows none if Health is nil.
 	Health HealthFunc
 	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
 	Recheck func()
 	// State is the person's folder outside of projects; "" keeps no words that were not sent.
 	State string
-	// Origin is that of the pages, such as http://localhost:8123, for a server with a door.
+	// Origin is that of the pages, for example http://localhost:8123, for a server with a door.
 	Origin string
 	// Pairing is the state folder in which browsers are paired; "" pairs none.
 	Pairing string

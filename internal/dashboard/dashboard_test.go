@@ -135,8 +135,8 @@ type page struct {
 // void are the elements without an end.
 var void = []string{"meta", "link", "input", "br", "hr", "img", "line", "polyline", "wbr", "col"}
 
-// readPage parses a page, whose elements have to be closed in their order: a browser repairs what
-// is not, by its own rules.
+// readPage parses a page, whose elements have to be closed in their order: a browser repairs others, by its own
+// rules.
 func readPage(t testing.TB, path, text string) *page {
 	t.Helper()
 	var open []string
@@ -194,8 +194,8 @@ func inside(n *html.Node, holds func(*html.Node) bool) bool {
 	return false
 }
 
-// heard is the text of an element.
-func heard(n *html.Node) string {
+// textOf returns the text of an element.
+func textOf(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
 		if c.Type == html.TextNode {
@@ -238,7 +238,7 @@ func (p *page) checkSafe(n *html.Node) {
 	p.t.Helper()
 	src, _ := attr(n, "src")
 	kind, _ := attr(n, "type")
-	if n.Data == "style" || n.Data == "img" || n.Data == "script" && kind != "application/json" && (!strings.HasPrefix(src, "/assets/") || heard(n) != "") {
+	if n.Data == "style" || n.Data == "img" || n.Data == "script" && kind != "application/json" && (!strings.HasPrefix(src, "/assets/") || textOf(n) != "") {
 		p.t.Errorf("%s has an element %s of its own", p.path, n.Data)
 	}
 	for _, a := range n.Attr {
@@ -256,7 +256,7 @@ func (p *page) checkHeard(n *html.Node) {
 	switch n.Data {
 	case "input", "select", "textarea":
 		kind, _ := attr(n, "type")
-		labelled := label != "" || inside(n, func(p *html.Node) bool { return p.Data == "label" && heard(p) != "" })
+		labelled := label != "" || inside(n, func(p *html.Node) bool { return p.Data == "label" && textOf(p) != "" })
 		for _, other := range p.nodes {
 			if forID, ok := attr(other, "for"); ok && id != "" && forID == id {
 				labelled = true
@@ -266,12 +266,12 @@ func (p *page) checkHeard(n *html.Node) {
 			p.t.Errorf("%s: a field %s has no label", p.path, n.Data)
 		}
 	case "button", "a", "h1", "h2", "h3", "option", "summary", "legend":
-		if heard(n) == "" && label == "" {
+		if textOf(n) == "" && label == "" {
 			p.t.Errorf("%s: an element %s has no text (id %q)", p.path, n.Data, id)
 		}
 	case "th":
 		if _, ok := attr(n, "scope"); !ok && !inside(n, func(p *html.Node) bool { class, _ := attr(p, "class"); return class == "paper" }) {
-			p.t.Errorf("%s: the heading %q of a table has no scope", p.path, heard(n))
+			p.t.Errorf("%s: the heading %q of a table has no scope", p.path, textOf(n))
 		}
 	}
 	if by, ok := attr(n, "aria-labelledby"); ok && !p.ids[by] {
@@ -279,7 +279,7 @@ func (p *page) checkHeard(n *html.Node) {
 	}
 }
 
-// links are the addresses that the page leads to; those into the page itself have to exist.
+// links returns the addresses that the page leads to; those into the page itself have to exist.
 func (p *page) links() (out []string) {
 	p.t.Helper()
 	base, err := url.Parse(p.path)
@@ -312,7 +312,7 @@ func (p *page) links() (out []string) {
 	return out
 }
 
-// text is what the page says, but for code, documents, and text that says its language.
+// text returns the text of the page, except code, documents, and elements that name their language.
 func (p *page) text() string {
 	var b strings.Builder
 	for _, n := range p.nodes {
@@ -452,7 +452,7 @@ func TestHiddenTextShows(t *testing.T) {
 	}
 }
 
-// TestLargeDocuments: what takes a browser too long is named, and its file with it.
+// TestLargeDocuments: a document that takes a browser too long is named, with its file.
 func TestLargeDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, false)
@@ -462,7 +462,7 @@ func TestLargeDocuments(t *testing.T) {
 	if status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)}); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
-	saved := h.stored().Record(workflow.PO).Artifact.Path
+	saved := h.storedSession().Record(workflow.PO).Artifact.Path
 	for name, test := range map[string]struct{ text, view, want string }{
 		"bytes": {strings.Repeat("a line\n\n", 300_000), "rendered", "are too many for a page"},
 		"lines": {strings.Repeat("a\n", 25_000), "split", "The versions differ in"},
@@ -476,8 +476,8 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestHeadlessRuns: the page of a run has its cost, and what waits; the steps of its engine are
-// shown when asked for.
+// TestHeadlessRuns: the page of a run has its cost, and the work that waits; the steps of its engine are shown
+// when asked for.
 func TestHeadlessRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -501,7 +501,7 @@ func TestHeadlessRuns(t *testing.T) {
 	}
 }
 
-// TestShortAddress: it leads to the document that waits, and where none does to the run.
+// TestShortAddress: it leads to the document that waits, or to the run if none does.
 func TestShortAddress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,9 +24,9 @@ type sent struct {
 	Comments []workflow.Comment `json:"comments"`
 	Answers  map[string]string  `json:"answers"`
 	SkipRest bool               `json:"skip_rest"`
-	// Stage is where a reopen goes.
+	// Stage is the one to reopen.
 	Stage string `json:"stage"`
-	// Revision, SHA256 and Nonce say what the page has shown.
+	// Revision, SHA256 and Nonce identify the state that the page has shown.
 	Revision int    `json:"revision"`
 	SHA256   string `json:"sha256"`
 	Nonce    string `json:"nonce"`
@@ -55,7 +55,7 @@ type outcome struct {
 
 // decide takes the person's decision on a document.
 func (d *Dashboard) decide(w http.ResponseWriter, r *http.Request) {
-	it, status, err := given(d, r, spoken(w, r))
+	it, status, err := readDecision(d, r, languageOf(w, r))
 	if err == nil {
 		err = prepare(d, it)
 	}
@@ -64,7 +64,7 @@ func (d *Dashboard) decide(w http.ResponseWriter, r *http.Request) {
 
 // leave takes the person's decision to reopen a stage, or to cancel a run.
 func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
-	it, status, err := given(d, r, spoken(w, r))
+	it, status, err := readDecision(d, r, languageOf(w, r))
 	if err == nil && it.Decision != string(workflow.DecisionReopen) && it.Decision != string(workflow.DecisionCancel) {
 		err = fault.New(fault.InvalidArgument, "a run is left by reopen or cancel, not by %q", it.Decision).WithHint("decisions on a document are sent to its own page")
 	}
@@ -76,7 +76,7 @@ func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
 
 // sign returns the options with which the browser has a decision signed by a passkey.
 func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
-	it, status, err := given(d, r, spoken(w, r))
+	it, status, err := readDecision(d, r, languageOf(w, r))
 	if err == nil && d.o.Passkeys == nil {
 		err = fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
 	}
@@ -91,15 +91,15 @@ func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, options)
 }
 
-// given reads a decision, and refuses it where the browser may not decide, or the page is not for
-// the run as it is. The status is that of a refusal; 0 is that of its code.
-func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status int, err error) {
+// readDecision reads a decision, and refuses it if the browser may not decide, or if the page does not show the run as
+// it is. The status is that of a refusal; 0 is that of its code.
+func readDecision(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status int, err error) {
 	it = &decision{a: &asked{Context: r.Context(), r: r, lang: l}, stage: workflow.StageID(r.PathValue("stage"))}
 	if d.door.readOnly {
 		return it, http.StatusForbidden, nothingDecides()
 	}
 	if !d.door.decides(r) {
-		return it, http.StatusUnauthorized, unpaired()
+		return it, http.StatusUnauthorized, errorUnpaired()
 	}
 	if status, err := readJSON(r, &it.sent); err != nil {
 		return it, status, err
@@ -127,7 +127,7 @@ func given(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status
 	return it, 0, nil
 }
 
-func unpaired() error {
+func errorUnpaired() error {
 	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
 }
 
@@ -143,7 +143,7 @@ func faster(it *decision) error {
 // prepare makes the request of a decision on a document.
 func prepare(d *Dashboard, it *decision) error {
 	q, err := d.o.Engine.Gate(it.a, it.req)
-	if fault.Is(err, fault.NotAllowed) { // the engine hints at what an assistant can do
+	if fault.Is(err, fault.NotAllowed) { // the engine's hint is for assistants
 		return fault.From(err).WithHint("the page of the run shows where it is")
 	}
 	if err != nil {
@@ -226,7 +226,7 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	return outcome{l.Say("%s. Now: %s.", eventText(l, &last), at), at, done.Revision}, nil
 }
 
-// statement is the decision as a passkey signs it.
+// statement returns the decision as a passkey signs it.
 func (it *decision) statement() passkey.Statement {
 	g := workflow.Grant{
 		Stage: it.stage, Revision: it.Revision, SHA256: it.SHA256, Decision: workflow.Decision(it.Decision), Feedback: it.Feedback, Comments: it.Comments,
@@ -244,8 +244,8 @@ type browserChannel struct {
 	signature *workflow.Signature
 }
 
-// Ask implements request.Channel. The answer is for what the page has shown; to any other question
-// it decides nothing.
+// Ask implements request.Channel. The answer is for the state that the page has shown; to any other question it
+// decides nothing.
 func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, error) {
 	it := b.it
 	out := gate.Response{
@@ -267,5 +267,5 @@ func (b browserChannel) Ask(_ context.Context, q gate.Question) (gate.Response, 
 	return out, nil
 }
 
-// nothingGiven says why a page that was sent without an answer decides nothing.
+// nothingGiven returns the reason why a page that was sent without an answer decides nothing.
 var nothingGiven = lang.T("the page had no answer to what is asked now")

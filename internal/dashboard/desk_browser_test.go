@@ -147,7 +147,7 @@ func TestOneCountInABrowser(t *testing.T) {
 	}
 }
 
-// TestSaidOnceInABrowser: what a page says of one thing agrees with the rest of it.
+// TestSaidOnceInABrowser: the parts of a page agree about each thing.
 func TestSaidOnceInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", oneGate...)
 	k.open(k.d.Address(k.page + "?lang=en"))
@@ -158,9 +158,9 @@ func TestSaidOnceInABrowser(t *testing.T) {
 	k.comments(1, "name the owner")
 	other := k.beside()
 	k.press("[data-decision=request_changes]")
-	k.decided("Changes were requested")
+	k.awaitDecision("Changes were requested")
 	other.press("[data-decision=approve]")
-	other.decided("was faster")
+	other.awaitDecision("was faster")
 	if said := look[string](other.browser, `document.getElementById('result').innerText`); strings.Contains(said, "UTC") || strings.Contains(said, "T0") {
 		t.Errorf("the answer has a time of its own: %q", said)
 	}
@@ -191,7 +191,7 @@ func TestFatesInABrowser(t *testing.T) {
 	k.comments(1, "first")
 	k.comments(3, "second")
 	k.press("[data-decision=request_changes]")
-	k.decided("Changes were requested")
+	k.awaitDecision("Changes were requested")
 	at := k.w.last(k.folder, k.session).Grant.Comments
 	text, err := json.Marshal(map[string]any{
 		"prd": k.w.sample("zh-booking", "01-po-first.md"), "quality_score": 95,

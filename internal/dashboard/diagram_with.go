@@ -15,7 +15,7 @@ var diagramFrame []byte
 //go:embed diagram/frame.js
 var diagramScript []byte
 
-// drawsDiagrams is true where the program can draw.
+// drawsDiagrams is true if the program can draw.
 const drawsDiagrams = true
 
 // diagramFile returns a file of the frame.

@@ -29,7 +29,7 @@ type documentPage struct {
 	Rounds []documents.Round
 	Round  documents.Round
 	Versus int
-	// Old is true where a later round was handed in.
+	// Old is true if a later round was handed in.
 	Old bool
 	// Edited says which texts are not as they were handed in.
 	Edited   []string
@@ -50,7 +50,7 @@ type documentPage struct {
 	Hides        int
 	Notes        []note
 	DocumentLang string
-	// Draws is true where the document has diagrams that can be drawn.
+	// Draws is true if the document has diagrams that can be drawn.
 	Draws bool
 
 	review
@@ -98,8 +98,8 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	return out, d.review(a, out, q)
 }
 
-// texts reads the rounds that a request names, and lays out the view that it asks for. edited is
-// true where the draft was edited at its gate: it is the latest round then.
+// texts reads the rounds that a request names, and lays out the view that it asks for. edited is true if the
+// draft was edited at its gate: it is the latest round then.
 func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edited bool) error {
 	handed := documents.Rounds(out.Session, out.Stage.ID)
 	if edited {
@@ -163,7 +163,7 @@ func (out *documentPage) tellEdits(a *asked, versus documents.Round) {
 // maxTold is how much of a document tells its language, in bytes.
 const maxTold = 3000
 
-// roundOf is the round that a field of the address names.
+// roundOf returns the round that a field of the address names.
 func roundOf(a *asked, field string, rounds []documents.Round, otherwise int) (int, error) {
 	given := a.r.URL.Query().Get(field)
 	if given == "" {
@@ -268,7 +268,7 @@ type hidden struct {
 	Anchor string
 }
 
-// anchors finds the element of a line in the view; "" where the view does not show it.
+// anchors finds the element of a line in the view; "" if the view does not show it.
 func (out *documentPage) anchors(blocks []render.Block) func(line int) string {
 	shown := map[int]bool{}
 	for _, h := range out.Hunks {

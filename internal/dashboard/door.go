@@ -24,13 +24,13 @@ import (
 // page of the exact origin, whose browser shows it to no other, and sent with each decision.
 // Both end with the process.
 type door struct {
-	// origin is that of the pages, host what requests for them name.
+	// origin is that of the pages, host the name in requests for them.
 	origin, host string
 	readOnly     bool
 	now          func() time.Time
 	// secret is exchanged for the cookie.
 	secret, cookieName, cookie string
-	// codes are nil where no person can pair a browser.
+	// codes are nil if no person can pair a browser.
 	codes *pairing.Codes
 	csrf  *http.CrossOriginProtection
 
@@ -52,7 +52,7 @@ const (
 	maxLaunches = 16
 )
 
-// newDoor returns the door of the pages of an origin; "" where a server without a door serves them.
+// newDoor returns the door of the pages of an origin; "" if a server without a door serves them.
 func newDoor(o Options) (*door, error) {
 	d := &door{
 		origin: o.Origin, readOnly: o.ReadOnly, now: o.Engine.Clock, csrf: http.NewCrossOriginProtection(), launches: map[[sha256.Size]byte]time.Time{},
@@ -85,14 +85,13 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// Address is where a person opens the dashboard, at a page of it. Its fragment lets the browser
+// Address returns the address at which a person opens a page of the dashboard. Its fragment lets the browser
 // read; browsers send fragments to no server.
 func (d *Dashboard) Address(page string) string {
 	return d.door.origin + localPath(page) + "#k=" + d.door.secret
 }
 
-// Launch is an address that lets the browser that opens it decide too. It is good once, for a
-// minute.
+// Launch returns an address whose first visitor can decide too. It is good once, for a minute.
 func (d *Dashboard) Launch(page string) string {
 	word := random()
 	d.door.mu.Lock()
@@ -122,9 +121,9 @@ func open(r *http.Request) bool {
 	return r.URL.Path == "/enter" || r.URL.Path == "/healthz" || strings.HasPrefix(r.URL.Path, "/assets/") || strings.HasPrefix(r.URL.Path, "/diagram/")
 }
 
-// named reports whether a request names the host as the pages do. A page whose own name leads to
+// checkHost reports whether a request names the host as the pages do. A page whose own name leads to
 // this machine sends its name; 127.0.0.1 leads to the right one.
-func (o *door) named(w http.ResponseWriter, r *http.Request) bool {
+func (o *door) checkHost(w http.ResponseWriter, r *http.Request) bool {
 	if r.Host == o.host {
 		return true
 	}
@@ -139,12 +138,12 @@ func (o *door) named(w http.ResponseWriter, r *http.Request) bool {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 		return false
 	}
-	http.Error(w, spoken(w, r).Say("The host %s is not this dashboard; its address is %s.", visible.Clip(r.Host, 200), o.origin), http.StatusForbidden)
+	http.Error(w, languageOf(w, r).Say("The host %s is not this dashboard; its address is %s.", visible.Clip(r.Host, 200), o.origin), http.StatusForbidden)
 	return false
 }
 
-// stranger says why a request that could change something does not come from a page of the
-// dashboard, nor from a program; nil where it does.
+// stranger returns an error if a request that could change something comes neither from a page of the dashboard
+// nor from a program.
 func (o *door) stranger(r *http.Request) *fault.Error {
 	given := r.Header.Values("Origin")
 	err := o.csrf.Check(r)
@@ -183,14 +182,14 @@ func (o *door) decides(r *http.Request) bool {
 	return found == 1
 }
 
-// paired counts the keys.
-func (o *door) paired() int {
+// countPaired returns the number of keys.
+func (o *door) countPaired() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.keys)
 }
 
-// key makes one.
+// key makes a key.
 func (o *door) key() string {
 	key := random()
 	o.mu.Lock()
@@ -200,7 +199,7 @@ func (o *door) key() string {
 	return key
 }
 
-// localPath is an address within the dashboard; "/" where another was given.
+// localPath returns an address within the dashboard; "/" if another was given.
 func localPath(given string) string {
 	u, err := url.Parse(given)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(given, "/") || strings.HasPrefix(given, "//") || strings.ContainsAny(given, "\\#") {
@@ -211,7 +210,7 @@ func localPath(given string) string {
 
 // knock answers a browser that may not read with a page that lets it in.
 func (d *Dashboard) knock(w http.ResponseWriter, r *http.Request, status int, why string) {
-	l := spoken(w, r)
+	l := languageOf(w, r)
 	back := localPath(r.URL.RequestURI())
 	if r.Method != http.MethodGet {
 		back = localPath(r.PostFormValue("back"))
@@ -225,7 +224,7 @@ func (d *Dashboard) knock(w http.ResponseWriter, r *http.Request, status int, wh
 // doorPage is the page of a browser that may not read.
 type doorPage struct{ Back, Why string }
 
-// entry is what a browser sends to be let in.
+// entry is the request of a browser to be let in.
 type entry struct {
 	Secret string `json:"secret"`
 }
@@ -246,7 +245,7 @@ func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	if !equal(given.Secret, d.door.secret) && (form || given.Secret != "" || !d.door.reads(r)) {
 		if form {
-			d.knock(w, r, http.StatusUnauthorized, spoken(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
+			d.knock(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
 			return
 		}
 		d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))

@@ -66,7 +66,7 @@ type sending struct {
 	header             map[string]string
 }
 
-// send sends a request of a page that may read and decide, but for what is given.
+// send sends a request of a page that may read and decide, with the given changes.
 func (h *house) send(s sending) (status int, body string, header http.Header) {
 	h.t.Helper()
 	r, err := http.NewRequestWithContext(h.t.Context(), s.method, h.address+s.path, strings.NewReader(s.body))
@@ -163,7 +163,7 @@ func (h *house) run() string { return "/p/" + h.project + "/r/" + h.session }
 
 func (h *house) doc(rest string) string { return h.run() + "/d/po" + rest }
 
-// with is the body of a decision with some keys changed, and those of nil left out.
+// with returns the body of a decision with some keys changed, and those of nil left out.
 func (h *house) with(changes map[string]any) string {
 	h.t.Helper()
 	body := maps.Clone(h.page)
@@ -176,7 +176,7 @@ func (h *house) with(changes map[string]any) string {
 	return string(data)
 }
 
-// tree is the hash of all files of the project.
+// tree returns the hash of all files of the project.
 func (h *house) tree() string {
 	h.t.Helper()
 	all := ""
@@ -310,7 +310,7 @@ func TestDoor(t *testing.T) {
 		}
 	}
 	h.still = true
-	fast := h.d.Nonce(h.session, "po", h.stored().Revision, h.page["sha256"].(string))
+	fast := h.d.Nonce(h.session, "po", h.storedSession().Revision, h.page["sha256"].(string))
 	check("under a second", "POST", h.doc("/decide"), nil, h.with(map[string]any{"nonce": fast}), 403)
 	h.still = false
 
@@ -327,7 +327,7 @@ func TestDoor(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(text, `"message":"Approved. Now: Architect: the assistant works on it."`) {
 		t.Fatalf("%d %s", status, text)
 	}
-	g := h.stored().Last().Grant
+	g := h.storedSession().Last().Grant
 	if took, ok := g.Took(); g.Channel != workflow.ChannelBrowser || g.Assurance != workflow.AssuranceMedium || g.Client != "browser" || !ok || took < time.Second ||
 		g.SHA256 != h.page["sha256"] || g.Policy != workflow.GateStrict || g.Feedback != "well done" || len(g.Comments) != 1 {
 		t.Errorf("recorded as %+v", g)
@@ -340,8 +340,8 @@ func TestDoor(t *testing.T) {
 	check("a page of before", "POST", h.doc("/decide"), nil, good, 409)
 }
 
-// stored is the session as it is kept.
-func (h *house) stored() *workflow.Session {
+// storedSession returns the session as it is kept.
+func (h *house) storedSession() *workflow.Session {
 	h.t.Helper()
 	s, _, err := h.engine.Session(h.t.Context(), project.Address{Cwd: h.folder, Session: h.session})
 	if err != nil {
@@ -358,9 +358,9 @@ func TestShowsWhatIsDecided(t *testing.T) {
 	h.enter()
 	h.pair()
 	h.read()
-	ref := h.stored().Current().FinalResultRef
+	ref := h.storedSession().Current().FinalResultRef
 	kept := filepath.Join(h.folder, filepath.FromSlash(ref.FilePath))
-	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.stored().TaskName, workflow.PO)))
+	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.storedSession().TaskName, workflow.PO)))
 	scored, err := os.ReadFile(kept)
 	if err != nil {
 		t.Fatal(err)
@@ -404,19 +404,19 @@ func TestShowsWhatIsDecided(t *testing.T) {
 	}
 }
 
-// TestApprovesAnEdit: the page shows a draft as the person has edited it, names the change, and a
-// decision takes what was shown.
+// TestApprovesAnEdit: the page shows a draft as the person has edited it, names the change, and a decision
+// takes the text that was shown.
 func TestApprovesAnEdit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, false)
 	h.enter()
 	h.pair()
 	h.read()
-	scored, err := os.ReadFile(filepath.Join(h.folder, filepath.FromSlash(h.stored().Current().FinalResultRef.FilePath)))
+	scored, err := os.ReadFile(filepath.Join(h.folder, filepath.FromSlash(h.storedSession().Current().FinalResultRef.FilePath)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.stored().TaskName, workflow.PO)))
+	work := filepath.Join(h.folder, filepath.FromSlash(artifact.WorkPath(h.storedSession().TaskName, workflow.PO)))
 	decide := func() (int, string) {
 		h.passes(3)
 		status, body, _ := h.send(sending{method: "POST", path: h.doc("/decide"), body: h.with(nil)})
@@ -450,7 +450,7 @@ func TestApprovesAnEdit(t *testing.T) {
 	if status, body := decide(); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
-	s := h.stored()
+	s := h.storedSession()
 	saved, err := os.ReadFile(filepath.Join(h.folder, filepath.FromSlash(s.Record(workflow.PO).Artifact.Path)))
 	if g := s.Last().Grant; err != nil || string(saved) != mine || g.SHA256 != workflow.Hash(saved) || g.Channel != workflow.ChannelBrowser {
 		t.Errorf("%v, %+v: saved %q", err, g, saved)
@@ -497,10 +497,10 @@ func TestLeave(t *testing.T) {
 	h.enter()
 	h.pair()
 	h.read()
-	revision := h.stored().Revision
+	revision := h.storedSession().Revision
 	body := h.with(map[string]any{"decision": "cancel", "sha256": nil, "feedback": "no longer needed", "nonce": h.d.Nonce(h.session, "", revision, "")})
 	status, text, _ := h.send(sending{method: "POST", path: h.run() + "/leave", body: body})
-	s := h.stored()
+	s := h.storedSession()
 	if g := s.Last().Grant; status != http.StatusOK || s.CurrentState != workflow.Cancelled || g.Decision != workflow.DecisionCancel || g.Channel != workflow.ChannelBrowser || g.Feedback != "no longer needed" {
 		t.Errorf("%d %s: %s, %+v", status, text, s.CurrentState, g)
 	}

@@ -12,8 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// draft is what a person has written on a page and not sent yet: items with keys, as words.js keeps
-// them.
+// draft is the input of a person on a page that is not sent yet: items with keys, as words.js keeps them.
 type draft map[string]json.RawMessage
 
 // Version names the content of a draft, as an entity tag.
@@ -28,12 +27,12 @@ const maxDraft = maxBody
 // drafts keeps drafts in a folder of the person's state, outside of projects; "" keeps none.
 type drafts string
 
-// draftName is the name of the file with the draft about a document.
+// draftName returns the name of the file with the draft about a document.
 func draftName(p folder, session string, stage workflow.StageID) string {
 	return workflow.Hash([]byte(p.Path + "\x00" + session + "\x00" + string(stage)))[:32] + ".json"
 }
 
-// open opens the folder, and makes it where it is missing.
+// open opens the folder, and makes it if it is missing.
 func (d drafts) open() (*durable.Dir, error) {
 	if d == "" {
 		return nil, fs.ErrNotExist
@@ -44,7 +43,7 @@ func (d drafts) open() (*durable.Dir, error) {
 	return durable.OpenDir(string(d))
 }
 
-// read returns a draft, the empty one where none is kept or can be read.
+// read returns a draft, or the empty one if none is kept or can be read.
 func (d drafts) read(name string) (kept draft) {
 	dir, err := d.open()
 	if err != nil {
@@ -58,7 +57,7 @@ func (d drafts) read(name string) (kept draft) {
 	return kept
 }
 
-// write keeps a draft, and removes it where nothing is written.
+// write keeps a draft, and removes it if it is empty.
 func (d drafts) write(name string, kept draft) error {
 	dir, err := d.open()
 	if err != nil {
@@ -84,7 +83,7 @@ func (d drafts) write(name string, kept draft) error {
 // another version than the page knows are those of another page, and its script joins them.
 func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxDraft)
-	given, name, status, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: spoken(w, r)})
+	given, name, status, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
 	if err != nil {
 		d.refuse(w, r, status, err)
 		return
@@ -112,7 +111,7 @@ func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 // that of its code.
 func (d *Dashboard) draftOf(a *asked) (given draft, name string, status int, err error) {
 	if d.o.Origin != "" && !d.door.decides(a.r) {
-		return nil, "", http.StatusUnauthorized, unpaired()
+		return nil, "", http.StatusUnauthorized, errorUnpaired()
 	}
 	if status, err := readJSON(a.r, &given); err != nil {
 		return nil, "", status, err

@@ -38,7 +38,7 @@ type stream struct {
 
 // change describes the state of a page's subject.
 type change struct {
-	// Revision is that of the run, 0 where the subject is more than one.
+	// Revision is that of the run, 0 if the subject is more than one.
 	Revision int              `json:"revision,omitempty"`
 	State    workflow.State   `json:"state,omitempty"`
 	Stage    workflow.StageID `json:"stage,omitempty"`
@@ -103,7 +103,7 @@ func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sigh
 	return now, sight
 }
 
-// prints gathers what tells a state of a page's subject from another.
+// prints gathers the facts that tell one state of a page's subject from another.
 type prints struct{ text strings.Builder }
 
 func (p *prints) run(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
@@ -123,8 +123,8 @@ func (a *asked) followRun(p folder, s *workflow.Session) {
 	a.page.Follow, a.page.Print = p.ID+"/"+s.SessionID, print.sum()
 }
 
-// known reports whether a subject can be followed.
-func (d *Dashboard) known(subject string) bool {
+// canFollow reports whether a subject can be followed.
+func (d *Dashboard) canFollow(subject string) bool {
 	id, _, _ := strings.Cut(subject, "/")
 	if subject == everything {
 		return true
@@ -137,18 +137,18 @@ func (d *Dashboard) known(subject string) bool {
 	return false
 }
 
-// events is the stream of a page: an event says that the page's subject has changed. The page
-// decides whether to show it: a document is not exchanged under its reader.
+// events is the stream of a page: an event says that the page's subject has changed. The page decides whether
+// to show it: a document does not change under its reader.
 func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	subject := r.URL.Query().Get("follow")
-	if !d.known(subject) {
+	if !d.canFollow(subject) {
 		f := fault.New(fault.NotFound, "the page follows nothing that is known here")
 		http.Error(w, f.Error(), http.StatusNotFound)
 		return
 	}
 	if d.streams.Add(1) > maxStreams {
 		d.streams.Add(-1)
-		http.Error(w, spoken(w, r).Say("Too many pages are followed at once; close some."), http.StatusTooManyRequests)
+		http.Error(w, languageOf(w, r).Say("Too many pages are followed at once; close some."), http.StatusTooManyRequests)
 		return
 	}
 	defer d.streams.Add(-1)
@@ -160,9 +160,9 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	beat := time.NewTicker(d.beat)
 	defer beat.Stop()
-	// The first event tells a page that reconnects what it has missed.
+	// The first event tells a page that reconnects about the changes that it has missed.
 	for err := s.send(w); err == nil && out.Flush() == nil; {
-		// A reader who takes nothing keeps no place for longer than this.
+		// A reader who takes nothing loses its place after this time.
 		_ = out.SetWriteDeadline(time.Now().Add(d.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
 		select {
 		case <-s.changed:
@@ -177,7 +177,7 @@ func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// send writes what was seen last. Its print is the event's id.
+// send writes the state that was seen last. Its print is the event's id.
 func (s *stream) send(w http.ResponseWriter) error {
 	s.mu.Lock()
 	now := s.last

@@ -27,7 +27,7 @@ type following struct {
 	end   context.CancelFunc
 }
 
-// event is what a stream says: an event, or a heartbeat, which has no id.
+// event is a message of a stream: an event, or a heartbeat, which has no id.
 type event struct {
 	id   string
 	data struct {
@@ -90,8 +90,8 @@ func (f *following) news() event {
 	}
 }
 
-// gone waits until no page is followed any more, and nothing runs for one.
-func (w *world) gone(t *testing.T) {
+// awaitEnd waits until no page is followed any more, and nothing runs for one.
+func (w *world) awaitEnd(t *testing.T) {
 	t.Helper()
 	stacks := make([]byte, 1<<20)
 	for range 1000 {
@@ -171,7 +171,7 @@ func TestStreams(t *testing.T) {
 	for _, f := range all {
 		f.end()
 	}
-	w.gone(t)
+	w.awaitEnd(t)
 }
 
 // TestStreamOutlivesTimeouts: the time that a server gives to other requests does not end a stream.
@@ -188,11 +188,11 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 		f.next()
 	}
 	f.end()
-	w.gone(t)
+	w.awaitEnd(t)
 }
 
-// TestStreamGoesOn: a page that was away is told what it has missed, by an event whose id differs
-// from the last that it has seen; and nothing was missed where it is the same.
+// TestStreamGoesOn: a page that was away is told of a change by an event whose id differs from the last that it
+// has seen; if the id is the same, it has missed none.
 func TestStreamGoesOn(t *testing.T) {
 	w := newWorld(t)
 	w.clock, w.still = time.Now().Add(time.Hour), true
@@ -278,11 +278,11 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.gone(t)
+	w.awaitEnd(t)
 	if w.serve(t, "/") == nil {
 		t.Error("a page that was asked for is not answered")
 	}
 	for late := w.follow(t, "all", ""); late.lines.Scan(); { // one that comes too late ends, too
 	}
-	w.gone(t)
+	w.awaitEnd(t)
 }

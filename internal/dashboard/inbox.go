@@ -22,7 +22,7 @@ type card struct {
 	Href    string
 	// Place is its stage, and the state of that.
 	Place string
-	// Lead names the decision, where the run waits for the person; "" where it was not read.
+	// Lead names the decision, if the run waits for the person; "" if it was not read.
 	Lead string
 }
 
@@ -36,7 +36,7 @@ type projectLink struct {
 	Broken  []string
 }
 
-// inbox shows what waits for the person in all projects.
+// inbox shows the runs that wait for the person in all projects.
 func (d *Dashboard) inbox(a *asked) (any, error) {
 	a.page.Title = a.lang.Say("Inbox")
 	a.page.Follow = everything
@@ -108,7 +108,7 @@ func withStages(stages, own []workflow.Stage) []workflow.Stage {
 	return stages
 }
 
-// labelOf is the label of a stage; its id where it is of a workflow that the settings no longer have.
+// labelOf returns the label of a stage, or its id if the settings do not have its workflow.
 func labelOf(stages []workflow.Stage, id workflow.StageID) string {
 	for _, st := range stages {
 		if st.ID == id {
@@ -177,8 +177,8 @@ func (d *Dashboard) board(a *asked) (any, error) {
 	return body, nil
 }
 
-// lead adds to a card what is asked at its gate. One that cannot be read keeps its place alone:
-// its own page says why.
+// lead adds to a card the question of its gate. A card that cannot be read keeps only its place: its own page
+// says why.
 func (d *Dashboard) lead(a *asked, c *card) {
 	q, err := d.o.Engine.Gate(a, request.Request{Address: project.Address{Cwd: c.Project.Path, Session: c.SessionID}, Caller: request.Caller{Language: a.lang}})
 	if err == nil {

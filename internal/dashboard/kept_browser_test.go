@@ -28,7 +28,7 @@ func openDesk(t *testing.T, run string, steps ...string) *desk {
 	k := &desk{browser: openBrowser(t), w: newWorld(t)}
 	k.folder = k.w.project("relay")
 	at := k.w.play(k.folder, run, steps...)
-	k.session, k.d = at.SessionID, k.w.guarded()
+	k.session, k.d = at.SessionID, k.w.serveGuarded()
 	k.page = dashboard.PageOf(k.folder, k.session, at.Stage)
 	k.size(1280, 900)
 	k.open(k.d.Launch(k.page))
@@ -74,8 +74,8 @@ func (k *desk) comments(block int, text string) {
 
 func itoa(n int) string { return string(rune('0' + n)) }
 
-// typed are the texts of the editors and fields of the page, and of what was not sent.
-func (k *desk) typed() string {
+// typedText returns the texts of the editors and fields of the page, and of the input that was not sent.
+func (k *desk) typedText() string {
 	k.t.Helper()
 	return look[string](k.browser, `[...document.querySelectorAll('textarea')].map(f => f.value).concat([...document.querySelectorAll('.note.own [data-text], #unsent:not([hidden]) p')].map(n => n.textContent)).filter(Boolean).join(' / ')`)
 }
@@ -84,7 +84,7 @@ func (k *desk) typed() string {
 func (k *desk) keeps(when string, texts ...string) {
 	k.t.Helper()
 	for _, text := range texts {
-		if got := k.typed(); !strings.Contains(got, text) {
+		if got := k.typedText(); !strings.Contains(got, text) {
 			k.t.Errorf("%s: %q is lost, the page has %q", when, text, got)
 		}
 	}
@@ -92,7 +92,7 @@ func (k *desk) keeps(when string, texts ...string) {
 
 var oneGate = []string{"po 01-po-first.md"}
 
-// TestOpenEditorIsSentInABrowser: what stands in an open editor goes with the decision.
+// TestOpenEditorIsSentInABrowser: the text of an open editor goes with the decision.
 func TestOpenEditorIsSentInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", oneGate...)
 	k.comments(1, "first and open")
@@ -101,7 +101,7 @@ func TestOpenEditorIsSentInABrowser(t *testing.T) {
 		t.Errorf("the page counts %s comments", shown)
 	}
 	k.press("[data-decision=request_changes]")
-	k.decided("Changes were requested")
+	k.awaitDecision("Changes were requested")
 	var sent []string
 	for _, c := range k.w.last(k.folder, k.session).Grant.Comments {
 		sent = append(sent, c.Text)
@@ -111,7 +111,7 @@ func TestOpenEditorIsSentInABrowser(t *testing.T) {
 	}
 }
 
-// TestTypedIsKeptInABrowser: no way to leave a page loses what was typed on it.
+// TestTypedIsKeptInABrowser: no way to leave a page loses the input typed on it.
 func TestTypedIsKeptInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", oneGate...)
 	k.comments(1, "an open editor")
@@ -133,7 +133,7 @@ func TestTypedIsKeptInABrowser(t *testing.T) {
 	k.again()
 	k.keeps("an edited comment", ", and edited")
 	k.press("[data-cancel]")
-	if got := k.typed(); !strings.Contains(got, "an open editor") || strings.Contains(got, "and edited") {
+	if got := k.typedText(); !strings.Contains(got, "an open editor") || strings.Contains(got, "and edited") {
 		t.Errorf("cancelled, the page has %q", got)
 	}
 
@@ -184,21 +184,21 @@ func TestTwoBrowsersInABrowser(t *testing.T) {
 		desk.again()
 		desk.keeps("loaded again", "on the laptop", "on the phone", "typed here", "typed there")
 	}
-	// The decision of one sends what it shows, and leaves what the other typed since.
+	// The decision of one sends its own texts, and leaves those typed in the other since.
 	other.write("#feedback", " since")
 	other.await(`(async () => (await (await fetch(location.href)).text()).includes('since'))()`)
 	k.press("[data-decision=approve]")
-	k.decided("Approved")
+	k.awaitDecision("Approved")
 	if g := k.w.last(k.folder, k.session).Grant; len(g.Comments) != 2 || strings.Contains(g.Feedback, "since") {
 		t.Errorf("sent were %+v", g)
 	}
 	other.press("[data-decision=approve]")
-	other.decided("was faster")
+	other.awaitDecision("was faster")
 	other.keeps("behind the other", "since")
 	other.do(chromedp.Do(other.ctx, chromedp.Reload()))
 	other.await(`document.getElementById('unsent')?.hidden === false`)
 	other.keeps("at the next stage", "since")
-	if got := other.typed(); strings.Contains(got, "on the laptop") {
+	if got := other.typedText(); strings.Contains(got, "on the laptop") {
 		t.Errorf("what was sent is offered again: %q", got)
 	}
 }
@@ -216,7 +216,7 @@ func TestUnpairedIsKeptInABrowser(t *testing.T) {
 	k.ready()
 	k.keeps("paired", "before it is paired")
 	k.press("[data-decision=request_changes]")
-	k.decided("Changes were requested")
+	k.awaitDecision("Changes were requested")
 	if g := k.w.last(k.folder, k.session).Grant; len(g.Comments) != 1 || g.Comments[0].Text != "before it is paired" {
 		t.Errorf("sent were %+v", g)
 	}
@@ -252,13 +252,13 @@ func TestOtherFieldsAreKeptInABrowser(t *testing.T) {
 	k.press("#leaves [data-decision=reopen]")
 	k.await(`document.querySelector('.state').innerText.includes('PO')`)
 	k.await(`document.getElementById('leaves')?.hidden === false`)
-	if got := k.typed(); strings.Contains(got, "opening hours") {
+	if got := k.typedText(); strings.Contains(got, "opening hours") {
 		t.Errorf("what was sent is there again: %q", got)
 	}
 }
 
-// TestStaleInABrowser: a page that has changed says so wherever its reader is, and what was typed on
-// it stands on the new one.
+// TestStaleInABrowser: a page that has changed says so wherever its reader is, and the new one has the input
+// typed on it.
 func TestStaleInABrowser(t *testing.T) {
 	k := openDesk(t, "zh-booking", oneGate...)
 	k.comments(1, "on the page of before")

@@ -28,7 +28,7 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 
 // logJSON is the history as bmad-mcp log --json prints it.
 func (d *Dashboard) logJSON(w http.ResponseWriter, r *http.Request) {
-	a := &asked{Context: r.Context(), r: r, lang: spoken(w, r)}
+	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
 	it, err := inspect(d, a)
 	if err != nil {
 		f := fault.From(err)

@@ -14,10 +14,10 @@ type memoryRow struct {
 	Trouble string
 }
 
-// Remembers is the address of a project's memory.
+// Remembers returns the address of a project's memory.
 func (p folder) Remembers() string { return "/memory/" + p.ID }
 
-// memories lists the projects with what they remember.
+// memories lists the projects with their memories.
 func (d *Dashboard) memories(a *asked) (any, error) {
 	a.page.Title = a.lang.Say("Memory")
 	var rows []memoryRow

@@ -21,7 +21,7 @@ const (
 	maxRecalled = 20
 )
 
-// memoryPage is what one project remembers.
+// memoryPage shows the memory of one project.
 type memoryPage struct {
 	Project folder
 	Path    string
@@ -50,12 +50,12 @@ type noteGroup struct {
 // noteRow is a note with the run that taught it.
 type noteRow struct {
 	notes.Note
-	// Run is the address of that run, "" where it has none.
+	// Run is the address of that run, "" if it has none.
 	Run        string
 	Suspicious bool
 }
 
-// memory shows what a project remembers: its notes, lessons, failures and queue.
+// memory shows the memory of a project: its notes, lessons, failures and queue.
 func (d *Dashboard) memory(a *asked) (any, error) {
 	p, err := d.folder(a)
 	if err != nil {
@@ -116,8 +116,8 @@ func (m *memoryPage) read(a *asked, b *memory.Book) (err error) {
 	return nil
 }
 
-// sort puts notes under their types, without those that are listed elsewhere: the lessons of runs
-// and, where no type was chosen, the failures, which the museum has.
+// sort puts notes under their types, without those that are listed elsewhere: the lessons of runs and, if no
+// type was chosen, the failures, which the museum has.
 func (m *memoryPage) sort(list []notes.Note) {
 	m.More = len(list) > maxNotes
 	groups := map[notes.Type][]noteRow{}

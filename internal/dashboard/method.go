@@ -45,10 +45,10 @@ type methodItem struct {
 	Href string
 }
 
-// methodWays are the commands by which the reader of an item's text reaches what it names.
+// methodWays are the commands by which the reader of an item's text reaches the things that it names.
 var methodWays = library.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}
 
-// shelf is the method as a project has it; nil where the program serves none.
+// shelf returns the method as a project has it; nil if the program serves none.
 func (d *Dashboard) shelf(a *asked, p folder) *library.Snapshot {
 	if d.o.Library == nil {
 		return nil
@@ -110,7 +110,7 @@ func methodKinds(l lang.Language, p folder, items []catalog.Item) []methodKind {
 	return out
 }
 
-// itemHref is the address of an item's page.
+// itemHref returns the address of an item's page.
 func itemHref(p folder, i catalog.Item) string {
 	return "/method/" + string(i.Kind) + "/" + strings.ReplaceAll(url.PathEscape(i.Full()), "%2F", "/") + p.Chosen()
 }

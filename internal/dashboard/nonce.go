@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// shownFor is what a nonce is for: the point of a run that a page has shown.
+// shownFor is the point of a run that a page has shown, for which its nonce is good.
 type shownFor struct {
 	session  string
 	stage    workflow.StageID
@@ -38,8 +38,8 @@ const (
 	tooFast = time.Second
 )
 
-// nonce marks a page that shows a document, or a run where stage and sha256 are empty. A decision
-// names it, and is good for what the page has shown.
+// nonce returns a mark for a page that shows a document, or a run if stage and sha256 are empty. A decision
+// names it, and is good for the state that the page has shown.
 func (d *Dashboard) nonce(session string, stage workflow.StageID, revision int, sha256 string) string {
 	name, n := random(), &d.nonces
 	n.mu.Lock()
@@ -56,8 +56,8 @@ func (d *Dashboard) nonce(session string, stage workflow.StageID, revision int, 
 	return name
 }
 
-// take takes a nonce for one decision, and returns how long ago its page was shown. release gives
-// it back where nothing was decided.
+// take takes a nonce for one decision, and returns how long ago its page was shown. release gives it back if
+// nothing was decided.
 func (n *nonces) take(name string, of shownFor, now time.Time) (took time.Duration, release func(), err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

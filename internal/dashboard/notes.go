@@ -15,18 +15,18 @@ type note struct {
 	Kind string
 	// Line is 0 for the document as a whole.
 	Line int
-	// Anchor is the element of that line in the view; "" where it has none.
+	// Anchor is the element of that line in the view; "" if it has none.
 	Anchor                 string
 	Label, Severity, Quote string
 	Text, Fix              string
 	Points                 float64
-	// Became tells the fate of a comment on an earlier round, Fate is good or bad where it has one.
+	// Became tells the fate of a comment on an earlier round, Fate is good or bad if it has one.
 	Became, Fate string
-	// Adopts is true where the person can make it a comment of their own.
+	// Adopts is true if the person can make it a comment of their own.
 	Adopts bool
 }
 
-// notesOn are those on the latest submission of a stage.
+// notesOn returns the notes on the latest submission of a stage.
 func notesOn(a *asked, rec *workflow.Record) []note {
 	var out []note
 	if rec.Audit != nil {
@@ -54,8 +54,8 @@ func notesOn(a *asked, rec *workflow.Record) []note {
 	return out
 }
 
-// remarks are the comments of the person: on a round, at its own lines; and those on the round
-// before it, where the lines stand now, with their fate.
+// remarks returns the comments of the person: on a round, at its own lines; and those on the round before it, with
+// the present places of their lines, and their fate.
 func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
 	var out []note
 	for _, c := range s.RoundRequests(stage, round) {
@@ -76,14 +76,14 @@ func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, b
 			unchanged = same(rows, c.From, c.To)
 		}
 		n := remark(a, c, line)
-		n.Became = became(a, c, unchanged)
+		n.Became = fateOf(a, c, unchanged)
 		n.Fate = map[workflow.RequestStatus]string{workflow.RequestTakenUp: "good", workflow.RequestDeclined: "bad"}[c.Status]
 		out = append(out, n)
 	}
 	return out
 }
 
-// remark is a comment of the person as a note.
+// remark returns a comment of the person as a note.
 func remark(a *asked, c workflow.ChangeRequest, line int) note {
 	n := note{Kind: "comment", Line: line, Label: a.lang.Say("your comment %s", c.ID), Quote: c.Quote, Text: c.Text}
 	if c.Kind == workflow.CommentEdit {
@@ -105,8 +105,8 @@ func same(rows []textdiff.Row, from, to int) bool {
 	return true
 }
 
-// became says how the author answered a comment, and whether its lines are as they were.
-func became(a *asked, c workflow.ChangeRequest, unchanged bool) string {
+// fateOf describes the author's answer to a comment, and whether its lines are unchanged.
+func fateOf(a *asked, c workflow.ChangeRequest, unchanged bool) string {
 	text := ""
 	switch c.Status {
 	case workflow.RequestTakenUp:

@@ -155,7 +155,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// waiting is the address of the document that waits for a decision.
+// waiting returns the address of the document that waits for a decision.
 func (w *world) waiting() string {
 	w.t.Helper()
 	_, text, _ := w.get("/", "en")
@@ -200,7 +200,7 @@ func TestCommentsInABrowser(t *testing.T) {
 	b.await(`document.querySelector('[data-comments]').textContent === '0'`)
 }
 
-// revision is that of the run that waits at the architect's gate.
+// revision returns the revision of the run that waits at the architect's gate.
 func (w *world) revision() int {
 	w.t.Helper()
 	for _, folder := range w.engine.Projects().List() {
@@ -235,8 +235,7 @@ func TestDiagramInABrowser(t *testing.T) {
 	}
 }
 
-// TestPicturesInABrowser takes the pictures of the documentation, where BMAD_PICTURES names a
-// folder for them.
+// TestPicturesInABrowser takes the pictures of the documentation, if BMAD_PICTURES names a folder for them.
 func TestPicturesInABrowser(t *testing.T) {
 	folder := os.Getenv("BMAD_PICTURES")
 	if folder == "" {

@@ -14,7 +14,7 @@ import (
 // pairPage shows a code, which a person types at a terminal to let this browser decide.
 type pairPage struct {
 	Code, Back string
-	// ReadOnly is true where nothing is decided here.
+	// ReadOnly is true if the page takes no decisions.
 	ReadOnly bool
 	// Alone is true without a state folder, by which a terminal and the dashboard know of each other.
 	Alone bool
@@ -31,15 +31,15 @@ func (d *Dashboard) pair(a *asked) (any, error) {
 	}
 	code, err := d.door.codes.New()
 	if err == nil {
-		out.Code = spaced(code)
+		out.Code = splitCode(code)
 	}
 	return out, err
 }
 
-// spaced is a code in two halves, as people read it.
-func spaced(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }
+// splitCode returns a code in two halves, as people read it.
+func splitCode(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }
 
-// keyGiven is what a browser gets that is paired; it has no key while nobody has approved it.
+// keyGiven answers a browser that is paired; it has no key while nobody has approved it.
 type keyGiven struct {
 	Key string `json:"key,omitempty"`
 }
@@ -70,8 +70,8 @@ func (d *Dashboard) claim(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, out)
 }
 
-// launched gives a key to the browser that the program itself has opened at a person's terminal.
-func (d *Dashboard) launched(w http.ResponseWriter, r *http.Request) {
+// admitLaunched gives a key to the browser that the program itself has opened at a person's terminal.
+func (d *Dashboard) admitLaunched(w http.ResponseWriter, r *http.Request) {
 	var given struct {
 		Launch string `json:"launch"`
 	}
@@ -111,7 +111,7 @@ type problem struct {
 // refuse answers a request of a script with an error, in the language of the page. With status 0,
 // the error's code gives it.
 func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	f := fault.From(err).Translated(spoken(w, r))
+	f := fault.From(err).Translated(languageOf(w, r))
 	if status == 0 {
 		status = statusOf(f)
 	}

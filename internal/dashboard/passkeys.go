@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
 
-// enrolment is what a page sends once its browser has made a passkey.
+// enrolment is the message of a page whose browser has made a passkey.
 type enrolment struct {
 	Ticket string `json:"ticket"`
 	Name   string `json:"name"`
@@ -67,14 +67,14 @@ type browsers struct {
 	Browsers     int
 	UsesPasskeys bool
 	Passkeys     []passkey.Key
-	// ReadOnly is true where nothing is decided here.
+	// ReadOnly is true if the page takes no decisions.
 	ReadOnly bool
 	// Code allows the first passkey once it was typed at a terminal.
 	Code string
 }
 
 func (d *Dashboard) browsers() (out browsers, err error) {
-	out.Browsers, out.ReadOnly = d.door.paired(), d.door.readOnly
+	out.Browsers, out.ReadOnly = d.door.countPaired(), d.door.readOnly
 	if out.UsesPasskeys = d.o.Passkeys != nil && !d.door.readOnly; !out.UsesPasskeys {
 		return out, nil
 	}
@@ -90,7 +90,7 @@ func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
 	var given struct {
 		Code string `json:"code"`
 	}
-	d.paired(w, r, &given, func() (any, error) {
+	d.answerPaired(w, r, &given, func() (any, error) {
 		return d.beginPasskey(r.Context(), given.Code, func(code string) (bool, error) {
 			if d.door.codes == nil {
 				return false, nil
@@ -102,17 +102,17 @@ func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
 
 func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
 	var given enrolment
-	d.paired(w, r, &given, func() (any, error) { return d.finishPasskey(r.Context(), given) })
+	d.answerPaired(w, r, &given, func() (any, error) { return d.finishPasskey(r.Context(), given) })
 }
 
-// paired answers a request that only a browser may make that decides.
-func (d *Dashboard) paired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
+// answerPaired answers a request of a browser that may decide.
+func (d *Dashboard) answerPaired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
 	switch {
 	case d.door.readOnly:
 		d.refuse(w, r, http.StatusForbidden, nothingDecides())
 		return
 	case !d.door.decides(r):
-		d.refuse(w, r, http.StatusUnauthorized, unpaired())
+		d.refuse(w, r, http.StatusUnauthorized, errorUnpaired())
 		return
 	}
 	if status, err := readJSON(r, given); err != nil {

@@ -106,9 +106,9 @@ func (s *signing) approve(code string) {
 	}
 }
 
-// decided is the last decision of the run that waited at the architect's gate, and the result of
+// lastDecision returns the last decision of the run that waited at the architect's gate, and the result of
 // checking its signature.
-func (s *signing) decided() (workflow.Grant, []passkey.Checked) {
+func (s *signing) lastDecision() (workflow.Grant, []passkey.Checked) {
 	s.t.Helper()
 	for _, folder := range s.engine.Projects().List() {
 		board, err := s.engine.Board(s.t.Context(), project.Address{Cwd: folder}, 10, "")
@@ -154,8 +154,8 @@ func (s *signing) read(path string) string {
 
 var reviewData = regexp.MustCompile(`data-(revision|sha256|nonce)="([^"]*)"`)
 
-// shown is what the page of the waiting document shows, for a decision on it.
-func (s *signing) shown() (path string, decision map[string]any) {
+// shownPage returns the facts that the page of the waiting document shows, for a decision on it.
+func (s *signing) shownPage() (path string, decision map[string]any) {
 	s.t.Helper()
 	path = s.waiting()
 	decision = map[string]any{"decision": "approve", "feedback": " fine \n", "comments": []map[string]any{{"from": 1, "kind": "change", "text": "a title "}}}
@@ -173,7 +173,7 @@ func (s *signing) shown() (path string, decision map[string]any) {
 // decision that is signed is recorded with its signature, and one whose words were changed is not.
 func TestPasskeyOverHTTP(t *testing.T) {
 	s := newSigning(t)
-	path, decision := s.shown()
+	path, decision := s.shownPage()
 	if status := s.post(path+"/sign", decision, nil); status != http.StatusNotFound {
 		t.Errorf("signed without a passkey: %d", status)
 	}
@@ -236,7 +236,7 @@ func TestPasskeyOverHTTP(t *testing.T) {
 	if status := s.post(path+"/decide", decision, nil); status != http.StatusOK {
 		t.Fatalf("decided: %d", status)
 	}
-	g, checked := s.decided()
+	g, checked := s.lastDecision()
 	if g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Feedback != "fine" || len(g.Comments) != 1 ||
 		len(checked) != 1 || checked[0].Status != passkey.Holds || checked[0].Passkey != "laptop" {
 		t.Errorf("recorded %+v, checked %+v", g, checked)

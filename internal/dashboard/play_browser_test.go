@@ -21,8 +21,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// guarded serves the world behind the door, at an origin of its own.
-func (w *world) guarded() *dashboard.Dashboard {
+// serveGuarded serves the world behind the door, at an origin of its own.
+func (w *world) serveGuarded() *dashboard.Dashboard {
 	w.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(w.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *world) guarded() *dashboard.Dashboard {
 	return d
 }
 
-// press clicks what a selector finds.
+// press clicks the element that a selector finds.
 func (b *browser) press(selector string) {
 	b.t.Helper()
 	b.await("!!document.querySelector(" + quote(selector) + ")")
@@ -62,13 +62,13 @@ func (b *browser) write(selector, text string) {
 
 func quote(text string) string { return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"` }
 
-// decided waits for the answer to a decision.
-func (b *browser) decided(words string) {
+// awaitDecision waits for the answer to a decision.
+func (b *browser) awaitDecision(words string) {
 	b.t.Helper()
 	b.await("document.getElementById('result').innerText.includes(" + quote(words) + ")")
 }
 
-// last is the newest entry of a run.
+// last returns the newest entry of a run.
 func (w *world) last(folder, session string) workflow.Transition {
 	w.t.Helper()
 	s, _, err := w.engine.Session(w.t.Context(), project.Address{Cwd: folder, Session: session})
@@ -78,15 +78,15 @@ func (w *world) last(folder, session string) workflow.Transition {
 	return s.Last()
 }
 
-// TestPersonInABrowser: a person answers, comments, asks for changes, reads what became of the
-// comments, and approves; the assistant hands in what it is asked for.
+// TestPersonInABrowser: a person answers, comments, asks for changes, reads the fate of the comments, and
+// approves; the assistant hands in each document that it is asked for.
 func TestPersonInABrowser(t *testing.T) {
 	b := openBrowser(t)
 	w := newWorld(t)
 	folder := w.project("relay")
 	const run = "webhook-relay"
 	at := w.play(folder, run, "po 01-po-first.md")
-	d := w.guarded()
+	d := w.serveGuarded()
 	b.size(1280, 900)
 	b.open(d.Launch("/"))
 	b.press(".card.waits a")
@@ -94,7 +94,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.write("[data-question]", "two thousand a day")
 	b.press("[name=skip_rest]")
 	b.press("[data-decision=answer]")
-	b.decided("Questions were answered")
+	b.awaitDecision("Questions were answered")
 	if g := w.last(folder, at.SessionID).Grant; g == nil || g.Channel != workflow.ChannelBrowser || g.Assurance != workflow.AssuranceMedium || g.TookMS == nil {
 		t.Fatalf("the answers have the grant %+v", g)
 	}
@@ -117,13 +117,13 @@ func TestPersonInABrowser(t *testing.T) {
 	b.press(".editor button")
 	b.await(`document.querySelector('[data-comments]').textContent === '1'`)
 	b.press("[data-decision=request_changes]")
-	b.decided("Changes were requested")
+	b.awaitDecision("Changes were requested")
 	last := w.last(folder, at.SessionID)
 	if len(last.Grant.Comments) != 1 || last.Grant.Comments[0].Text != "name the owner" || last.Grant.Comments[0].From == 0 {
 		t.Fatalf("the decision has the comments %+v", last.Grant.Comments)
 	}
 
-	// The assistant takes it up by its id; the next version shows what became of it.
+	// The assistant takes it up by its id; the next version shows its fate.
 	id := last.Grant.Comments[0].ID
 	var envelope map[string]any
 	if err := json.Unmarshal([]byte(w.sample(run, "03-po-second.json")), &envelope); err != nil {
@@ -149,7 +149,7 @@ func TestPersonInABrowser(t *testing.T) {
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("a")))
 	b.await(`document.activeElement?.dataset.decision === 'approve'`)
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
-	b.decided("Approved")
+	b.awaitDecision("Approved")
 	if last := w.last(folder, at.SessionID); last.ToStage() != workflow.Architect || last.Grant.Channel != workflow.ChannelBrowser {
 		t.Errorf("the decision led to %s by %+v", last.To, last.Grant)
 	}
@@ -162,7 +162,7 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	w := newWorld(t)
 	folder := w.project("relay")
 	at := w.play(folder, "zh-booking", "po 01-po-first.md")
-	d := w.guarded()
+	d := w.serveGuarded()
 	page := dashboard.PageOf(folder, at.SessionID, "po")
 	b.open(d.Launch(page))
 	b.await(`!!document.querySelector('[data-decision=approve]') && !!localStorage.getItem('bmad-key')`)
@@ -171,9 +171,9 @@ func TestTwoTabsInABrowser(t *testing.T) {
 	other.await(`!!document.querySelector('#review:not([hidden])')`)
 	other.write("#feedback", "keep these words")
 	b.press("[data-decision=approve]")
-	b.decided("Approved")
+	b.awaitDecision("Approved")
 	other.press("[data-decision=request_changes]")
-	other.decided("was faster")
+	other.awaitDecision("was faster")
 	if words := look[string](other, `document.getElementById('feedback').value`); words != "keep these words" {
 		t.Errorf("the page has the words %q", words)
 	}
@@ -196,12 +196,12 @@ func TestUnpairedInABrowser(t *testing.T) {
 	w := newWorld(t)
 	folder := w.project("relay")
 	at := w.play(folder, "zh-booking", "po 01-po-first.md")
-	d := w.guarded()
+	d := w.serveGuarded()
 	page := dashboard.PageOf(folder, at.SessionID, "po")
 	b.open(d.Address(page))
 	b.await(`document.body.dataset.screen === 'document'`)
 	b.press("[data-decision=approve]")
-	b.decided("may not decide")
+	b.awaitDecision("may not decide")
 	b.press("#result a")
 	b.await(`!!document.querySelector('[data-code]')`)
 	code := look[string](b, `document.querySelector('[data-code]').dataset.code`)
@@ -230,7 +230,7 @@ func TestPasskeyInABrowser(t *testing.T) {
 	w := newWorld(t)
 	folder := w.project("relay")
 	at := w.play(folder, "zh-booking", "po 01-po-first.md")
-	d := w.guarded()
+	d := w.serveGuarded()
 	_, err := chromedp.Call(b.ctx, webauthn.Enable, webauthn.EnableParams{})
 	b.do(err)
 	_, err = chromedp.Call(b.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
@@ -254,7 +254,7 @@ func TestPasskeyInABrowser(t *testing.T) {
 	b.await(`!!document.querySelector('[name=sign]')`)
 	b.write("#feedback", "looks right")
 	b.press("[data-decision=approve]")
-	b.decided("Approved")
+	b.awaitDecision("Approved")
 	g := w.last(folder, at.SessionID).Grant
 	if g == nil || g.Channel != workflow.ChannelPasskey || g.Assurance != workflow.AssuranceHigh || g.Passkey == nil {
 		t.Fatalf("the decision has the grant %+v", g)
@@ -269,18 +269,18 @@ func TestChineseInABrowser(t *testing.T) {
 	w := newWorld(t)
 	folder := w.project("booking")
 	at := w.play(folder, "zh-booking", "po 01-po-first.md")
-	d := w.guarded()
+	d := w.serveGuarded()
 	b.open(d.Launch(dashboard.PageOf(folder, at.SessionID, "po") + "?lang=zh"))
 	b.await(`document.documentElement.lang === 'zh-CN' && !!document.querySelector('#review:not([hidden])') && !!localStorage.getItem('bmad-key')`)
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("x")))
 	b.await(`document.activeElement?.dataset.decision === 'request_changes'`)
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
-	b.decided("请说明要修改什么")
+	b.awaitDecision("请说明要修改什么")
 	b.await(`document.activeElement?.id === 'feedback'`)
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("补充负责人")))
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\t\t")))
 	b.do(chromedp.Do(b.ctx, chromedp.Focus(`[data-decision=request_changes]`), chromedp.KeyEvent("\r")))
-	b.decided("要求修改")
+	b.awaitDecision("要求修改")
 	if last := w.last(folder, at.SessionID); last.Feedback != "补充负责人" {
 		t.Errorf("the words are %q", last.Feedback)
 	}
@@ -305,7 +305,7 @@ func TestLeaveInABrowser(t *testing.T) {
 	w := newWorld(t)
 	folder := w.project("booking")
 	at := w.play(folder, "zh-booking", "po 01-po-first.md", "yes")
-	d := w.guarded()
+	d := w.serveGuarded()
 	b.open(d.Launch(dashboard.PageOf(folder, at.SessionID, "") + "?lang=en"))
 	b.await(`!!localStorage.getItem('bmad-key') && !document.getElementById('leaves').hidden`)
 	b.press("#leaves [data-decision=reopen]")

@@ -24,10 +24,10 @@ const maxBoard = 200
 // projectID matches the ids of projects, whether or not one has it.
 var projectID = pattern.New(`^[0-9a-f]{10}$`)
 
-// idOf is the id of a folder.
+// idOf returns the id of a folder.
 func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
 
-// folders are those that are served.
+// folders returns the folders that are served.
 func (d *Dashboard) folders() []folder {
 	var out []folder
 	for _, path := range d.o.Engine.Projects().List() {
@@ -36,12 +36,12 @@ func (d *Dashboard) folders() []folder {
 	return out
 }
 
-// folder returns the one that a request names.
+// folder returns the folder that a request names.
 func (d *Dashboard) folder(a *asked) (folder, error) {
 	return d.folderOf(a.r.PathValue("project"))
 }
 
-// folderOf returns the one of an id.
+// folderOf returns the folder with an id.
 func (d *Dashboard) folderOf(id string) (folder, error) {
 	if projectID.MatchString(id) {
 		for _, p := range d.folders() {
@@ -82,7 +82,7 @@ func inspect(d *Dashboard, a *asked) (out inspected, err error) {
 	return out, noTask(err)
 }
 
-// noTask says where the tasks are that can be opened; the engine says it to assistants.
+// noTask says where a person finds the tasks that can be opened. The engine's hint is for assistants.
 func noTask(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return fault.From(err).WithHint("the board of the project lists its tasks")
@@ -90,18 +90,18 @@ func noTask(err error) error {
 	return err
 }
 
-// Href is the address of the project's board.
+// Href returns the address of the project's board.
 func (p folder) Href() string { return "/p/" + p.ID + "/" }
 
-// Run is the address of one of its runs.
+// Run returns the address of one of its runs.
 func (p folder) Run(task string) string { return p.Href() + "r/" + url.PathEscape(task) + "/" }
 
-// Document is the address of a document of a run.
+// Document returns the address of a document of a run.
 func (p folder) Document(task string, stage workflow.StageID) string {
 	return p.Run(task) + "d/" + url.PathEscape(string(stage))
 }
 
-// PageOf is the address, within a dashboard, of a run of a project, or of one of its documents.
+// PageOf returns the address, within a dashboard, of a run of a project, or of one of its documents.
 func PageOf(project, task string, stage workflow.StageID) string {
 	p := folder{ID: idOf(project)}
 	if stage == "" {
@@ -110,8 +110,8 @@ func PageOf(project, task string, stage workflow.StageID) string {
 	return p.Document(task, stage)
 }
 
-// ShortOf is a short address of a run, for places with little room. It leads to the document that
-// waits, or to the run.
+// ShortOf returns a short address of a run, for places with little room, for example the reply to a call. It
+// leads to the document that waits, or to the run.
 func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
 
 func shortOf(project, task string) string { return idOf(project + "\x00" + task) }
@@ -138,5 +138,5 @@ func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
 	d.screen("inbox", nowhere).ServeHTTP(w, r)
 }
 
-// address is that of the project itself.
+// address returns the address of the project itself.
 func address(p folder) project.Address { return project.Address{Cwd: p.Path} }

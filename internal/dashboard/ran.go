@@ -12,8 +12,7 @@ import (
 type ranPage struct {
 	ranRow
 	Events []eventRow
-	// Whole is true where the steps of the engines are shown, too; Cut where the first events are
-	// left out.
+	// Whole is true if the steps of the engines are shown, too; Cut if the first events are left out.
 	Whole, Cut bool
 	// Last is how the run has ended, nil while it has not.
 	Last *runner.Event

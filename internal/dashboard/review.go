@@ -10,26 +10,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// review is the decision that a document waits for; the zero value where it waits for none.
+// review is the decision that a document waits for; the zero value if it waits for none.
 type review struct {
 	Question *gate.Question
 	// Facts are the lines of the question's text.
 	Facts   []fact
 	Choices []choice
-	// ReadOnly is true where nothing is decided here.
+	// ReadOnly is true if the page takes no decisions.
 	ReadOnly bool
 	// Nonce marks this showing of the document: a decision names it, once.
 	Nonce string
 	// Draft has the words that were kept from an earlier visit.
 	Draft draft
-	// Signs is true where a passkey can sign the decision; Recent are those added in the last day.
+	// Signs is true if a passkey can sign the decision; Recent are those added in the last day.
 	Signs  bool
 	Recent []passkey.Key
 	// Drafts, Decide, Sign and RunHref are addresses, Terminal the command that decides elsewhere.
 	Drafts, Decide, Sign, RunHref, Terminal string
 }
 
-// fact is a line of what is asked; Under is true for an item of the list that the line before begins.
+// fact is a line of the question; Under is true for an item of the list that the line before begins.
 type fact struct {
 	Text  string
 	Under bool
@@ -38,11 +38,11 @@ type fact struct {
 // choice is a decision that can be taken.
 type choice struct {
 	gate.Choice
-	// Effect says where the decision leads.
+	// Effect names the result of the decision.
 	Effect string
-	// Needs asks for the person's words where the decision takes none without.
+	// Needs asks for the person's words if the decision requires them.
 	Needs string
-	// Quiet is true for those that are not the usual way: to ask for changes, or to accept a risk.
+	// Quiet is true for decisions that are not the usual one, for example to accept a risk.
 	Quiet bool
 }
 
@@ -56,7 +56,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	out.review = review{
 		Question: &q, ReadOnly: d.door.readOnly, Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
 		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
-		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoted(s.TaskName) + " --cwd " + quoted(p.Path),
+		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path),
 	}
 	for line := range strings.SplitSeq(q.Text, "\n") {
 		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")
@@ -79,15 +79,15 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	return nil
 }
 
-// quoted makes a word of a command line of a text.
-func quoted(text string) string {
+// quoteWord quotes a text as one word of a command line.
+func quoteWord(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// terminalCommand is the subcommand that asks the same question at a terminal.
+// terminalCommand returns the subcommand that asks the same question at a terminal.
 func terminalCommand(q gate.Question) string {
 	switch {
 	case len(q.Questions) > 0:

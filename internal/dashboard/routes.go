@@ -20,7 +20,7 @@ func (d *Dashboard) Guarded() http.Handler {
 	return headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		unsafe := r.Method != http.MethodGet && r.Method != http.MethodHead
 		switch why := d.door.stranger(r); {
-		case !d.door.named(w, r):
+		case !d.door.checkHost(w, r):
 		case !unsafe && foreign(r):
 			d.refuse(w, r, http.StatusForbidden, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
 		case unsafe && why != nil:
@@ -51,7 +51,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /enter", d.enter)
 	mux.Handle("GET /pair", d.screen("pair", d.pair))
 	mux.HandleFunc("POST /pair/claim", d.claim)
-	mux.HandleFunc("POST /pair/launch", d.launched)
+	mux.HandleFunc("POST /pair/launch", d.admitLaunched)
 	mux.HandleFunc("POST /passkeys/begin", d.passkeyBegins)
 	mux.HandleFunc("POST /passkeys/finish", d.passkeyEnds)
 	mux.HandleFunc("GET /w/{short}", d.short)
@@ -70,7 +70,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /", d.screen("inbox", nowhere))
 }
 
-// policy is what a page may load and do: its own script and style, and nothing of others.
+// policy lets a page load its own script and style, and nothing of others.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-src 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

@@ -12,7 +12,7 @@ type runPage struct {
 	Project folder
 	Session *workflow.Session
 	Place   string
-	// Asks is true where it waits for answers.
+	// Asks is true if it waits for answers.
 	Asks bool
 	// Review is the address of the document that waits.
 	Review   string
@@ -26,9 +26,9 @@ type runPage struct {
 	Timeline []step
 }
 
-// leaving are the ways to take a run away from where it stands.
+// leaving are the ways to take a run out of its state.
 type leaving struct {
-	// Stages are those that it can go back to, Cancels is true where it can be ended.
+	// Stages are those that it can go back to, Cancels is true if it can be ended.
 	Stages  []workflow.Stage
 	Cancels bool
 	// Href, Nonce and Revision are for the request.
@@ -36,7 +36,7 @@ type leaving struct {
 	Revision    int
 }
 
-// leavingOf are the ways that a session accepts.
+// leavingOf returns the ways that a session accepts.
 func leavingOf(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
 	if d.door.readOnly {
 		return out
@@ -83,7 +83,7 @@ type step struct {
 	Text, Decided string
 	// Stage is the label of the stage at which it happened.
 	Stage string
-	// Gap is how long nothing happened before it, where that was long.
+	// Gap is the time without an event before it, if that was long.
 	Gap  time.Duration
 	Href string
 }
@@ -124,7 +124,7 @@ func (d *Dashboard) run(a *asked) (any, error) {
 	return out, nil
 }
 
-// stageRows are the stages of a session's workflow, with those to come.
+// stageRows returns the stages of a session's workflow, with those to come.
 func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) []stageRow {
 	var rows []stageRow
 	mark := "done"
@@ -140,7 +140,7 @@ func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) [
 		}
 		for _, e := range steps {
 			if e.Grant != nil && e.Grant.Stage == st.ID {
-				row.Decided = decided(a.lang, e.Grant, e.Unvouched)
+				row.Decided = describeDecision(a.lang, e.Grant, e.Unvouched)
 			}
 		}
 		rows = append(rows, row)
@@ -148,7 +148,7 @@ func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) [
 	return rows
 }
 
-// timeline are the entries of a history in a density, the newest first.
+// timeline returns the entries of a history in a density, the newest first.
 func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
 	var out []step
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -156,7 +156,7 @@ func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, de
 		if density == "decisions" && e.Grant == nil && i > 0 {
 			continue
 		}
-		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, &e.Transition), Decided: decided(a.lang, e.Grant, e.Unvouched)}
+		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, &e.Transition), Decided: describeDecision(a.lang, e.Grant, e.Unvouched)}
 		if i > 0 {
 			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
 				row.Gap = gap

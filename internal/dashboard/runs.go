@@ -32,7 +32,7 @@ func (d *Dashboard) runs(a *asked) (any, error) {
 		Troubles []string
 	}
 	for _, p := range d.folders() {
-		rows, err := d.ran(a, p)
+		rows, err := d.listRuns(a, p)
 		if a.Err() != nil {
 			return nil, a.Err()
 		}
@@ -44,8 +44,8 @@ func (d *Dashboard) runs(a *asked) (any, error) {
 	return body, nil
 }
 
-// ran are the runs of one project, the latest first.
-func (d *Dashboard) ran(a *asked, p folder) (rows []ranRow, err error) {
+// listRuns returns the runs of one project, the latest first.
+func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
 	open, err := d.o.Engine.Projects().Open(p.Path)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// page is what the layout shows around a screen.
+// page is the content of the layout around a screen.
 type page struct {
 	Lang lang.Language
 	// Title names the page in the browser's tab and in its heading.
@@ -34,12 +34,12 @@ type page struct {
 	Follow, Print string
 	// Languages are those that the page can be read in.
 	Languages []lang.Language
-	// Query is what was searched for.
+	// Query is the text of the search.
 	Query string
 	Body  any
 }
 
-// In is the address of the page in a language.
+// In returns the address of the page in a language.
 func (p *page) In(l lang.Language) string {
 	query := maps.Clone(p.Kept)
 	if query == nil {
@@ -66,7 +66,7 @@ func (d *Dashboard) screen(name string, show func(*asked) (any, error)) http.Han
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
 		defer cancel()
-		l := spoken(w, r)
+		l := languageOf(w, r)
 		a := &asked{Context: ctx, r: r, lang: l}
 		a.page = &page{Lang: l, Screen: name, Version: d.o.Version, Path: r.URL.EscapedPath(), Kept: r.URL.Query(), Languages: lang.All()}
 		status := http.StatusOK
@@ -143,9 +143,9 @@ func (v *screens) render(w io.Writer, p *page) error {
 // languageCookie keeps the language that a person has chosen on a page.
 const languageCookie = "lang"
 
-// spoken returns the language of a request: the one it names, which is kept, else that of an
-// earlier choice, else what the browser asks for.
-func spoken(w http.ResponseWriter, r *http.Request) lang.Language {
+// languageOf returns the language of a request: the one it names, which is kept, else that of an earlier choice,
+// else that of the browser.
+func languageOf(w http.ResponseWriter, r *http.Request) lang.Language {
 	if l, ok := lang.Known(r.URL.Query().Get("lang")); ok && r.URL.Query().Has("lang") {
 		//nolint:gosec // it keeps no secret, and the pages come over plain HTTP
 		http.SetCookie(w, &http.Cookie{Name: languageCookie, Value: string(l), Path: "/", MaxAge: 365 * 24 * 60 * 60, SameSite: http.SameSiteStrictMode, HttpOnly: true})

@@ -81,7 +81,7 @@ func (d *Dashboard) itemsLike(a *asked, p folder, query string, known []methodIt
 	return known
 }
 
-// notesLike are the notes of a project that fit a query. A memory that cannot be read, or is
+// notesLike returns the notes of a project that fit a query. A memory that cannot be read, or is
 // switched off, has none: its own page says so.
 func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []foundNote) {
 	_ = d.book(p, func(b *memory.Book) error {

@@ -10,10 +10,10 @@ import (
 type selection struct {
 	// Action is the page's own address.
 	Action string
-	// Project is the one that was chosen; it has no id where no project is known.
+	// Project is the one that was chosen; it has no id if no project is known.
 	Project  folder
 	Projects []folder
-	// Query is what was searched for. Searches is true where the page has a search of its own.
+	// Query is the text of the search. Searches is true if the page has a search of its own.
 	Query    string
 	Searches bool
 }
@@ -48,7 +48,7 @@ func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 	return c, err
 }
 
-// Chosen is the part of an address that names the project.
+// Chosen returns the part of an address that names the project.
 func (p folder) Chosen() string {
 	if p.ID == "" {
 		return ""

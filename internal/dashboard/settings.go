@@ -21,7 +21,7 @@ type Health struct {
 
 // Place is a folder on record.
 type Place struct {
-	// From is where it is recorded, Why the reason for which it does not count; "" where it does.
+	// From is the place of its record, Why the reason for which it does not count; "" if it does.
 	Folder, From, Why string
 }
 
@@ -30,7 +30,7 @@ type Check struct {
 	Name string
 	// Status is ok, warning or problem.
 	Status, Detail string
-	// Items are the defects with their places, Remedy the next step; "" where all is well.
+	// Items are the defects with their places, Remedy the next step; "" if all is well.
 	Items  []string
 	Remedy string
 }
@@ -44,14 +44,14 @@ type settingsPage struct {
 	Ignored []string
 	Wants   []permission.Want
 	Health
-	// Checked is true where the files of the project were checked, too.
+	// Checked is true if the files of the project were checked, too.
 	Checked bool
 	browsers
-	// Troubles are what could not be read.
+	// Troubles are the errors of reading.
 	Troubles []string
 }
 
-// settings shows the settings as they hold. Nothing on the page changes them.
+// settings shows the settings in force. Nothing on the page changes them.
 func (d *Dashboard) settings(a *asked) (any, error) {
 	c, err := d.choose(a, "/settings")
 	if err != nil {

@@ -100,8 +100,8 @@ func readNames(t *testing.T) (read, hiding []string) {
 	return read, hiding
 }
 
-// submitted hands a document in as a round of a run, and returns its page.
-func (w *world) submitted(name, document string) string {
+// submitDocument hands a document in as a round of a run, and returns its page.
+func (w *world) submitDocument(name, document string) string {
 	w.t.Helper()
 	folder := w.project(name)
 	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: name, TaskName: name}})
@@ -118,15 +118,15 @@ func (w *world) submitted(name, document string) string {
 	return board[1] + "r/" + name + "/d/po"
 }
 
-// TestShownIsSaved: each word of a document is in sight on its page, or in the list of what it
-// hides, and no element of it has a name of the document.
+// TestShownIsSaved: each word of a document is in sight on its page, or in the list of the parts that it hides,
+// and no element of it has a name of the document.
 func TestShownIsSaved(t *testing.T) {
 	t.Parallel()
 	read, hiding := readNames(t)
 	w := newWorld(t)
 	for seed := range uint64(8) {
 		source, words := writeHiding(rand.New(rand.NewPCG(seed, 1)), 60, read)
-		path := w.submitted(fmt.Sprintf("hiding-%d", seed), source)
+		path := w.submitDocument(fmt.Sprintf("hiding-%d", seed), source)
 		_, text, _ := w.get(path, "en")
 		p := readPage(t, path, text)
 		var seen strings.Builder
@@ -199,7 +199,7 @@ func TestShownIsSavedInABrowser(t *testing.T) {
 	b.size(1280, 900)
 	for seed := range uint64(6) {
 		source, words := writeHiding(rand.New(rand.NewPCG(seed, 2)), 120, read)
-		if seed == 0 { // each shape once, with what hides
+		if seed == 0 { // each shape once, with the parts that hide
 			source, words = "", nil
 			for _, name := range []string{"unheard", "hidden", "skip", "over"} {
 				for _, shape := range shapes {
@@ -211,7 +211,7 @@ func TestShownIsSavedInABrowser(t *testing.T) {
 				}
 			}
 		}
-		b.open(w.server.URL + w.submitted(fmt.Sprintf("hiding-%d", seed), source))
+		b.open(w.server.URL + w.submitDocument(fmt.Sprintf("hiding-%d", seed), source))
 		b.await(`document.readyState === 'complete'`)
 		look[bool](b, `(document.querySelectorAll('.hidden-list').forEach((d) => { d.open = true; }), true)`)
 		if look[bool](b, `!document.querySelector('.paper p')`) {

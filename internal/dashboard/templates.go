@@ -52,8 +52,8 @@ func (v *screens) of(l lang.Language, name string) (*template.Template, error) {
 	return read, nil
 }
 
-// functions are those of the templates. Sentences stand in calls of say with a constant format,
-// so that the catalogues are held against them.
+// functions returns the functions of the templates. Sentences stand in calls of say with a constant format, so
+// that the catalogues are held against them.
 func functions(l lang.Language) template.FuncMap {
 	said := l.Say
 	return template.FuncMap{
@@ -62,7 +62,7 @@ func functions(l lang.Language) template.FuncMap {
 		"word":   func(text any) string { return l.Word(fmt.Sprint(text)) },
 		"judged": func(v workflow.Verdict) string { return words.Verdict(l, v) },
 		"asset":  assetPath,
-		"spaced": spaced,
+		"spaced": splitCode,
 		"when":   func(t time.Time) template.HTML { return when(t) },
 		"ago":    func(d time.Duration) string { return ago(l, d) },
 		"dict":   dict,

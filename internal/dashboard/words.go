@@ -85,8 +85,8 @@ var assuranceWords = map[workflow.Assurance]lang.Text{
 	workflow.AssuranceLow:    lang.T("low assurance"),
 }
 
-// decided says who decided, how, and in which time.
-func decided(l lang.Language, g *workflow.Grant, unvouched bool) string {
+// describeDecision says who decided, how, and in which time.
+func describeDecision(l lang.Language, g *workflow.Grant, unvouched bool) string {
 	if g == nil {
 		return ""
 	}

@@ -24,12 +24,11 @@
 //
 // # Guarantees
 //
-// When a write has returned nil, its bytes and its name survive the death of the
-// process and the loss of power, on a local file system that honours fsync of files
-// and folders and renames atomically: ext4, xfs, btrfs, f2fs, zfs and apfs do (on
-// apfs Go's fsync is F_FULLFSYNC). When it has returned an error, the old file
-// is untouched, except for [UnconfirmedError]. When it has not returned,
-// the name holds the old bytes or the new, never a part. This is shown by
+// If a write has returned nil, its bytes and its name survive the death of the process and the loss
+// of power, on a local file system that honours fsync of files and folders and renames atomically:
+// ext4, xfs, btrfs, f2fs, zfs and apfs do (on apfs Go's fsync is F_FULLFSYNC). If it has returned
+// an error, the old file is untouched, except for [UnconfirmedError]. If it has not returned, the
+// name holds the old bytes or the new, never a part. This is shown by
 //
 //	go test ./internal/engine -run 'EveryCut|Cost|DiskTrouble' -v
 //	go test ./internal/store/... ./internal/doctor ./internal/artifact -run 'Fault|Cut|Edits' -v
@@ -41,8 +40,8 @@
 //   - Windows cannot sync a folder: a rename there is as durable as NTFS makes it. The
 //     bytes are flushed, and the name never holds a part.
 //   - On network file systems (NFS, SMB, sshfs) and on folders that a synchronising
-//     program replaces (Dropbox, iCloud), renames are atomic for one client; locks hold
-//     across machines only where the mount passes flock on (Linux NFS does since 2.6.12,
+//     program replaces (for example Dropbox), renames are atomic for one client; locks hold
+//     across machines only if the mount passes flock on (Linux NFS does since 2.6.12,
 //     unless mounted with local_lock); fsync guarantees only what the server guarantees. Use
 //     one machine at a time there.
 //   - tmpfs and overlays in memory lose everything with the power, fsync or not.

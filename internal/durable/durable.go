@@ -18,12 +18,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
-// tempMark is part of the name of every temporary file, so that what a killed
-// process leaves can be told from everything else.
+// tempMark is part of the name of every temporary file, by which the files of a killed process can be told from
+// all others.
 const tempMark = ".tmp-"
 
-// IsTemp reports whether a file of this name is one that a write makes under
-// way, and for the name of which file.
+// IsTemp reports whether a file of this name is the temporary one of a write, and returns the name of the
+// written file.
 func IsTemp(base string) (of string, ok bool) {
 	at := strings.LastIndex(base, tempMark)
 	if at < 1 || base[0] != '.' {
@@ -33,7 +33,7 @@ func IsTemp(base string) (of string, ok bool) {
 	return base[1:at], err == nil && len(random) == tempBytes
 }
 
-// TempName returns a new name of which IsTemp tells what it is for.
+// TempName returns a new temporary name for a file, from which IsTemp tells the name of that.
 func TempName(of string) string {
 	suffix := make([]byte, tempBytes)
 	_, _ = rand.Read(suffix) // it never fails: https://pkg.go.dev/crypto/rand#Read
@@ -101,8 +101,8 @@ func (d *Dir) LeadsOut(name string) bool {
 	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// MkdirAll makes a subfolder and what is missing above it, durably. It returns the
-// folders it made, the outermost first; when it fails, there are none.
+// MkdirAll makes a subfolder and the missing folders above it, durably. It returns the folders it made, the
+// outermost first; none if it fails.
 func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	name = path.Clean(name)
 	if name == "." {
@@ -112,7 +112,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	if err == nil && !info.IsDir() {
 		return nil, &NotFolderError{d.Join(name)}
 	}
-	if err == nil && d.settled(name, info) {
+	if err == nil && d.isSettled(name, info) {
 		return nil, nil
 	}
 	if made, err = d.MkdirAll(path.Dir(name)); err != nil {
@@ -134,7 +134,7 @@ func (d *Dir) MkdirAll(name string) (made []string, err error) {
 	return made, nil
 }
 
-// NotFolderError says that a file is where a folder belongs.
+// NotFolderError says that a file is in the place of a folder.
 type NotFolderError struct{ Name string }
 
 // Error names the file.
@@ -151,7 +151,7 @@ var folders = recent.New[string, fs.FileInfo](maxFolders)
 // maxFolders bounds the folders that are known to be durable: a session has three.
 const maxFolders = 6000
 
-func (d *Dir) settled(name string, now fs.FileInfo) bool {
+func (d *Dir) isSettled(name string, now fs.FileInfo) bool {
 	then, ok := folders.Get(d.Join(name))
 	return ok && (os.SameFile(then, now) || then.Sys() != nil && then.Sys() == now.Sys())
 }
@@ -162,7 +162,7 @@ func (d *Dir) settle(name string) {
 	}
 }
 
-// RemoveEmpty removes folders that MkdirAll made, as far as nothing is in them.
+// RemoveEmpty removes those of the folders made by MkdirAll that are empty.
 func (d *Dir) RemoveEmpty(made []string) {
 	for _, name := range slices.Backward(made) {
 		if d.Remove(name) == nil { // fails unless it is empty
@@ -188,9 +188,9 @@ func (d *Dir) Confirm(name string) error {
 	return nil
 }
 
-// Replace writes a file so that its name holds either the old bytes or all of
-// the new ones, whatever happens; when it returns nil, the new ones. An error
-// other than *UnconfirmedError means that the old ones are still there.
+// Replace writes a file so that its name holds either the old bytes or all of the new ones,
+// whatever happens; if it returns nil, the new ones. An error other than *UnconfirmedError means
+// that the old ones are still there.
 func (d *Dir) Replace(name string, data []byte) error { return d.ReplaceAfter(nil, name, data) }
 
 // ReplaceAfter is Replace for a file that refers to others: their syncs are done at the same
@@ -213,8 +213,8 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	return err
 }
 
-// AppendLines adds whole lines to a file, durably, and makes the file where it is missing. A crash
-// can leave a part of them; the next call then begins on a line of its own.
+// AppendLines adds whole lines to a file, durably, and makes the file if it is missing. A crash can leave a
+// part of them; the next call then begins on a line of its own.
 func (d *Dir) AppendLines(name string, lines []byte) error {
 	missing := !d.Exists(name)
 	f, torn, err := d.Append(name)
@@ -263,7 +263,7 @@ func (d *Dir) Write(name string, data []byte) (*Unsynced, error) {
 	return u, nil
 }
 
-// Sync makes the bytes durable; the name is after the next SyncDir of its folder.
+// Sync makes the bytes durable; the name becomes durable by the next SyncDir of its folder.
 func (u *Unsynced) Sync() error { return errors.Join(u.file.Sync(), u.close()) }
 
 // Drop removes the file.
@@ -290,8 +290,8 @@ func (d *Dir) CreateUnsynced(name string, data []byte) error {
 	return nil
 }
 
-// Together does steps that do not depend on each other, where the file system can at once, and
-// returns the errors of all.
+// Together does steps that do not depend on each other, at once if the file system can, and returns the errors
+// of all.
 func (d *Dir) Together(steps []func() error) error {
 	at, ok := d.FS.(AtOnce)
 	if !ok || len(steps) == 1 {

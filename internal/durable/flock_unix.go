@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lockFile takes the lock of an open file, and notes the holder in it unless that is "". The
-// file is closed when the lock is released, or where it is not taken.
+// lockFile takes the lock of an open file, and notes the holder in it unless that is "". The file is closed
+// when the lock is released, or if it is not taken.
 func lockFile(_ *os.Root, f *os.File, name, holder string) (unlock func() error, ok bool, err error) {
 	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {

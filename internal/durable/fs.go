@@ -5,10 +5,9 @@ import (
 	"io/fs"
 )
 
-// FS is the file system below a [Dir]: one folder, every name relative to it,
-// with forward slashes, and none of them able to lead out of it. Each method of
-// [Writer] and [File] is one step that a crash can come between; what the steps
-// promise after a power loss is in the package comment.
+// FS is the file system below a [Dir]: one folder, every name relative to it, with forward slashes,
+// and none of them able to lead out of it. Each method of [Writer] and [File] is one step; a crash
+// can come between any two. The package comment says which steps survive a power loss.
 //
 // [OpenDir] uses the operating system's; package durabletest has one that fails
 // or loses power at any step.
@@ -16,9 +15,8 @@ type FS interface {
 	Writer
 	// Tree is the folder for reading. To open a file of it never waits.
 	Tree() fs.FS
-	// TryLock takes the lock file of that name, making it where it is missing, and
-	// notes the holder in it unless that is "". ok is false when somebody alive
-	// holds it.
+	// TryLock takes the lock file of that name, making it if it is missing, and notes the holder in it unless
+	// that is "". ok is false if somebody alive holds it.
 	TryLock(name, holder string) (unlock func() error, ok bool, err error)
 	io.Closer
 }
@@ -33,8 +31,8 @@ type AtOnce interface {
 type Writer interface {
 	// Create makes a file that must not exist; the error matches fs.ErrExist if it does.
 	Create(name string) (File, error)
-	// Append opens a regular file for writing at its end, and makes it where it is missing. torn is
-	// true where its last byte does not end a line.
+	// Append opens a regular file for writing at its end, and makes it if it is missing. torn is true if its
+	// last byte does not end a line.
 	Append(name string) (f File, torn bool, err error)
 	Mkdir(name string) error
 	Rename(from, to string) error

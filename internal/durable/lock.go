@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// LockTimeout bounds the wait for a lock when neither the caller's context nor the
-// folder does.
+// LockTimeout bounds the wait for a lock if neither the caller's context nor the folder does.
 const LockTimeout = 10 * time.Second
 
-// lockPoll is how often a lock held by another process is tried again.
+// lockPoll is the time between two attempts to take a lock that another process holds.
 const lockPoll = 5 * time.Millisecond
 
-// maxHolder is in bytes: what a lock file says of its holder is one line.
+// maxHolder limits the bytes of a lock file, which has one line about its holder.
 const maxHolder = 4 << 10
 
 // BusyError says that a lock was held by someone alive for the whole wait.
@@ -39,10 +38,9 @@ type Lock struct {
 	key    string
 }
 
-// Lock takes the lock file of that name, making it where it is missing. The file
-// is never removed or renamed: two processes must always meet on the same one.
-// The system releases the lock of a process that dies. The wait ends with ctx or
-// after the timeout, with a *BusyError.
+// Lock takes the lock file of that name, making it if it is missing. The file is never removed or
+// renamed: two processes must always meet on the same one. The system releases the lock of a
+// process that dies. The wait ends with ctx or after the timeout, with a *BusyError.
 func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.LockTimeout, LockTimeout))
 	defer cancel()

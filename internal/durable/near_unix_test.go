@@ -78,8 +78,8 @@ func TestKeptFoldersChangeNothing(t *testing.T) {
 					data, err := d.ReadFile(name, durable.MaxText)
 					return fmt.Sprintf("%s, %v", data, err)
 				},
-				"stat":  func(d *durable.Dir) string { return said(d.Stat(name)) },
-				"lstat": func(d *durable.Dir) string { return said(d.Lstat(name)) },
+				"stat":  func(d *durable.Dir) string { return describe(d.Stat(name)) },
+				"lstat": func(d *durable.Dir) string { return describe(d.Lstat(name)) },
 				"list": func(d *durable.Dir) string {
 					list, err := d.ReadDir(name)
 					return fmt.Sprint(list, err)
@@ -93,15 +93,14 @@ func TestKeptFoldersChangeNothing(t *testing.T) {
 	}
 }
 
-func said(info fs.FileInfo, err error) string {
+func describe(info fs.FileInfo, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	return fmt.Sprint(info.Name(), info.Size(), info.Mode(), info.ModTime())
 }
 
-// TestReplacedFolders: a folder that is kept open and was replaced does not receive what belongs
-// in the new one.
+// TestReplacedFolders: a folder that is kept open and was replaced does not receive files of the new one.
 func TestReplacedFolders(t *testing.T) {
 	top := t.TempDir()
 	d := keeping(t, top)
@@ -177,7 +176,7 @@ func TestReplacedFolders(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPipeInPlaceOfAFolder: nothing waits for a pipe where a folder belongs.
+// TestPipeInPlaceOfAFolder: nothing waits for a pipe in the place of a folder.
 func TestPipeInPlaceOfAFolder(t *testing.T) {
 	top := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(top, "pipe"), 0o600); err != nil {

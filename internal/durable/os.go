@@ -21,7 +21,7 @@ type osFS struct {
 	root *os.Root
 	// near are the folders in it that are kept open; with nil, none are.
 	near *near
-	// file and dir are the permissions of what is made.
+	// file and dir are the permissions of new files and folders.
 	file, dir fs.FileMode
 }
 
@@ -49,11 +49,11 @@ func openDir(name string, with osFS) (*Dir, error) {
 	return NewDir(name, with), nil
 }
 
-// ErrOutside is the error for a folder that does not lie in the one it has to.
+// ErrOutside is the error for a folder that does not lie in the required one.
 var ErrOutside = errors.New("the folder lies elsewhere")
 
-// OpenDirIn opens an existing folder in another one, through which no link leads out while
-// it is opened either. path is what the Dir calls itself.
+// OpenDirIn opens an existing folder in another one, through which no link leads out while it is opened either.
+// path is the name of the Dir in errors.
 func OpenDirIn(root, rel, path string) (*Dir, error) {
 	around, err := os.OpenRoot(root)
 	if err != nil {
@@ -121,7 +121,7 @@ func (o osFS) open(name string, flags int) (f *os.File, err error) {
 }
 
 func (o osFS) Mkdir(name string) error {
-	o.near.forget(name) // the one of before no longer exists
+	o.near.forget(name) // the earlier one is gone
 	return o.at(name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
 }
 

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// MaxEntries bounds the listing of one folder: far above what a project of years has in
-// one, and few enough that a folder stuffed by a program costs a moment, not the memory.
+// MaxEntries bounds the listing of one folder: far above the number of files in one folder of a project of
+// years, and few enough that a folder stuffed by a program costs a moment, not the memory.
 const MaxEntries = 200_000
 
 // MaxText bounds the read of a document or a session of unknown size: more
 // than ten times the largest submission that is accepted by default.
 const MaxText = 64 << 20
 
-// maxRecorded bounds what a recorded size can raise MaxText to: the largest submission
-// that can be configured.
+// maxRecorded bounds the limit that follows from a recorded size: it is the largest submission that can be
+// configured.
 const maxRecorded = 1 << 30
 
-// TextLimit returns the limit for reading a text of which a size was recorded: MaxText, or
-// more where it was a larger one.
+// TextLimit returns the limit for reading a text of which a size was recorded: MaxText, or the size if it is
+// larger.
 func TextLimit(recorded int64) int64 { return max(MaxText, min(recorded, maxRecorded)) }
 
 // NotRegularError says that a name does not hold a regular file, so that to read it could
@@ -39,7 +39,7 @@ func (e *NotRegularError) Error() string {
 	return fmt.Sprintf("%s is %s, not a regular file", e.Name, e.Kind())
 }
 
-// Kind names what is there instead of a file.
+// Kind names the thing that is there instead of a file.
 func (e *NotRegularError) Kind() string {
 	switch {
 	case e.Mode.IsDir():
@@ -100,8 +100,8 @@ func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadFile(d.Tree(), name, limit)
 }
 
-// ReadFile reads a whole file as [Dir.ReadFile] does. fsys should come of a Dir: another
-// one may wait while a pipe is opened.
+// ReadFile reads a whole file as [Dir.ReadFile] does. fsys should be the Tree of a Dir: another one may wait
+// while a pipe is opened.
 func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(path.Clean(name))
 	if err != nil {
@@ -111,7 +111,7 @@ func ReadFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	return readRegular(f, name, limit)
 }
 
-// ReadHead reads at most limit bytes of a regular file; more says that it has more of them.
+// ReadHead reads at most limit bytes of a regular file; more is true if it has more of them.
 func ReadHead(fsys fs.FS, name string, limit int64) (data []byte, more bool, err error) {
 	f, err := fsys.Open(path.Clean(name))
 	if err != nil {
@@ -182,7 +182,7 @@ func regular(f fs.File, name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// readUpTo reads until the end, or limit bytes; size is what is expected.
+// readUpTo reads until the end, or limit bytes; size is the expected one.
 func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 	data := make([]byte, 0, min(size, limit)+512)
 	r = io.LimitReader(r, limit)
@@ -205,8 +205,8 @@ func readUpTo(r io.Reader, size, limit int64) ([]byte, error) {
 	}
 }
 
-// openQuietly opens something without waiting for it. What cannot be opened because of its
-// kind, as a socket, is told by that.
+// openQuietly opens something without waiting for it. The error for a thing that cannot be opened because of
+// its kind, for example a socket, names the kind.
 func openQuietly(name string, open func() (*os.File, error), stat func() (fs.FileInfo, error)) (*os.File, error) {
 	f, err := open()
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -10,7 +10,7 @@ type Stillness struct {
 	notes  *os.File
 }
 
-// Stillness returns that of a subfolder; nil where the system or the file system does not note all
+// Stillness returns the stillness of a subfolder; nil if the system or the file system does not note all
 // changes.
 func (d *Dir) Stillness(name string) *Stillness {
 	info, err := d.Stat(name)

@@ -14,7 +14,7 @@ var noting = []int64{0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x2FC12FC1, 0x0
 const noted = syscall.IN_CREATE | syscall.IN_MODIFY | syscall.IN_ATTRIB | syscall.IN_DELETE | syscall.IN_MOVED_FROM | syscall.IN_MOVED_TO |
 	syscall.IN_DELETE_SELF | syscall.IN_MOVE_SELF | syscall.IN_ONLYDIR
 
-// notesOf has the system note the changes in a folder; nil where it cannot.
+// notesOf has the system note the changes in a folder; nil if it cannot.
 func notesOf(folder string) *os.File {
 	var at syscall.Statfs_t
 	if syscall.Statfs(folder, &at) != nil || !slices.Contains(noting, int64(at.Type)) { //nolint:unconvert // its type differs by architecture

@@ -17,7 +17,7 @@ type Version struct {
 	identity
 }
 
-// identity is what the system knows of a file besides; the zero identity where it is not asked.
+// identity has the other facts that the system knows of a file; it is zero if the system is not asked.
 type identity struct {
 	device, file uint64
 	// altered is the time that the system notes for every change, and no program can set.

@@ -128,8 +128,8 @@ const internalHint = "this is a bug in bmad-mcp, and effects of the call may rem
 	"check the session with status before repeating anything; " +
 	"standard error of bmad-mcp, which hosts keep in their MCP logs, has the details"
 
-// Unexpected returns the error for a cause that only a bug of this program can have, such
-// as the value of a panic.
+// Unexpected returns the error for a cause that only a bug of this program can have, for example the value of a
+// panic.
 func Unexpected(cause any) *Error {
 	err, _ := cause.(error)
 	e := New(Internal, "internal error: %v", cause).WithHint(internalHint)
@@ -155,8 +155,8 @@ func OfDisk(err error) bool {
 	return false
 }
 
-// Hostile reports whether an error is about a file or folder that is not read because of
-// its kind or size, and what a person can do about it.
+// Hostile reports whether an error is about a file or folder that is not read because of its kind or size, and
+// returns the next step of a person.
 func Hostile(err error) (remedy lang.Text, ok bool) {
 	var kind *durable.NotRegularError
 	var size *durable.TooLargeError

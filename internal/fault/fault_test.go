@@ -44,7 +44,7 @@ func TestFromCallsErrorsOfTheDiskStorage(t *testing.T) {
 	}
 }
 
-// TestFromTellsTheDiskFromBugs: free space and permissions are looked at where they can help.
+// TestFromTellsTheDiskFromBugs: free space and permissions are looked at if they can help.
 func TestFromTellsTheDiskFromBugs(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error

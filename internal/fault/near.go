@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxNear is how many similar names a hint has.
+	// maxNear bounds the similar names in a hint.
 	maxNear = 3
 	// maxCompared bounds the length of names that are compared, and maxKnown their number.
 	maxCompared, maxKnown = 100, 50_000
@@ -92,7 +92,7 @@ func Distance(want, known string) (distance int, ok bool) {
 	return distance, distance <= limit
 }
 
-// letters is the set of a name's bytes, in which some share a place.
+// letters returns the set of a name's bytes, in which some share a place.
 func letters(s string) (set uint64) {
 	for i := range len(s) {
 		set |= 1 << (s[i] & 63)

@@ -1,5 +1,5 @@
-// Package golden compares what tests produce with files that are kept. Run a
-// package's tests with -args -update to rewrite its files, and read the diff.
+// Package golden compares the results of tests with files that are kept. Run a package's tests with -args
+// -update to rewrite its files, and read the diff.
 package golden
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// signs are what shows that a folder is worked in as one project: a repository, or the file
-// by which a language's tools recognize the top of a project.
+// signs are the files that show that a folder is worked in as one project: a repository, or the file by which a
+// language's tools recognize the top of a project.
 var signs = []string{
 	".git", ".hg", ".jj", "go.mod", "package.json", "deno.json", "Cargo.toml", "pyproject.toml", "setup.py", "requirements.txt",
 	"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "CMakeLists.txt", "Makefile", "composer.json", "Gemfile",
@@ -18,8 +18,8 @@ var signs = []string{
 }
 
 const (
-	// searchDepth and searchFolders bound the search for projects below a folder: where there
-	// are hundreds, naming a few is enough.
+	// searchDepth and searchFolders bound the search for projects below a folder: if there are hundreds, naming
+	// a few is enough.
 	searchDepth, searchFolders = 3, 500
 )
 

@@ -92,7 +92,7 @@ func (p *Project) withoutLinks(argument, given, local string) error {
 	return nil
 }
 
-// maxSiblings is how many names of a folder are compared with that of a missing file.
+// maxSiblings bounds the names of a folder that are compared with that of a missing file.
 const maxSiblings = 5000
 
 // names returns the names of the folders and regular files in a folder of the project, those
@@ -114,7 +114,7 @@ func (p *Project) names(folder string) []string {
 	return out
 }
 
-// TooLarge is the error for a document of more than the accepted size.
+// TooLarge returns the error for a document of more than the accepted size.
 func (p *Project) TooLarge(argument string, size int64) error {
 	return fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", argument, size, p.Config.MaxSubmission).
 		WithHint("shorten the document, or raise max_submission_bytes in %s", config.ProjectFile)

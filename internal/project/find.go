@@ -20,7 +20,7 @@ type Address struct {
 	Places []string
 	// Session is an id or a task name; empty means the project's only active session.
 	Session string
-	// Optional is true where the call can do without a session.
+	// Optional is true if the call can do without a session.
 	Optional bool
 }
 
@@ -49,7 +49,7 @@ func (f *Finder) path(a Address) (string, error) {
 	return "", unclear
 }
 
-// either names folders of which one is meant.
+// either names the folders one of which is meant.
 func either(folders []string) lang.Text {
 	out := lang.T("%s", folders[0])
 	for _, folder := range folders[1:] {
@@ -115,7 +115,7 @@ func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) 
 		return p, id, trouble
 	}
 	// A known project that no longer exists does not concern this call.
-	if p, id, err := f.search(ctx, f.remembered(), a.Session, true); p != nil || fails(err) {
+	if p, id, err := f.search(ctx, f.listKnown(), a.Session, true); p != nil || fails(err) {
 		return p, id, err
 	}
 	missing := fault.New(fault.NotFound, "no session has the id or task name %q", a.Session).
@@ -129,8 +129,8 @@ func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) 
 	return nil, "", missing
 }
 
-// fails reports whether an error ends a search: a session may be elsewhere than where it is
-// missing, or where nothing can be read.
+// fails reports whether an error ends a search: a session that is missing here may be elsewhere, and also one
+// whose folder cannot be read.
 func fails(err error) bool {
 	return err != nil && !fault.Is(err, fault.Storage) && !fault.Is(err, fault.NotFound)
 }
@@ -182,8 +182,8 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 	return found, foundID, nil
 }
 
-// lookIn opens the project in a folder if it has the session. A missing folder is skipped;
-// one that has the session and cannot be opened, because of its settings say, is an error.
+// lookIn opens the project in a folder if it has the session. A missing folder is skipped; one that has the
+// session and cannot be opened, for example because of its settings, is an error.
 func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
 	dir, err := f.OpenFolder(place)
 	if err != nil {
@@ -198,7 +198,7 @@ func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, strin
 	return p, id, err
 }
 
-// maxNames is how many task names an answer lists, the newest.
+// maxNames bounds the task names that an answer lists, the newest.
 const maxNames = 10
 
 // only finds the only active session of the project that a call is for.
@@ -237,8 +237,8 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
 }
 
-// candidates returns the active sessions of a project, at most maxNames. Where it has none, and
-// the call needs a session, any two: the state of an only one decides about the action.
+// candidates returns the active sessions of a project, at most maxNames. If it has none, and the call needs a
+// session, any two: the state of an only one decides about the action.
 func (p *Project) candidates(ctx context.Context, optional bool) (store.Page, error) {
 	q := store.Active()
 	q.Limit = maxNames

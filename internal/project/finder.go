@@ -24,7 +24,7 @@ type Memory interface {
 	Add(ctx context.Context, project string) error
 }
 
-// Options are what a Finder needs.
+// Options configure a Finder.
 type Options struct {
 	// OpenDir opens a project folder; durable.OpenDir if nil.
 	OpenDir func(name string) (*durable.Dir, error)
@@ -32,15 +32,14 @@ type Options struct {
 	Backend func(dir *durable.Dir) store.Backend
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
-	// Settings is where configuration comes from.
+	// Settings reads the configuration.
 	Settings config.Source
 	// Within are the roots that every project has to lie in; with none, a project may be
 	// anywhere.
 	Within []string
-	// Reach decides which folders may be opened where all calls are one caller's; with nil,
-	// Within alone does.
+	// Reach decides which folders may be opened if all calls are one caller's; with nil, Within alone does.
 	Reach *reach.Reach
-	// Language is the one of callers whose settings and objective name none.
+	// Language is that of callers whose settings and objective name none.
 	Language lang.Language
 }
 
@@ -65,7 +64,7 @@ func New(o Options) *Finder {
 		}
 		f.within = append(f.within, filepath.Clean(root))
 	}
-	f.settings.Confined = f.confined()
+	f.settings.Confined = f.isConfined()
 	return f
 }
 
@@ -89,15 +88,15 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn, language: f.language}, nil
 }
 
-// Language returns the one for a person who has written a text outside of every project.
+// Language returns the language for a person who has written a text outside of every project.
 func (f *Finder) Language(written string) lang.Language {
 	return lang.Choose(lang.Auto, written, f.language)
 }
 
-// openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it,
-// else where folders may be opened.
+// openOwn opens a configured folder of prompts or rubrics: anywhere if the person names it, else only among the
+// folders that may be opened.
 func (f *Finder) openOwn(name string) (*durable.Dir, error) {
-	if f.confined() {
+	if f.isConfined() {
 		if own, err := f.personNames(name); err != nil || !own {
 			return f.OpenFolder(name)
 		}
@@ -115,7 +114,7 @@ func (f *Finder) personNames(folder string) (bool, error) {
 // mayRead refuses a project whose settings name folders that are not served, unless the
 // person's own settings name them too.
 func (f *Finder) mayRead(cwd string, cfg config.Config) error {
-	if !f.confined() {
+	if !f.isConfined() {
 		return nil
 	}
 	for _, named := range []struct{ key, folder string }{{"prompts", cfg.Prompts}, {"rubrics", cfg.Rubrics}} {
@@ -150,7 +149,7 @@ func (f *Finder) mayName(key, name string) error {
 	return fault.New(fault.InvalidArgument, "%s: %s %q is not an existing folder", config.ProjectFile, key, name).WithHint("correct it; nothing was changed")
 }
 
-// FormTimeout is how long a form waits for the person, by their own settings.
+// FormTimeout returns the time for which a form waits for the person, by their own settings.
 func (f *Finder) FormTimeout() time.Duration {
 	own, err := f.settings.Load(nil)
 	if err != nil {
@@ -167,8 +166,8 @@ func (f *Finder) Remember(ctx context.Context, p *Project) error {
 	return f.known.Add(ctx, p.Dir.Path())
 }
 
-// remembered returns the known projects.
-func (f *Finder) remembered() []string {
+// listKnown returns the known projects.
+func (f *Finder) listKnown() []string {
 	if f.known == nil {
 		return nil
 	}
@@ -179,7 +178,7 @@ func (f *Finder) remembered() []string {
 // Without roots, all known projects.
 func (f *Finder) List() []string {
 	out := slices.Clone(f.within)
-	for _, project := range f.remembered() {
+	for _, project := range f.listKnown() {
 		if _, _, served := f.servedAs(project); (served || len(f.within) == 0) && !slices.Contains(out, project) {
 			out = append(out, project)
 		}
@@ -187,7 +186,7 @@ func (f *Finder) List() []string {
 	return out
 }
 
-// maxSome is how many projects an answer names.
+// maxSome bounds the projects that an answer names.
 const maxSome = 8
 
 // Some returns some of the projects below the roots, known ones first.
@@ -198,7 +197,7 @@ func (f *Finder) Some() []string {
 			out = append(out, project)
 		}
 	}
-	for _, project := range f.remembered() {
+	for _, project := range f.listKnown() {
 		_, rel, served := f.servedAs(project)
 		if rel == "." {
 			served = served && Is(project)

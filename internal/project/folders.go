@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
-// folders are those that may be opened.
+// folders are the folders that may be opened.
 type folders struct {
 	openDir func(name string) (*durable.Dir, error)
 	// within are the roots, without links, that every folder has to lie in; with none, and
@@ -23,8 +23,8 @@ type folders struct {
 	reach  *reach.Reach
 }
 
-// confined reports whether there are folders that may not be opened.
-func (f *folders) confined() bool { return f.reach != nil || len(f.within) > 0 }
+// isConfined reports whether there are folders that may not be opened.
+func (f *folders) isConfined() bool { return f.reach != nil || len(f.within) > 0 }
 
 // OpenFolder opens an existing folder if it may be served. The error matches
 // reach.ErrOutside or durable.ErrOutside if it may not.
@@ -55,16 +55,16 @@ func (f *folders) openReached(name string) (*durable.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !opened(dir, spot.Real()) {
+	if !isAt(dir, spot.Real()) {
 		_ = dir.Close() // nothing was written
 		return nil, &reach.Refusal{Folder: name}
 	}
 	return dir, nil
 }
 
-// opened reports whether an open folder is the one at a path without links: a link could
+// isAt reports whether an open folder is the one at a path without links: a link could
 // have come into that path after it was judged.
-func opened(dir *durable.Dir, real string) bool {
+func isAt(dir *durable.Dir, real string) bool {
 	if now, err := filepath.EvalSymlinks(real); err != nil || now != real {
 		return false
 	}
@@ -80,7 +80,7 @@ func opened(dir *durable.Dir, real string) bool {
 func (f *folders) servedAs(name string) (root, rel string, ok bool) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		real = name // nothing to open; the answer must not tell what exists
+		real = name // nothing to open; the answer must not show whether it exists
 	}
 	for _, root := range f.within {
 		if rel, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(rel) {
@@ -130,7 +130,7 @@ func (f *folders) open(cwd string) (*durable.Dir, error) {
 	return dir, nil
 }
 
-// outOfReach is the error for a folder that the caller may not use.
+// outOfReach returns the error for a folder that the caller may not use.
 func outOfReach(refused *reach.Refusal) error {
 	f := fault.New(fault.NotAllowed, "%w", refused)
 	if !refused.Why.Empty() {
@@ -143,7 +143,7 @@ func outOfReach(refused *reach.Refusal) error {
 	return f.WithHint("it works in the folders that the host has open, in projects with sessions and in folders that the person has added; the person can add this one, or a folder that holds their projects, in a terminal: bmad-mcp projects add %s", dir)
 }
 
-// quotedPath is a path as one types it in a shell.
+// quotedPath returns a path as one types it in a shell.
 func quotedPath(path string) string {
 	plain := func(r rune) bool {
 		return r > 0x7f || unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@%:,=~", r)

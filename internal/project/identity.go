@@ -48,7 +48,7 @@ func (p *Project) readID() string {
 }
 
 // EnsureID returns the id of the project, and gives it one if it has none that can be read: the
-// known one, by which the caller knows the project already, or where that is empty a new one. Of
+// known one, by which the caller knows the project already, or a new one if that is empty. Of
 // several processes that do this at once, all return the same. An existing id is never replaced.
 func (p *Project) EnsureID(ctx context.Context, known string) (string, error) {
 	if id := p.ID(); id != "" {

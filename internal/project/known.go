@@ -30,8 +30,7 @@ const (
 
 // knownList is the file's form.
 type knownList struct {
-	// Version is 2 where the folders are recorded without links; older files have them as
-	// callers named them.
+	// Version is 2 if the folders are recorded without links; older files have them as callers named them.
 	Version  int      `json:"version,omitempty"`
 	Projects []string `json:"projects"`
 }
@@ -67,7 +66,7 @@ func (k Known) Recorded() (folders []string, real bool) {
 
 // Add puts a project folder on the list.
 func (k Known) Add(ctx context.Context, project string) error {
-	project = resolved(project)
+	project = resolveLinks(project)
 	if k.Folder == "" {
 		return nil
 	}
@@ -88,12 +87,12 @@ func (k Known) Add(ctx context.Context, project string) error {
 // Remove takes a project folder off the list, and reports whether it was on it.
 func (k Known) Remove(ctx context.Context, project string) (removed bool, err error) {
 	list := k.List()
-	if !slices.Contains(list, project) && !slices.Contains(list, resolved(project)) {
+	if !slices.Contains(list, project) && !slices.Contains(list, resolveLinks(project)) {
 		return false, nil
 	}
 	err = k.change(ctx, func(list []string) []string {
 		return slices.DeleteFunc(list, func(have string) bool {
-			match := have == project || have == resolved(project)
+			match := have == project || have == resolveLinks(project)
 			removed = removed || match
 			return match
 		})
@@ -117,7 +116,7 @@ func (k Known) change(ctx context.Context, to func([]string) []string) error {
 	list := slices.Clone(before.Projects)
 	if before.Version < withoutLinks {
 		for i, project := range list {
-			list[i] = resolved(project)
+			list[i] = resolveLinks(project)
 		}
 	}
 	list = to(list)
@@ -131,8 +130,8 @@ func (k Known) change(ctx context.Context, to func([]string) []string) error {
 	return dir.Replace(knownFile, append(data, '\n'))
 }
 
-// resolved returns the path of a folder without links; that of a missing one as it is.
-func resolved(folder string) string {
+// resolveLinks returns the path of a folder without links; that of a missing one as it is.
+func resolveLinks(folder string) string {
 	if found, err := filepath.EvalSymlinks(folder); err == nil {
 		return found
 	}

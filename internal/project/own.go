@@ -39,8 +39,8 @@ func (p *Project) CheckPrompts(w *workflow.Definition) error {
 	return nil
 }
 
-// Generic lists the stages of a workflow for which there is no prompt and no rubric of their
-// own, built in or in the configured folders: those for the stage's kind serve.
+// Generic lists the stages of a workflow for which there is no prompt and no rubric of their own, built in or
+// in the configured folders: they use those for the stage's kind.
 func (p *Project) Generic(w *workflow.Definition) (byPrompt, byRubric []workflow.Stage) {
 	has := func(folder, name string) bool {
 		own, done, _, err := p.ownFolder(folder)
@@ -68,8 +68,7 @@ type Rubric struct {
 	// Path is the file's, Text its content as it was read.
 	Path string
 	Text []byte
-	// Brought is true where the project contains or names the folder, so that it is not
-	// the person's choice.
+	// Brought is true if the project contains or names the folder, so that it is not the person's choice.
 	Brought bool
 }
 

@@ -31,7 +31,7 @@ import (
 type Project struct {
 	Dir     *durable.Dir
 	Backend store.Backend
-	// Texts is where rounds are read: the backend, or the update that is under way.
+	// Texts reads the rounds: it is the backend, or the update that is under way.
 	Texts   store.Contents
 	Config  config.Config
 	prompts map[[2]string]prompts.Prompt // those read so far
@@ -44,13 +44,12 @@ type Project struct {
 	id       atomic.Pointer[string] // once it was read
 }
 
-// Language returns the one for a person who has written a text, such as the objective of a run.
+// Language returns the language for a person who has written a text, for example the objective of a run.
 func (p *Project) Language(written string) lang.Language {
 	return lang.Choose(p.Config.Language, written, p.language)
 }
 
-// DocumentLanguage returns the one for the documents of a run, whose person is spoken to in
-// another.
+// DocumentLanguage returns the language for the documents of a run, whose person is spoken to in another.
 func (p *Project) DocumentLanguage(objective string, spoken lang.Language) lang.Language {
 	return lang.Choose(p.Config.DocumentLanguage, objective, spoken)
 }

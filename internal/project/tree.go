@@ -18,11 +18,11 @@ const maxTree = 50000
 // of people and assistants.
 var notWork = []string{"node_modules", "vendor", "target", "dist", "build", "out", "coverage", "__pycache__", "venv"}
 
-// Fingerprint hashes path, size and modification time of the project's files, "" where that
-// fails. Hidden folders, the output of tools and documents, which maps files to the time when
-// they were first handed in, do not count: writing a report does not change the work. same
-// is the fingerprint that was taken at the time last if nothing has changed since: documents
-// handed in only after it counted as work then.
+// Fingerprint hashes path, size and modification time of the project's files, "" if that fails.
+// Hidden folders, the output of tools and documents, which maps files to the time when they were
+// first handed in, do not count: writing a report does not change the work. same is the fingerprint
+// that was taken at the time last if nothing has changed since: documents handed in only after it
+// counted as work then.
 func (p *Project) Fingerprint(documents map[string]time.Time, last time.Time) (now, same string) {
 	sum, before, n := sha256.New(), sha256.New(), 0
 	err := fs.WalkDir(p.Dir.Tree(), ".", func(name string, d fs.DirEntry, err error) error {

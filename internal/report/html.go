@@ -35,7 +35,7 @@ var shell = template.Must(template.New("report").Parse(`<!doctype html>
 </html>
 `))
 
-// HTML is the report as one file that stands by itself.
+// HTML returns the report as one file that stands by itself.
 func HTML(s *workflow.Session, found workflow.Verification, l lang.Language) (string, error) {
 	sum := sha256.Sum256([]byte(style))
 	var b strings.Builder

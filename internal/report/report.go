@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxCell is how much of a text a cell of a table shows, in bytes.
+// maxCell bounds the text that a cell of a table shows, in bytes.
 const maxCell = 600
 
 // page is a report while it is written.
@@ -31,16 +31,16 @@ type page struct {
 	mark string
 }
 
-// Markdown is the report on a session. found is the result of checking its history.
+// Markdown returns the report on a session. found is the result of checking its history.
 func Markdown(s *workflow.Session, found workflow.Verification, l lang.Language) string {
 	return unmentioned.Replace("# " + l.Say("Run: %s", cell(s.TaskName)) + "\n\n" + body(s, found, l, "##"))
 }
 
-// unmentioned keeps GitHub, which looks at the text after Markdown has resolved its escapes, from
-// telling people of the report, and from closing issues by it.
+// unmentioned keeps GitHub, which reads the text after Markdown has resolved its escapes, from notifying people
+// that the report names, and from closing issues.
 var unmentioned = strings.NewReplacer("@", "@&#8203;", `\#`, `\#&#8203;`, "GH-", "GH&#8203;-", "gh-", "gh&#8203;-")
 
-// body is the report without its title.
+// body returns the report without its title.
 func body(s *workflow.Session, found workflow.Verification, l lang.Language, mark string) string {
 	p := &page{Language: l, s: s, w: s.Definition(), found: found.In(l), mark: mark}
 	p.facts()
@@ -54,7 +54,7 @@ func body(s *workflow.Session, found workflow.Verification, l lang.Language, mar
 	return strings.TrimRight(p.String(), "\n") + "\n"
 }
 
-// cell makes a text that others wrote safe in a line of Markdown, and visible as it is.
+// cell makes a text of others safe in a line of Markdown, and its hidden characters visible.
 func cell(text string) string {
 	text = visible.Line(visible.Clip(strings.Join(strings.Fields(text), " "), maxCell))
 	var b strings.Builder
@@ -67,13 +67,13 @@ func cell(text string) string {
 	return unlinked.Replace(b.String())
 }
 
-// begins matches what makes an item of a list, or a rule, of the line that a text begins.
+// begins matches the start of a text whose line would become an item of a list, or a rule.
 var begins = pattern.New(`^([0-9]*)([-+.)])`)
 
 // unlinked keeps addresses from becoming links.
 var unlinked = strings.NewReplacer("://", `\://`, "www.", `www\.`)
 
-// table writes a section with a table; nothing without rows.
+// table writes a section with a table, if there are rows.
 func (p *page) table(title string, header []string, rows [][]string) {
 	if len(rows) == 0 {
 		return
@@ -127,10 +127,10 @@ func (p *page) facts() {
 	fmt.Fprintln(&p.Builder)
 }
 
-// plain is an id of a file, such as scored_ready, for people.
+// plain returns an id of a file, for example scored_ready, for people.
 func (p *page) plain(id string) string { return cell(strings.ReplaceAll(p.Word(id), "_", " ")) }
 
-// stage is the label of a stage; its id where the workflow does not have it.
+// stage returns the label of a stage, or its id if the workflow does not have it.
 func (p *page) stage(id workflow.StageID) string {
 	if st, ok := p.w.Stage(id); ok {
 		return cell(st.Label)
@@ -167,14 +167,14 @@ func (p *page) rounds() {
 	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"), p.Say("Audited"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
 }
 
-// decided returns the decisions of the history that a test accepts.
-func (p *page) decided(test func(*workflow.Grant) bool) []workflow.Step {
+// grantSteps returns the steps with decisions of the history that a test accepts.
+func (p *page) grantSteps(test func(*workflow.Grant) bool) []workflow.Step {
 	return slices.DeleteFunc(p.s.Steps(p.found), func(e workflow.Step) bool { return e.Grant == nil || !test(e.Grant) })
 }
 
 func (p *page) decisions() {
 	var rows [][]string
-	for _, e := range p.decided(func(*workflow.Grant) bool { return true }) {
+	for _, e := range p.grantSteps(func(*workflow.Grant) bool { return true }) {
 		by := fmt.Sprintf("%s (%s)", cell(string(e.Grant.Channel)), cell(string(e.Grant.Assurance)))
 		if e.Unvouched {
 			by = p.Say("unvouched: says %s", cell(string(e.Grant.Channel)))
@@ -188,17 +188,17 @@ func (p *page) decisions() {
 	p.table(p.Say("Decisions"), []string{p.Say("When"), p.Say("Stage"), p.Say("Decision"), p.Say("By"), p.Say("Their words")}, rows)
 }
 
-// risks lists what a person let go on although its gate had not.
+// risks lists the rounds that a person let pass even if their gates had not.
 func (p *page) risks() {
 	var rows [][]string
-	for _, e := range p.decided(func(g *workflow.Grant) bool { return g.Decision == workflow.DecisionOverride }) {
+	for _, e := range p.grantSteps(func(g *workflow.Grant) bool { return g.Decision == workflow.DecisionOverride }) {
 		result := cmp.Or(p.plain(string(e.Verdict)), number(e.Score))
 		rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), result, cell(e.Grant.Feedback)})
 	}
 	p.table(p.Say("Accepted risks"), []string{p.Say("When"), p.Say("Stage"), p.Say("Result"), p.Say("Reason")}, rows)
 }
 
-// findings lists those of reports, each with how it was closed.
+// findings lists the findings of reports, each with the way in which it was closed.
 func (p *page) findings() {
 	fixes := map[string]string{}
 	for _, st := range p.w.Stages {
@@ -221,7 +221,7 @@ func (p *page) findings() {
 	p.table(p.Say("Findings"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Severity"), p.Say("Problem"), p.Say("Status"), p.Say("How it was closed")}, rows)
 }
 
-// requests lists the comments of people on drafts, each with what became of it.
+// requests lists the comments of people on drafts, each with its fate.
 func (p *page) requests() {
 	var rows [][]string
 	for _, st := range p.w.Stages {

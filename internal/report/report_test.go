@@ -20,7 +20,7 @@ import (
 
 const hostile = "a | b\n# <script>alert(1)</script> [x](javascript:alert(1)) ![i](http://x/i.png) `c` *b* \u202e&amp; https://evil.example"
 
-// story is a run with everything that a report tells of.
+// story returns a run with everything that a report tells of.
 func story(text string) *workflow.Session {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	s := workflow.Default().NewSession("id", text, "/p", "test", at)
@@ -56,7 +56,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: what others wrote is text in a report, in Markdown and in HTML.
+// TestHostileTexts: words of others are text in a report, in Markdown and in HTML.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	found := workflow.Verification{Status: workflow.ChainChanged, Problem: hostile}

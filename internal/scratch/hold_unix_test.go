@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSweep: the folder of a run that was killed goes at the next one; that of one that is under
-// way, and what is not of tests, stay.
+// TestSweep: the folder of a run that was killed goes at the next one; that of one that is under way, and files
+// not of tests, stay.
 func TestSweep(t *testing.T) {
 	in := t.TempDir()
 	if folder := os.Getenv("SCRATCH_KILLED"); folder != "" {

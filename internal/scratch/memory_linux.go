@@ -2,14 +2,14 @@ package scratch
 
 import "syscall"
 
-// memory is where Linux keeps files in memory, for everyone.
+// memory is the folder whose files Linux keeps in memory, for everyone.
 const memory = "/dev/shm"
 
 const (
 	// magic tells a file system in memory from others, and noExec that nothing in it can be
 	// started, as containers have it; the kernel's names are TMPFS_MAGIC and ST_NOEXEC.
 	magic, noExec = 0x01021994, 0x8
-	// room is what is free at least; a container has less as a rule.
+	// room is the least free space; a container has less as a rule.
 	room = 1 << 30
 )
 

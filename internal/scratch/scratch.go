@@ -1,7 +1,7 @@
-// Package scratch gives tests room: it keeps what they write in memory, and lets garbage lie longer. Most tests make a project and a home of a few
-// dozen files, and a disk that makes room for thousands of them costs half of the time. What a disk
-// does to a write is tried on a simulated one (durable/durabletest) and on a real small one (the
-// engine's TestDiskTrouble).
+// Package scratch gives tests room: it keeps the files that they write in memory, and lets garbage lie longer. Most
+// tests make a project and a home of a few dozen files, and a disk that makes room for thousands of them costs half
+// of the time. The effects of a disk on a write are tried on a simulated one (durable/durabletest) and on a real
+// small one (the engine's TestDiskTrouble).
 package scratch
 
 import (
@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// disk is where temporary folders are outside memory.
+// disk is the folder for temporary ones outside memory.
 var disk = os.TempDir()
 
 // garbage is how much garbage there may be for each byte in use, in percent. The tests and the
 // programs that they start use little, so that by default a third of their time is collecting it.
 const garbage = 400
 
-// name is what the folders of tests begin with.
+// name is the beginning of the names of the folders of tests.
 const name = "bmad-mcp-scratch-"
 
 // Run runs the tests of a package, as m.Run does, between Enter and its end.
@@ -30,10 +30,10 @@ func Run(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// Enter gives the tests of a package a folder for all their temporary ones, in memory where the
-// system offers that, and sentences in English. A TMPDIR or GOGC that is set is respected; by these
-// the processes that tests start do the same. It returns what ends that. A run that was interrupted
-// leaves its folder, which the next one removes.
+// Enter gives the tests of a package a folder for all their temporary ones, in memory if the system
+// offers that, and sentences in English. A TMPDIR or GOGC that is set is respected; by these the
+// processes that tests start do the same. It returns a function that removes the folder. A run that
+// was interrupted leaves its folder, which the next one removes.
 func Enter() (leave func()) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
@@ -42,7 +42,7 @@ func Enter() (leave func()) {
 	for _, variable := range []string{"LC_ALL", "LC_MESSAGES", "LANGUAGE"} {
 		setenv(variable, "")
 	}
-	setenv("LANG", "C.UTF-8") // the person's own is not what the tests expect
+	setenv("LANG", "C.UTF-8") // the tests do not expect the person's own
 	in := memory
 	if os.Getenv("TMPDIR") != "" || !roomy(memory) {
 		in = disk

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Run(m)) }
 
-// TestPlaces: temporary folders are in memory where Run has put them there, and Dir is not.
+// TestPlaces: temporary folders are in memory if Run has put them there, and Dir is not.
 func TestPlaces(t *testing.T) {
 	kept := Dir(t)
 	if filepath.Dir(kept) != filepath.Clean(Disk()) {

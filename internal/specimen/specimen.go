@@ -1,8 +1,9 @@
-// Package specimen writes documents of any size, for the benchmarks of what reads documents.
+// Package specimen writes documents of any size, for benchmarks of code that reads documents.
 //
-// A document has what people write into theirs: headings, paragraphs, lists, requirements,
-// stories with their criteria, tables and code. Its sentences come from a seed, so that two
-// documents of different seeds have little in common, and the same seed gives the same bytes.
+// A document has the parts that people write into theirs: headings, paragraphs, lists,
+// requirements, stories with their criteria, tables and code. Its sentences come from a seed, so
+// that two documents of different seeds have little in common, and the same seed gives the same
+// bytes.
 package specimen
 
 import (
@@ -17,13 +18,13 @@ func Repeated(size int) string {
 	return "# PRD\n\n" + strings.Repeat(sentence, max(1, size/len(sentence))) + "\n"
 }
 
-// English is a document without two sentences alike.
+// English returns a document without two sentences alike.
 func English(seed uint64, size int) string { return english.write(seed, size) }
 
 // Chinese is its counterpart in Chinese.
 func Chinese(seed uint64, size int) string { return chinese.write(seed, size) }
 
-// Report is a document followed by the block of a report that passes: a check, no findings, and a
+// Report returns a document followed by the block of a report that passes: a check, no findings, and a
 // row for each criterion in owed, with evidence of its own.
 func Report(document string, owed []string) string {
 	type row struct {
@@ -44,7 +45,7 @@ func Report(document string, owed []string) string {
 	return document + "\n\n```json\n" + string(data) + "\n```\n"
 }
 
-// language has the words of sentences, each list a place in them, and what stands around them.
+// language has the words of sentences, each list for a place in them, and the text around them.
 type language struct {
 	sentence, story, criterion string // formats, filled from the lists in their order
 	places                     [][]string
@@ -102,7 +103,7 @@ func (w *writer) fill(format string) string {
 	return out
 }
 
-// next is a step of splitmix64.
+// next returns a step of splitmix64.
 func (w *writer) next() uint64 {
 	w.state += 0x9e3779b97f4a7c15
 	z := w.state

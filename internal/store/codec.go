@@ -13,7 +13,7 @@ import (
 // Encode returns the stored form of a session: indented JSON with a stable order of keys.
 func Encode(s *workflow.Session) ([]byte, error) { return workflow.MarshalIndent(s) }
 
-// byteOrderMark is what some editors begin a file with.
+// byteOrderMark is the text with which some editors begin a file.
 var byteOrderMark = []byte("\ufeff")
 
 // Decode reads the stored form. path is for the error, which names the problem
@@ -74,13 +74,13 @@ func formatOf(data []byte, s *workflow.Session, err error) int {
 	var format struct {
 		Version int `json:"version"`
 	}
-	_ = json.Unmarshal(data, &format) // 0 where it is not JSON at all
+	_ = json.Unmarshal(data, &format) // 0 if it is not JSON at all
 	return format.Version
 }
 
 var fixFile = lang.T("fix the file in an editor; it was left as it is, and the other sessions are not affected")
 
-// unreadable is the error for a file that is not JSON, or not a session.
+// unreadable returns the error for a file that is not JSON, or not a session.
 func unreadable(data []byte, path string, err error) error {
 	offset, problem := faultIn(data, err)
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -90,7 +90,7 @@ func unreadable(data []byte, path string, err error) error {
 	return fault.New(fault.Storage, "session file %s is not readable: line %d, column %d: %s", path, line, column, problem).WithHint("%s", fixFile)
 }
 
-// invalid is the error for a file with a value that no session has under that key.
+// invalid returns the error for a file with a value that no session has under that key.
 func invalid(data []byte, path, key, value string) error {
 	line, column := position(data, offsetOf(data, key))
 	return fault.New(fault.Storage, "session file %s has no valid %q: %q (line %d, column %d)", path, key, value, line, column).WithHint("%s", fixFile)

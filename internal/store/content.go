@@ -10,11 +10,10 @@ import (
 // Folder holds the state of all runs of a project, relative to it.
 const Folder = ".bmad-task"
 
-// SessionPath returns where a session is stored, relative to the project.
+// SessionPath returns the path of a session, relative to the project.
 func SessionPath(sessionID string) string { return Folder + "/session-" + sessionID + ".json" }
 
-// RunFolder returns the folder of what runs without a host keep of a session, relative to the
-// project.
+// RunFolder returns the folder for the records of runs without a host of a session, relative to the project.
 func RunFolder(sessionID string) string { return Folder + "/runs/" + sessionID }
 
 // ContentFolder returns the folder of a session's texts, relative to the project.
@@ -33,8 +32,8 @@ func StatOf(text []byte) Stat {
 	return Stat{Exists: true, Size: int64(len(text)), SHA256: workflow.Hash(text)}
 }
 
-// ContentPath returns where a text belongs, relative to the project; n > 0
-// distinguishes texts of one kind and moment.
+// ContentPath returns the path of a text, relative to the project; n > 0 distinguishes texts of one kind and
+// moment.
 func ContentPath(sessionID string, t Text, n int) string {
 	stamp := t.At.UTC().Format("20060102T150405.000Z")
 	if n > 0 {
@@ -43,7 +42,7 @@ func ContentPath(sessionID string, t Text, n int) string {
 	return fmt.Sprintf("%s/%s_%s_%s.md", ContentFolder(sessionID), t.Stage, t.Kind, stamp)
 }
 
-// MissingContent is the error for a reference whose text is gone.
+// MissingContent returns the error for a reference whose text is gone.
 func MissingContent(ref workflow.ContentRef, cause error) error {
 	e := fault.New(fault.Storage, "the file %q that the session refers to cannot be read", ref.FilePath)
 	e.Err = cause

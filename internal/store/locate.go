@@ -16,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// faultIn returns where a text is not a session, and why. A mistake in the JSON counts
-// before a value of the wrong type, wherever it is.
+// faultIn returns the place at which a text is not a session, and the reason. A mistake in the JSON counts before
+// a value of the wrong type, wherever it is.
 func faultIn(data []byte, err error) (offset int64, problem lang.Text) {
 	var syntax *json.SyntaxError
 	if errors.As(json.Unmarshal(data, new(json.RawMessage)), &syntax) {
@@ -32,10 +32,10 @@ func faultIn(data []byte, err error) (offset int64, problem lang.Text) {
 	switch {
 	case errors.As(err, &moment):
 		found = lang.T("%q", moment.Value)
-	case misfit.JSONKind == '0' && misfit.JSONValue != nil: // such as 1.5 for a whole number
+	case misfit.JSONKind == '0' && misfit.JSONValue != nil: // for example 1.5 for a whole number
 		found = lang.T("%s", misfit.JSONValue)
 	}
-	return misfit.ByteOffset, lang.T("%s holds %s, want %s", keyPath(misfit.JSONPointer), found, wanted(misfit.GoType))
+	return misfit.ByteOffset, lang.T("%s holds %s, want %s", keyPath(misfit.JSONPointer), found, typeName(misfit.GoType))
 }
 
 // keyPath names a value for people: "stages.po.status", "history[1].at".
@@ -64,8 +64,8 @@ var kindName = map[jsontext.Kind]lang.Text{
 	'"': lang.T("a text"), '0': lang.T("a number"), '{': lang.T("an object"), '[': lang.T("a list"),
 }
 
-// wanted names what a type takes, for people.
-func wanted(t reflect.Type) lang.Text {
+// typeName returns the name of a type's values for people, for example "a list".
+func typeName(t reflect.Type) lang.Text {
 	if t == reflect.TypeFor[time.Time]() {
 		return lang.T(`a time such as "2026-01-02T15:04:05Z"`)
 	}
@@ -84,7 +84,7 @@ func wanted(t reflect.Type) lang.Text {
 	return lang.T("an object")
 }
 
-// offsetOf returns where the value of a key of the outermost object begins; 0 without such a key.
+// offsetOf returns the offset of the value of a key of the outermost object; 0 without such a key.
 func offsetOf(data []byte, key string) int64 {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if _, err := dec.Token(); err != nil {

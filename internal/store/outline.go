@@ -25,9 +25,9 @@ type outline struct {
 	Revision     int              `json:"revision"`
 }
 
-// DecodeSummary reads of the stored form what a list shows, at a small part of the price of
-// [Decode]. All of the text has to be JSON; the records of stages and the history are not looked
-// at. An error is that of Decode.
+// DecodeSummary reads from the stored form the summary that lists show, at a small part of the
+// price of [Decode]. All of the text has to be JSON; the records of stages and the history are not
+// looked at. An error is that of Decode.
 func DecodeSummary(data []byte, path string) (workflow.Summary, error) {
 	var o outline
 	err := workflow.Unmarshal(bytes.TrimPrefix(data, byteOrderMark), &o)
@@ -54,7 +54,7 @@ const maxWorkflows = 100
 // one of a few.
 var checked = recent.New[string, []workflow.StageID](maxWorkflows)
 
-// stagesOf returns the stages of the definition in a session; none where it is not valid.
+// stagesOf returns the stages of the definition in a session; none if it is not valid.
 func stagesOf(definition jsontext.Value) []workflow.StageID {
 	if known, ok := checked.Get(string(definition)); ok {
 		return known

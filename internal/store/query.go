@@ -17,7 +17,7 @@ type Query struct {
 	States []workflow.State
 	// Text asks for sessions whose task name or objective contains it, in any case.
 	Text string
-	// Limit is the length of a page; 0 for no limit.
+	// Limit is the length of a page; 0 sets none.
 	Limit int
 	// After is the Next of the page before; empty for the first one.
 	After string
@@ -32,7 +32,7 @@ func Active() Query {
 // Page is a part of a list, the sessions changed last first.
 type Page struct {
 	Sessions []workflow.Summary
-	// Next asks for the page after this one; empty where there is none.
+	// Next asks for the page after this one; it is empty if this is the last.
 	Next string
 	// Total counts the sessions that the query selects on all pages, Active those of them
 	// that are active.
@@ -98,7 +98,7 @@ func (l Listing) Page(q Query) (Page, error) {
 	return page, nil
 }
 
-// selects reports whether a session is asked for; the text of q is in lower case.
+// selects reports whether the query asks for a session; the text of q is in lower case.
 func (q Query) selects(s *workflow.Summary) bool {
 	switch {
 	case q.Stage != "" && s.CurrentStage != q.Stage:
@@ -109,8 +109,8 @@ func (q Query) selects(s *workflow.Summary) bool {
 	return strings.Contains(strings.ToLower(s.TaskName), q.Text) || strings.Contains(strings.ToLower(s.Objective), q.Text)
 }
 
-// cursor is the place of a session in a list. It says when the session was changed and not
-// how many come before it, so that a page neither repeats nor loses one when others change.
+// cursor is the place of a session in a list. It says when the session was changed and not how many come before
+// it, so that a page neither repeats nor loses one if others change.
 type cursor struct {
 	changed time.Time
 	id      string

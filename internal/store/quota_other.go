@@ -4,5 +4,5 @@ package store
 
 import "syscall"
 
-// errQuota is what a user over quota gets: ERROR_DISK_QUOTA_EXCEEDED of Windows.
+// errQuota is the error for a user over quota: ERROR_DISK_QUOTA_EXCEEDED of Windows.
 const errQuota = syscall.Errno(1295)

@@ -4,5 +4,5 @@ package store
 
 import "syscall"
 
-// errQuota is what a user over quota gets.
+// errQuota is the error for a user over quota.
 const errQuota = syscall.EDQUOT

@@ -1,7 +1,7 @@
 // Package store keeps sessions and the large texts they refer to.
 //
-// [Backend] is what a store offers. Package filestore is the one on disk; package storetest has one in
-// memory, and the suite that each has to pass.
+// A store implements [Backend]. Package filestore is the one on disk; package storetest has one in memory, and
+// the suite that each has to pass.
 //
 // # Invariants
 //
@@ -41,12 +41,11 @@ type Sessions interface {
 	Get(ctx context.Context, id string) (*workflow.Session, error)
 	// Find returns the id for an id or a task name.
 	Find(ctx context.Context, ref string) (id string, err error)
-	// All lists all sessions. What has not changed since it was listed before is not read again.
+	// All lists all sessions. A file that has not changed since the last list is not read again.
 	All(ctx context.Context) (Listing, error)
-	// Update is the only way to change a session: change runs at most once, on a fresh copy
-	// under the session's lock, and what it leaves is stored with the next revision. Inside,
-	// texts are put and read through tx alone. An error of change is returned as it is and
-	// stores nothing.
+	// Update is the only way to change a session: change runs at most once, on a fresh copy under
+	// the session's lock, and the result is stored with the next revision. Inside, texts are put
+	// and read through tx alone. An error of change is returned as it is and stores nothing.
 	Update(ctx context.Context, id string, change Change) (*workflow.Session, error)
 }
 
@@ -59,15 +58,15 @@ type Tx interface {
 	// Put keeps texts of the session and returns a reference for each, in order. They are
 	// durable before the session refers to them, and dropped if nothing is stored.
 	Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, error)
-	// OnFailure notes how to take back what was done elsewhere for the change. If nothing is
-	// stored these run under the lock, the last one first.
+	// OnFailure registers a function that undoes a step made elsewhere for the change. If nothing is stored,
+	// these functions run under the lock, the last one first.
 	OnFailure(undo func())
 }
 
 // Recent knows which sessions were changed last.
 type Recent interface {
-	// Latest lists sessions, among them the n readable ones that were changed last, at a cost
-	// that hardly grows with how many there are. It has no more of them than are known already.
+	// Latest lists sessions, among them the n readable ones that were changed last, at a cost that hardly grows
+	// with their number. If more sessions are known already, it has those too.
 	Latest(ctx context.Context, n int) (Listing, error)
 	// TaskNames returns the task names in use, at a like cost.
 	TaskNames(ctx context.Context) ([]string, error)
@@ -81,7 +80,7 @@ type Contents interface {
 	Stat(ctx context.Context, ref workflow.ContentRef) (Stat, error)
 }
 
-// Stat is what a store has behind a reference; the zero Stat where the text is gone.
+// Stat describes the text behind a reference; it is zero if the text is gone.
 type Stat struct {
 	Exists bool
 	Size   int64
@@ -92,10 +91,10 @@ type Stat struct {
 type Raw interface {
 	// Stored returns the stored form of a session, byte for byte, readable or not.
 	Stored(ctx context.Context, id string) ([]byte, error)
-	// StoredHash returns the hash of the stored form. That of a session that was listed is known.
+	// StoredHash returns the hash of the stored form. If the session was listed, the hash is known.
 	StoredHash(ctx context.Context, id string) (string, error)
-	// Confirm makes durable what can be seen of a session: the process that stored it may
-	// have died before it had done so.
+	// Confirm makes the visible state of a session durable: the process that stored it may have died before it
+	// had done so.
 	Confirm(ctx context.Context, id string) error
 }
 
@@ -112,7 +111,7 @@ type Text struct {
 type Names struct {
 	// Candidate returns the n-th choice, counted from 0; the choices never run out.
 	Candidate func(n int) string
-	// Taken reports a name that must not be given out though no session has it; it may be nil.
+	// Taken reports whether a name must not be given out even if no session has it; it may be nil.
 	Taken func(name string) bool
 }
 
@@ -123,9 +122,9 @@ type Broken struct {
 	Err  error
 }
 
-// FirstFree returns the number of the first candidate for which taken is false,
-// in a logarithmic number of probes: numbers are given out from 0 up, so that the
-// taken ones have no gap. Where they have one, some later free number is returned.
+// FirstFree returns the number of the first candidate for which taken is false, in a logarithmic
+// number of probes: numbers are given out from 0 up, so that the taken ones have no gap. If they
+// have one, some later free number is returned.
 func FirstFree(taken func(n int) bool) int {
 	if !taken(0) {
 		return 0
@@ -144,8 +143,8 @@ func FirstFree(taken func(n int) bool) int {
 	return high
 }
 
-// NotFound is the error for an unknown id or name. names are the task names that there are, as
-// far as they are known.
+// NotFound returns the error for an unknown id or name. names are the task names that there are, as far as they
+// are known.
 func NotFound(ref string, names ...string) error {
 	return fault.New(fault.NotFound, "no session has the id or task name %q", ref).
 		WithHint("status without a session lists them (in a terminal: bmad-mcp sessions)").Suggest(ref, names)

@@ -158,8 +158,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzDecodeSummary: a list shows of a session exactly what the session shows of itself. It may
-// show one that is damaged deep inside, and refuses nothing that can be used.
+// FuzzDecodeSummary: a list shows of a session exactly the values that the session has. It may show one that is
+// damaged deep inside, and refuses nothing that can be used.
 func FuzzDecodeSummary(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/sessions/v*/session-*.json")
 	if err != nil || len(files) == 0 {

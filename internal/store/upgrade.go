@@ -7,9 +7,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// upgrade fills in what a session of format 0, written by the Node server, states in
-// another way: the stage of a saved artifact follows only from its file name. The engine
-// takes over the document of the current stage, since it can store it.
+// upgrade fills in the facts that a session of format 0, written by the Node server, states in
+// another form: the stage of a saved artifact follows only from its file name. The engine takes
+// over the document of the current stage, since it can store it.
 func upgrade(s *workflow.Session) {
 	for i, name := range s.Artifacts {
 		s.Artifacts[i] = slashes(name)

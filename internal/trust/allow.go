@@ -47,7 +47,7 @@ type Allowance struct {
 	Project string `json:"project"`
 	// Kind is one of Kinds.
 	Kind string `json:"kind"`
-	// Text tells people what it is: the command, the path of the rubric or script, or the address.
+	// Text describes it to people: the command, the path of the rubric or script, or the address.
 	Text string `json:"text"`
 	// SHA256 is the hash of the content, which alone decides what is allowed. That of a
 	// command or an address is computed here, whatever a caller passes.
@@ -56,8 +56,8 @@ type Allowance struct {
 	// ProjectID is the mark of the project where it was allowed, for kinds that run files of
 	// the project; "" if an older version recorded it. It is set here.
 	ProjectID string `json:"project_id,omitempty"`
-	// Files is true where the files that a command names were recorded with it, as KindScript:
-	// one without a record is newer than the allowance.
+	// Files is true if the files that a command names were recorded with it, as KindScript: one without a
+	// record is newer than the allowance.
 	Files bool `json:"files,omitempty"`
 }
 
@@ -74,7 +74,7 @@ func (a Allowance) normal() Allowance {
 	return a
 }
 
-// check returns why an allowance is not valid.
+// check returns an error if an allowance is not valid.
 func (a Allowance) check() error {
 	digest, err := hex.DecodeString(a.SHA256)
 	switch {

@@ -198,7 +198,7 @@ func TestSymlinkedProject(t *testing.T) {
 	if f.Allowed(a) || f.Allowed(direct) {
 		t.Error("another project took its place and is allowed")
 	}
-	// What was allowed in a project that is gone can be taken back by the path it was known by.
+	// What was allowed in a project that is gone can be taken back by its former path.
 	if err := os.Remove(project); err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (c Checkpoints) elsewhere(signer workflow.Signer, project, id, file string)
 // Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces
 // those of other folders that the session has left.
 func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
-	return u.created(func(d dir) error {
+	return u.withFolder(func(d dir) error {
 		return CheckpointsIn(d.Dir).Write(ctx, signer, resolve(project), id, c, left...)
 	})
 }
@@ -241,8 +241,8 @@ type Forgotten struct {
 	Why string
 }
 
-// Forget finds checkpoints from before a time whose session is gone: gone reports that of
-// a session of a project, by its real path. With apply it removes them.
+// Forget finds checkpoints from before a time whose session is gone: gone reports that for a session of a
+// project, by its real path. With apply it removes them.
 func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
 	err = u.existing(func(d dir) error {
 		out, err = CheckpointsIn(d.Dir).forget(ctx, before, gone, apply)
@@ -277,7 +277,7 @@ func (c Checkpoints) forget(ctx context.Context, before time.Time, gone func(pro
 	return out, err
 }
 
-// superfluous returns why a file below the folder may go; "" where it may not.
+// superfluous returns the reason why a file below the folder may go; "" if it may not.
 func (c Checkpoints) superfluous(name string, e fs.DirEntry, before time.Time, gone func(project, id string) bool) (size int64, why string) {
 	info, err := e.Info()
 	if err != nil || info.Size() > maxCheckpoint || !info.ModTime().Before(before) {

@@ -72,7 +72,7 @@ func TestCheckpointsGoForward(t *testing.T) {
 	}
 }
 
-// TestForeignCheckpoints: what something without the key has written says nothing, but that it did.
+// TestForeignCheckpoints: a file that was written without the key proves only that it was written.
 func TestForeignCheckpoints(t *testing.T) {
 	f, project := folder(t), t.TempDir()
 	s := signerOf(t, f)

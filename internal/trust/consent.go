@@ -21,13 +21,13 @@ func (u UserState) Allowed(a Allowance) bool {
 	return slices.ContainsFunc(u.InForce(a.Project), a.same)
 }
 
-// Allow records that a person allows it, in the place of what it replaces.
+// Allow records that a person allows it, in the place of those that it replaces.
 func (u UserState) Allow(ctx context.Context, a Allowance) error {
 	a = a.normal()
 	if err := a.check(); err != nil {
 		return err
 	}
-	return u.created(func(d dir) error { return d.allow(ctx, a) })
+	return u.withFolder(func(d dir) error { return d.allow(ctx, a) })
 }
 
 func (d dir) allow(ctx context.Context, a Allowance) error {
@@ -59,9 +59,8 @@ func ofKind(project, kind string) func(Allowance) bool {
 // first.
 func (u UserState) Allowances() ([]Allowance, error) { return allowances.get(u) }
 
-// InForce returns the allowances that count in a project, the oldest first; none where the
-// list cannot be read. One that an older version recorded counts for the path alone, until
-// Bind.
+// InForce returns the allowances that count in a project, the oldest first; none if the list cannot
+// be read. One that an older version recorded counts for the path alone, until Bind.
 func (u UserState) InForce(project string) []Allowance {
 	list, err := u.Allowances()
 	if err != nil || len(list) == 0 {
@@ -70,7 +69,7 @@ func (u UserState) InForce(project string) []Allowance {
 	project = resolve(project)
 	mark := readMark(project)
 	return slices.DeleteFunc(list, func(a Allowance) bool {
-		if a.bound() && a.ProjectID != "" && a.ProjectID != mark {
+		if a.isBound() && a.ProjectID != "" && a.ProjectID != mark {
 			return true
 		}
 		return a.Project != project
@@ -86,7 +85,7 @@ func (u UserState) Bind(ctx context.Context, project string) error {
 		err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
 			out := slices.Clone(list)
 			for i, a := range out {
-				if a.Project != project || !a.bound() || a.ProjectID != "" {
+				if a.Project != project || !a.isBound() || a.ProjectID != "" {
 					continue
 				}
 				if out[i], unbound = a.bind(out); unbound != nil {

@@ -48,11 +48,11 @@ func newSigner(key []byte) workflow.Signer {
 	}
 }
 
-// Signer returns a signer with the folder's key, which is created if there is none. An
-// unreadable or invalid key is an error and stays as it is: nothing else could check what
-// was sealed with it. Ask once in a process; the signer itself costs nothing.
+// Signer returns a signer with the folder's key, which is created if there is none. An unreadable
+// or invalid key is an error and stays as it is: nothing else could check the seals made with it.
+// Ask once in a process; the signer itself costs nothing.
 func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err error) {
-	err = u.created(func(d dir) error {
+	err = u.withFolder(func(d dir) error {
 		key, err := d.ensureKey(ctx)
 		if err == nil {
 			signer = newSigner(key)
@@ -62,8 +62,7 @@ func (u UserState) Signer(ctx context.Context) (signer workflow.Signer, err erro
 	return signer, err
 }
 
-// ReadSigner is like Signer for checks: it creates nothing, and returns nil where there is
-// no key.
+// ReadSigner is like Signer for checks: it creates nothing, and returns nil if there is no key.
 func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
 	err = u.existing(func(d dir) error {
 		key, err := d.readKey()
@@ -75,7 +74,7 @@ func (u UserState) ReadSigner() (signer workflow.Signer, err error) {
 	return signer, err
 }
 
-// readKey returns the key, or nil where there is none.
+// readKey returns the key, or nil if there is none.
 func (d dir) readKey() ([]byte, error) {
 	key, there, err := d.read(keyFile)
 	switch {
@@ -126,8 +125,8 @@ func (d dir) makeKey(ctx context.Context) (key []byte, err error) {
 	if err := d.CreateUnsynced(temp, key); err != nil {
 		return nil, err
 	}
-	// A link is complete as soon as it is visible, and never replaces another, not even where
-	// locks do not work: in a home folder that several machines share.
+	// A link is complete as soon as it is visible, and never replaces another, not even if locks do not work,
+	// for example in a home folder that several machines share.
 	err = d.link(temp, keyFile)
 	switch {
 	case err == nil:

@@ -101,7 +101,7 @@ func TestSignerKeepsItsKey(t *testing.T) {
 	}
 }
 
-// TestSignatureIsForEver pins what the key and a message give: seals on disk depend on it.
+// TestSignatureIsForEver pins the signature of a message by a key: seals on disk depend on it.
 func TestSignatureIsForEver(t *testing.T) {
 	f := folder(t)
 	write(t, f, "key", []byte("0123456789abcdef0123456789abcdef"), 0o600)
@@ -133,7 +133,7 @@ func TestBrokenKeyIsNeverReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := folder(t)
 			path := write(t, f, "key", data, 0o600)
-			refused(t, f, path)
+			expectRefusal(t, f, path)
 			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, data) {
 				t.Errorf("the key was changed to %d bytes, %v", len(now), err)
 			}
@@ -145,7 +145,7 @@ func TestBrokenKeyIsNeverReplaced(t *testing.T) {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, f, path)
+		expectRefusal(t, f, path)
 	})
 	for name, target := range map[string]string{"a link to nothing": "gone", "a link that leads out": "../../elsewhere"} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestBrokenKeyIsNeverReplaced(t *testing.T) {
 			if err := os.Symlink(target, path); err != nil {
 				t.Skip(err)
 			}
-			refused(t, f, path)
+			expectRefusal(t, f, path)
 			if now, err := os.Readlink(path); err != nil || now != target {
 				t.Errorf("the link was changed to %q, %v", now, err)
 			}
@@ -169,12 +169,12 @@ func TestBrokenKeyIsNeverReplaced(t *testing.T) {
 			t.Skip("nothing is unreadable here")
 		}
 		f := folder(t)
-		refused(t, f, write(t, f, "key", bytes.Repeat([]byte{1}, 32), 0))
+		expectRefusal(t, f, write(t, f, "key", bytes.Repeat([]byte{1}, 32), 0))
 	})
 }
 
-// refused expects that there is no signer, and that the error names the file and says what to do.
-func refused(t *testing.T, f trust.UserState, path string) {
+// expectRefusal expects that there is no signer, and that the error names the file and the next step.
+func expectRefusal(t *testing.T, f trust.UserState, path string) {
 	t.Helper()
 	made, err := f.Signer(t.Context())
 	read, readErr := f.ReadSigner()

@@ -17,7 +17,7 @@ type list[T comparable] struct {
 	effect, remedy lang.Text
 }
 
-// get returns the list; it is empty where there is no file.
+// get returns the list; it is empty if there is no file.
 func (l list[T]) get(u UserState) (out []T, err error) {
 	err = u.existing(func(d dir) error {
 		out, err = l.read(d)

@@ -61,7 +61,7 @@ func Scripts(project *durable.Dir, command string) []Allowance {
 	return out
 }
 
-// ScriptState is how a file differs from what the person allowed.
+// ScriptState compares a file with the one that the person allowed.
 type ScriptState int
 
 // The states of a script that is not as it was allowed.
@@ -77,7 +77,7 @@ type ScriptChange struct {
 	// Allowance is for the file as it is now.
 	Allowance
 	State ScriptState
-	// Since is when the file, or for a new one the command, was allowed; it may be zero.
+	// Since is the time at which the file, or for a new one the command, was allowed; it may be zero.
 	Since time.Time
 }
 

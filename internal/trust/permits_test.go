@@ -132,7 +132,7 @@ func TestEveryKindCanBeAllowed(t *testing.T) {
 	}
 }
 
-// TestScriptSentence says how a file differs from what was allowed.
+// TestScriptSentence: the sentence says how a file differs from the allowed one.
 func TestScriptSentence(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, tt := range []struct {

@@ -10,7 +10,7 @@ import (
 
 var places = list[Place]{"folders.json", "folders", lang.T("none of its folders counts"), lang.T("add the folders again")}
 
-// By which act a place was allowed.
+// The acts by which a place can be allowed.
 const (
 	ByTerminal = "terminal"
 	ByForm     = "form"
@@ -31,7 +31,7 @@ func (u UserState) Places() ([]Place, error) { return places.get(u) }
 // AddPlace records a folder. It reports whether it was not recorded before.
 func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error) {
 	p.Folder = resolve(p.Folder)
-	err = u.created(func(d dir) error {
+	err = u.withFolder(func(d dir) error {
 		return places.change(ctx, d, func(list []Place) []Place {
 			at := slices.IndexFunc(list, func(have Place) bool { return have.Folder == p.Folder })
 			if added = at < 0; added {

@@ -11,11 +11,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Running files of a project is allowed for that project, not for its path: another
-// repository cloned there would inherit the permission. So the project has a random mark in
-// its run state, which is never committed, and an allowance records the mark. A copy has the
-// mark and another path, a replacement the path and another mark; a backup restored in place
-// has both. Where the run state was deleted, the person is asked again.
+// Running files of a project is allowed for that project, not for its path: another repository
+// cloned there would inherit the permission. So the project has a random mark in its run state,
+// which is never committed, and an allowance records the mark. A copy has the mark and another
+// path, a replacement the path and another mark; a backup restored in place has both. If the run
+// state was deleted, the person is asked again.
 const (
 	markFolder = ".bmad-task"
 	markFile   = markFolder + "/project-id"
@@ -24,8 +24,8 @@ const (
 	markDigits = 32
 )
 
-// bound reports whether the allowance is for one project only, not for any at its path.
-func (a Allowance) bound() bool {
+// isBound reports whether the allowance is for one project only, not for any at its path.
+func (a Allowance) isBound() bool {
 	return a.Kind == KindVerify || a.Kind == KindOwnVerify || a.ofFile()
 }
 
@@ -47,7 +47,7 @@ func PathOf(project string) string { return resolve(project) }
 // has none.
 func (a Allowance) bind(list []Allowance) (Allowance, error) {
 	a.ProjectID = ""
-	if !a.bound() {
+	if !a.isBound() {
 		return a, nil
 	}
 	mark := readMark(a.Project)

@@ -41,11 +41,11 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// TestAllowedForOneProject: what runs the files of a project is allowed for that project,
-// and not for whatever comes to its path.
+// TestAllowedForOneProject: a command that runs the files of a project is allowed for that project, and not for
+// another at its path.
 func TestAllowedForOneProject(t *testing.T) {
 	for name, tt := range map[string]struct {
-		do   func(t *testing.T, project string) string // returns where it is asked about
+		do   func(t *testing.T, project string) string // returns the project that is asked about
 		want bool
 	}{
 		"the project":            {func(_ *testing.T, p string) string { return p }, true},
@@ -196,8 +196,8 @@ func TestScriptReplacesItsFormerContent(t *testing.T) {
 	}
 }
 
-// TestListOfAnOlderVersion counts, keeps what it says, and is bound to the project that
-// stands there when it is first used.
+// TestListOfAnOlderVersion: it counts, keeps its entries, and is bound to the project that is there at the
+// first use.
 func TestListOfAnOlderVersion(t *testing.T) {
 	f, here := folder(t), t.TempDir()
 	real, err := filepath.EvalSymlinks(here)

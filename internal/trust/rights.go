@@ -16,10 +16,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Rights are this machine's records of what the person has allowed the runs, or the conversations,
-// of one project: which commands they may run, how much they may spend, and how much they have
-// spent. The files of both are in the project, where agents work. Each record is a small signed
-// file below the state folder:
+// Rights are this machine's records of the rights that the person has given to the runs, or the
+// conversations, of one project: which commands they may run, how much they may spend, and how much
+// they have spent. The files of both are in the project, where agents work. Each record is a small
+// signed file below the state folder:
 //
 //	rights/<hash of the project's path>/<kind>/<id>.json
 //
@@ -60,13 +60,13 @@ func (f rightsFile) sign(signer workflow.Signer) (string, error) {
 	return signer.Sign(rightsDomain + string(data)), err
 }
 
-// Rights returns the records of a kind, such as "runs", for a project. of returns the file of the
-// project that the record of an id is about.
+// Rights returns the records of a kind, for example "runs", for a project. of returns the file of the project
+// that the record of an id is about.
 func (u UserState) Rights(kind, project string, of func(id string) string) *Rights {
 	return &Rights{state: u, project: resolve(project), kind: kind, of: of}
 }
 
-// name is the file of a record.
+// name returns the file of a record.
 func (r *Rights) name(id string) (string, error) {
 	if id == "" || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyz-") != "" { // a path is built from it
 		return "", &fs.PathError{Op: "record", Path: id, Err: fs.ErrInvalid}
@@ -92,7 +92,7 @@ func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.state.created(func(d dir) error {
+	return r.state.withFolder(func(d dir) error {
 		if _, err := d.MkdirAll(path.Dir(name)); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
 	})
 }
 
-// Kept returns a record; nil where there is none that counts, for whatever reason.
+// Kept returns a record; nil if none counts, for whatever reason.
 func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
 	name, err := r.name(id)
 	if err != nil {
@@ -155,7 +155,7 @@ func (u UserState) ForgetRights(ctx context.Context, before time.Time, apply boo
 	return out, err
 }
 
-// superfluousRights returns why a record may go; "" where it may not.
+// superfluousRights returns the reason why a record may go; "" if it may not.
 func superfluousRights(d *durable.Dir, name string) string {
 	if of, temp := durable.IsTemp(path.Base(name)); temp {
 		return "a write of " + of + " that never came to its end"

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// runFile is the file of a run, for these tests.
+// runFile returns the file of a run, for these tests.
 func runFile(id string) string { return ".bmad-task/runs/" + id + "/run.json" }
 
 // onlyRights returns the file of the only record.

@@ -24,7 +24,7 @@ func (u UserState) Sources() ([]Source, error) { return sources.get(u) }
 // AddSource adds a repository, or replaces the address of the one that is the same: it may
 // have new credentials. It reports whether there was none.
 func (u UserState) AddSource(ctx context.Context, s Source, same func(url string) bool) (added bool, err error) {
-	err = u.created(func(d dir) error {
+	err = u.withFolder(func(d dir) error {
 		return sources.change(ctx, d, func(list []Source) []Source {
 			at := slices.IndexFunc(list, func(have Source) bool { return same(have.URL) })
 			if added = at < 0; added {

@@ -78,8 +78,8 @@ func TestAllowancesSurvive(t *testing.T) {
 	}
 }
 
-// TestCheckpointsSurvive does the same for what is recorded of a session: it is the old or
-// the new one, and never something that would be taken for another's.
+// TestCheckpointsSurvive does the same for the record of a session: it is the old or the new one, and never one
+// that would be taken for another's.
 func TestCheckpointsSurvive(t *testing.T) {
 	ctx := context.Background()
 	const id = "11111111-2222-4333-8444-555555555555"

@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TypedFor is how long a typed decision is valid: long enough for an assistant that reads the
-// status first, too short to be forgotten.
+// TypedFor is the time for which a typed decision is valid: long enough for an assistant that reads the status
+// first, too short to be forgotten.
 const TypedFor = 5 * time.Minute
 
 // typedFolder holds the unused typed decisions, one for a session.
@@ -36,7 +36,7 @@ type TypedGate struct {
 // Typed is a decision that a person has typed as a command of their host. It is used once.
 type Typed struct {
 	TypedGate
-	// Words are what they typed after the command and the name of the task.
+	// Words are the text typed after the command and the name of the task.
 	Words string `json:"words,omitempty"`
 	// Host is the host's conversation in which it was typed.
 	Host string    `json:"host_session,omitempty"`
@@ -55,7 +55,7 @@ func (u UserState) PutTyped(t Typed) error {
 	if err != nil {
 		return u.trouble(err)
 	}
-	return u.created(func(d dir) error {
+	return u.withFolder(func(d dir) error {
 		if _, err := d.MkdirAll(typedFolder); err != nil {
 			return err
 		}
@@ -64,9 +64,8 @@ func (u UserState) PutTyped(t Typed) error {
 	})
 }
 
-// TakeTyped takes the decision for a gate away, if one was typed for exactly that and not
-// too long ago: of several callers one gets it. Where the decision needs words, one without
-// is left alone.
+// TakeTyped takes the decision for a gate away, if one was typed for exactly that and not too long
+// ago: of several callers one gets it. If the decision needs words, one without is left alone.
 func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error) {
 	err = u.existing(func(d dir) error {
 		if !d.Exists(typedFolder) {

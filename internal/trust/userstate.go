@@ -1,12 +1,12 @@
-// Package trust keeps what one person vouches for, outside their projects, where nothing
-// in a project can change it.
+// Package trust keeps the things that one person vouches for, outside their projects, where nothing in a
+// project can change it.
 //
-// [UserState] is the person's state folder of this program. It holds the key, 32 random
-// bytes that never leave it, with which a [workflow.Signer] countersigns histories; the
-// [Allowance]s, each one thing, such as a command to run, that the person has allowed in
-// one project; the [Checkpoints] of sessions, the [Place]s and [Source]s that the person
-// has added, and the decisions that they have [Typed]. An allowance is for a content, not
-// for a name: when the content changes, it has to be allowed again.
+// [UserState] is the person's state folder of this program. It holds the key, 32 random bytes that
+// never leave it, with which a [workflow.Signer] countersigns histories; the [Allowance]s, each one
+// thing, for example a command to run, that the person has allowed in one project; the
+// [Checkpoints] of sessions, the [Place]s and [Source]s that the person has added, and the
+// decisions that they have [Typed]. An allowance is for a content, not for a name: if the content
+// changes, it has to be allowed again.
 //
 // Anyone who can write to the folder can sign and allow anything, so it is private to its
 // owner.
@@ -82,7 +82,7 @@ func (d dir) read(name string) (data []byte, exists bool, err error) {
 	return data, true, err
 }
 
-// existing calls do with the open folder; where there is none yet, it does nothing.
+// existing calls do with the open folder; if there is none yet, it does nothing.
 func (u UserState) existing(do func(dir) error) error {
 	if u == "" {
 		return nil
@@ -94,8 +94,8 @@ func (u UserState) existing(do func(dir) error) error {
 	return u.with(d, err, do)
 }
 
-// created calls do with the open folder, which is created if it is missing.
-func (u UserState) created(do func(dir) error) error {
+// withFolder calls do with the open folder, which is created if it is missing.
+func (u UserState) withFolder(do func(dir) error) error {
 	if u == "" {
 		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")

@@ -16,7 +16,7 @@ import (
 const (
 	// maxPart is the largest file, in bytes, of which only a part may count.
 	maxPart = 4 << 20
-	// maxHashed is how much of a file is hashed; a longer one counts by its size and time too.
+	// maxHashed bounds the part of a file that is hashed; a longer one counts by its size and time too.
 	maxHashed = 256 << 20
 )
 
@@ -39,7 +39,7 @@ func Fingerprint(tree fs.FS, name string) string {
 			if err == nil && info.IsDir() {
 				return ""
 			}
-			return hex.EncodeToString(sum.Sum(nil)) // outside the project, where it cannot be read
+			return hex.EncodeToString(sum.Sum(nil)) // outside the project, if it cannot be read
 		}
 	}
 	switch {

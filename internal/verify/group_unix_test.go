@@ -17,9 +17,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// gone waits until the process whose id a file holds has ended. The test's own time-out
+// awaitEnd waits until the process whose id a file holds has ended. The test's own time-out
 // bounds the wait.
-func gone(t *testing.T, file string) {
+func awaitEnd(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
 	if pid == 0 {
@@ -90,7 +90,7 @@ func TestTimeout(t *testing.T) {
 				t.Errorf("what it said before: %q", e.Tail)
 			}
 			for _, file := range c.pids {
-				gone(t, filepath.Join(dir, file))
+				awaitEnd(t, filepath.Join(dir, file))
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestTheCallIsGivenUp(t *testing.T) {
 				t.Errorf("%+v", e)
 			}
 			for _, file := range c.pids {
-				gone(t, filepath.Join(dir, file))
+				awaitEnd(t, filepath.Join(dir, file))
 			}
 		})
 	}

@@ -11,12 +11,12 @@ import (
 type Notice struct {
 	// Message is one line for the person.
 	Message string
-	// Elapsed is how long it has taken so far, Limit how long it may take; 0 is not known.
+	// Elapsed is the time that it has taken so far, Limit the time that it may take; 0 is not known.
 	Elapsed, Limit time.Duration
 }
 
-// noticeEvery is how often a notice is repeated while there is no other news. Hosts
-// give up calls that are silent for a minute (Claude Desktop, MCP Inspector).
+// noticeEvery is the time after which a notice is repeated if there is no other news. Hosts give up calls that
+// are silent for a minute (Claude Desktop, MCP Inspector).
 const noticeEvery = 5 * time.Second
 
 // Tell reports something that is under way, at once and then again and again until the

@@ -13,7 +13,7 @@ type Configured struct {
 	By      workflow.Setter
 	// Person is the command in the person's own file, nil if that names none.
 	Person *string
-	// Allowed is when the person allowed the command by its text; nil if they have not.
+	// Allowed is the time at which the person allowed the command by its text; nil if they have not.
 	Allowed *time.Time
 }
 
@@ -29,9 +29,9 @@ type Plan struct {
 // command stays the same.
 type Change struct{ Before, After workflow.VerifyCommand }
 
-// NewPlan decides between the command that a session keeps and the one configured now. What
-// the person's own file says counts at once. Anything else is only noted, so that an edit
-// takes no evidence away: the session follows once the person has allowed the new command.
+// NewPlan decides between the command that a session keeps and the one configured now. A command of
+// the person's own file counts at once. Any other is only noted, so that an edit takes no evidence
+// away: the session follows once the person has allowed the new command.
 func NewPlan(kept workflow.VerifyCommand, now Configured, at time.Time) Plan {
 	switch {
 	case kept.Command == "":

@@ -10,10 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// described names the steps of a plan: "make (project) -> all (person)", "make (project), not
-// "true"" where the configuration names another command, "make (project) again" where it no
-// longer does.
-func described(changes []verify.Change) string {
+// describe names the steps of a plan: "make (project) -> all (person)", "make (project), not
+// "true"" if the configuration names another command, "make (project) again" if it names the first
+// again.
+func describe(changes []verify.Change) string {
 	command := func(c workflow.VerifyCommand) string {
 		if c.Command == "" {
 			return "none"
@@ -54,8 +54,8 @@ func TestPlanVerify(t *testing.T) {
 		name    string
 		kept    workflow.VerifyCommand
 		now     verify.Configured
-		want    workflow.VerifyCommand // its time is that of now where the command is another one
-		changes string                 // as described names them
+		want    workflow.VerifyCommand // its time is the present one if the command is another one
+		changes string                 // as describe names them
 	}{
 		{"nothing", kept("", ""), verify.Configured{}, kept("", ""), ""},
 		{"switched on by the project", kept("", ""), verify.Configured{Command: "make", By: project}, kept("make", project), "none -> make (project)"},
@@ -97,12 +97,12 @@ func TestPlanVerify(t *testing.T) {
 		if changed := tt.want.Command != tt.kept.Command || tt.want.SetBy != tt.kept.SetBy; changed {
 			tt.want.At = now
 		}
-		if !got.Keep.Same(tt.want) || described(got.Changes) != tt.changes {
-			t.Errorf("%s:\ngot  %+v %q\nwant %+v %q", tt.name, got.Keep, described(got.Changes), tt.want, tt.changes)
+		if !got.Keep.Same(tt.want) || describe(got.Changes) != tt.changes {
+			t.Errorf("%s:\ngot  %+v %q\nwant %+v %q", tt.name, got.Keep, describe(got.Changes), tt.want, tt.changes)
 		}
 		// Once it is recorded, nothing is new.
 		if again := verify.NewPlan(got.Keep, tt.now, now); len(again.Changes) != 0 || !again.Keep.Same(got.Keep) {
-			t.Errorf("%s: planned again: got %+v, %s; want %+v and no change", tt.name, again.Keep, described(again.Changes), got.Keep)
+			t.Errorf("%s: planned again: got %+v, %s; want %+v and no change", tt.name, again.Keep, describe(again.Changes), got.Keep)
 		}
 	}
 }

@@ -9,5 +9,5 @@ import (
 
 // shell returns the command for the shell.
 func shell(ctx context.Context, command string) *exec.Cmd {
-	return exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // a person has allowed what it runs
+	return exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // a person has allowed the command
 }

@@ -19,7 +19,7 @@ type tail struct {
 	// it is full, at is the position of the oldest byte.
 	ring []byte
 	at   int
-	// cut is true when something fell out.
+	// cut is true if something fell out.
 	cut bool
 }
 

@@ -1,11 +1,10 @@
 // Package verify decides which command checks a session's work, runs it, and captures the
 // result as [workflow.Evidence]. Whether a command is allowed is decided by the caller.
 //
-// The command is a line for the system's shell. It runs in a process group of its own, so
-// that its children end with it on a timeout or when the call is given up: first by SIGTERM,
-// after a grace by SIGKILL. A process that left the group, such as a daemon, goes on, and so
-// do those that a command leaves running when it ends by itself. On Windows only the shell
-// is ended.
+// The command is a line for the system's shell. It runs in a process group of its own, so that its
+// children end with it on a timeout, or if the call is given up: first by SIGTERM, after a grace by
+// SIGKILL. A process that left the group, for example a daemon, goes on, and so do those that a
+// command leaves running when it ends by itself. On Windows only the shell is ended.
 //
 // The tail is the end of the command's output, both streams in their order. Only that much
 // is held in memory.
@@ -28,9 +27,9 @@ import (
 
 // Limits bound a command.
 type Limits struct {
-	// Timeout is how long it may take; 0 means as long as the call's context lasts.
+	// Timeout bounds its time; 0 leaves that to the call's context.
 	Timeout time.Duration
-	// Tail is how many bytes of its output are kept.
+	// Tail bounds the bytes of its output that are kept.
 	Tail int
 	// Language is the language of [workflow.Evidence.NotRun].
 	Language lang.Language
@@ -40,14 +39,14 @@ type Limits struct {
 	Copy io.Writer
 }
 
-// grace is the time between SIGTERM and SIGKILL, and how long to wait for the output when
-// something other than the command holds it open.
+// grace is the time between SIGTERM and SIGKILL, and the wait for the output if something other than the
+// command holds it open.
 const grace = 2 * time.Second
 
 // errTimeout is the cause of a context that Limits.Timeout ended.
 var errTimeout = errors.New("timeout")
 
-// givenUp is the reason for a command that nobody waits for any more.
+// givenUp returns the reason for a command that nobody waits for any more.
 func givenUp(l lang.Language) string { return l.Say("the call was given up") }
 
 // Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C) and
@@ -59,7 +58,7 @@ func Run(ctx context.Context, dir, command string, now func() time.Time, l Limit
 // Script is a text for bash. It is passed to bash itself and not read from its file, which
 // may change between the moment when the text was checked and the run.
 type Script struct {
-	// Command is how people call it.
+	// Command is the name by which people call it.
 	Command string
 	// Path is the script's $0, by which it finds its own folder; BASH_SOURCE is empty.
 	Path, Text string
@@ -69,7 +68,7 @@ type Script struct {
 // in one argument of a program: 128 kB on Linux.
 func RunScript(ctx context.Context, dir string, s Script, now func() time.Time, l Limits) workflow.Evidence {
 	return run(ctx, dir, workflow.Evidence{Command: s.Command, At: now()}, func(ctx context.Context) *exec.Cmd {
-		return exec.CommandContext(ctx, "bash", "-c", s.Text, s.Path) //nolint:gosec // a person has allowed what it runs
+		return exec.CommandContext(ctx, "bash", "-c", s.Text, s.Path) //nolint:gosec // a person has allowed the command
 	}, now, l)
 }
 
@@ -123,8 +122,8 @@ func run(ctx context.Context, dir string, e workflow.Evidence, command func(cont
 	return e
 }
 
-// refuse returns why a command cannot be started, if the system's own error would be
-// missing or unclear.
+// refuse returns the reason why a command cannot be started, if the system's own error would be missing or
+// unclear.
 func refuse(ctx context.Context, dir, command string, l lang.Language) string {
 	if ctx.Err() != nil {
 		return givenUp(l)

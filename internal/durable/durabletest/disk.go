@@ -1,11 +1,11 @@
-// Package durabletest is a disk that fails and loses power on demand, for tests
-// of what is written through package durable.
+// Package durabletest is a disk that fails and loses power on demand, for tests of writes through package
+// durable.
 //
-// A [Disk] is a tree of folders in memory. Like a real one it keeps two states:
-// what programs see, and what a power loss leaves. A write moves into the second by
-// the sync of its file, a name by the sync of its folder. Every change is a numbered
-// [Step]; a [Fault] makes one of them the last, or an error. [Disk.Images] are all
-// the disks a power loss can leave, and [Sweep] tries every fault at every step.
+// A [Disk] is a tree of folders in memory. Like a real one it keeps two states: the one that
+// programs see, and the one that a power loss leaves. A write moves into the second by the sync of
+// its file, a name by the sync of its folder. Every change is a numbered [Step]; a [Fault] makes
+// one of them the last, or an error. [Disk.Images] are all the disks a power loss can leave, and
+// [Sweep] tries every fault at every step.
 package durabletest
 
 import (
@@ -44,7 +44,7 @@ type Disk struct {
 // node is a file or a folder.
 type node struct {
 	folder bool
-	// data and entries are what programs see; synced and kept what a power loss leaves.
+	// data and entries are visible to programs; synced and kept survive a power loss.
 	data, synced  []byte
 	entries, kept map[string]*node
 	// written counts up with each write of any file: the time at which this one was last.
@@ -70,9 +70,8 @@ func newFolder() *node {
 	return &node{folder: true, entries: map[string]*node{}, kept: map[string]*node{}}
 }
 
-// Dir returns the disk's folder for a process to work in, as if it were at path.
-// Locks within a process go by the path, so disks that are used at once need
-// different ones.
+// Dir returns the disk's folder for a process to work in, as if it were at path. Locks within a
+// process go by the path, so if two disks are used at once, their paths have to differ.
 func (d *Disk) Dir(path string) *durable.Dir { return durable.NewDir(path, view{d}) }
 
 // Steps returns the changes that were asked for so far.
@@ -92,7 +91,7 @@ func (d *Disk) Plan(f Fault) {
 	d.steps, d.fault, d.dead = nil, f, false
 }
 
-// Copy returns a disk that holds what programs see on this one, all of it durable.
+// Copy returns a disk with the visible state of this one, all of it durable.
 func (d *Disk) Copy() *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,7 +100,7 @@ func (d *Disk) Copy() *Disk {
 	return out
 }
 
-// copy returns the tree below n, by what entries and data give of each node.
+// copy returns the tree below n, with the names and bytes that entries and data return for each node.
 func (n *node) copy(entries func(*node) map[string]*node, data func(*node) []byte) *node {
 	if !n.folder {
 		body := data(n)
@@ -162,9 +161,9 @@ func (c change) keep() {
 	}
 }
 
-// Fingerprint tells disks apart by what programs act on: not by the random parts of
-// temporary names, nor by the contents of temporary files and of locks, which are read
-// by people alone.
+// Fingerprint tells disks apart by the things that programs act on: not by the random parts of
+// temporary names, nor by the contents of temporary files and of locks, which are read by people
+// alone.
 func (d *Disk) Fingerprint() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

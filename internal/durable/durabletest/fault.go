@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Kind is what goes wrong.
+// Kind is a kind of failure.
 type Kind int
 
 // The kinds of fault.
@@ -18,11 +18,13 @@ const (
 	None Kind = iota
 	// PowerLoss: the step does not happen, nor anything after it.
 	PowerLoss
-	// HalfWrite: a write does half of its work, then the power is lost. At another step it is a PowerLoss.
+	// HalfWrite: a write does half of its work, then the power is lost. If the step is not a write, it is a
+	// PowerLoss.
 	HalfWrite
 	// Broken: this one step fails with EIO; a write has done half of its work.
 	Broken
-	// Full: from this step on, what needs space fails with ENOSPC, until the next Plan.
+	// Full: from this step on, each step that needs space, for example a write, fails with ENOSPC, until the
+	// next Plan.
 	Full
 	// ReadOnly: from this step on, every change fails with EROFS, until the next Plan.
 	ReadOnly
@@ -33,7 +35,7 @@ const (
 	Denied
 )
 
-// Kinds lists what Sweep tries.
+// Kinds lists the failures that Sweep tries.
 func Kinds() []Kind { return []Kind{PowerLoss, HalfWrite, Kill, Broken, Full, ReadOnly, Denied} }
 
 // String names the kind.
@@ -41,16 +43,16 @@ func (k Kind) String() string {
 	return [...]string{"none", "power loss", "power loss in a write", "I/O error", "disk full", "read-only", "kill", "permission denied"}[k]
 }
 
-// Fault is one thing that goes wrong.
+// Fault is a failure at a step.
 type Fault struct {
 	Kind Kind
-	// Step is the number of the step it happens at, from 0.
+	// Step is the number of the step, from 0.
 	Step int
 }
 
 var errPower = errors.New("the power is off")
 
-// step counts a step, and says how it fails. The caller holds the lock.
+// step counts a step, and returns its error if it fails. The caller holds the lock.
 func (d *Disk) step(op, name string) error {
 	n := len(d.steps)
 	d.steps = append(d.steps, Step{op, name})
@@ -80,7 +82,7 @@ func (d *Disk) step(op, name string) error {
 	return fail(op, name, cause)
 }
 
-// partOf returns how much of a failing write of n bytes is done.
+// partOf returns the number of bytes that a failing write of n bytes writes.
 func (d *Disk) partOf(n int) int {
 	if d.fault.Kind == PowerLoss || d.fault.Kind == Kill || d.fault.Kind == ReadOnly || d.fault.Kind == Denied || d.dead && len(d.steps)-1 != d.fault.Step {
 		return 0
@@ -88,13 +90,14 @@ func (d *Disk) partOf(n int) int {
 	return n / 2
 }
 
-// manyNames bounds what Images tries: it doubles with every name that is not durable.
+// manyNames bounds the number of names that Images leaves out: the images double with every name that is not
+// durable.
 const manyNames = 8
 
-// Images returns the disks that a power loss now can leave, each once: any of the
-// changes of names that are not durable can be there or not, whatever their order,
-// and of bytes that are not synced all, the first half, zeros or none. The first is what
-// programs see: what the death of the process leaves.
+// Images returns the disks that a power loss now can leave, each once: any of the changes of names
+// that are not durable can be there or not, whatever their order, and of bytes that are not synced
+// all, the first half, zeros or none. The first is the visible state, which the death of the
+// process leaves.
 func (d *Disk) Images() []*Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,7 +159,7 @@ type Outcome struct {
 	At   Step
 	Disk *Disk
 	Err  error
-	// Acknowledged is true if the work was reported as done before the power went.
+	// Acknowledged is true if the work was reported as done before the power was lost.
 	Acknowledged bool
 	// Seen is true if the same disk has been passed before, with another error.
 	Seen bool

@@ -56,8 +56,8 @@ func (v view) Append(name string) (durable.File, bool, error) {
 	return &writer{v.Disk, n, name}, len(n.data) > 0 && n.data[len(n.data)-1] != '\n', nil
 }
 
-// Together implements durable.AtOnce: in the one order or the other, by the step of the fault
-// to come, so that a cut leaves one of them done, and another time another.
+// Together implements durable.AtOnce: in one of two orders, by the step of the fault to come, so that a cut can
+// leave any one of them done.
 func (v view) Together(steps []func() error) error {
 	v.mu.Lock()
 	backwards := v.fault.Step%2 == 1
@@ -170,7 +170,7 @@ func (v view) TryLock(name, holder string) (func() error, bool, error) {
 		return nil, false, nil
 	}
 	v.locks[name] = true
-	// Nothing depends on a lock file being there after a power loss, so that is not played through.
+	// Nothing depends on a lock file after a power loss, so its loss is not tried.
 	n := &node{data: []byte(holder), synced: []byte(holder)}
 	folder.entries[base], folder.kept[base] = n, n
 	return func() error {

@@ -20,7 +20,7 @@ type tx struct {
 	written []*durable.Unsynced
 }
 
-// syncs are the steps that make the texts durable, which depend on nothing.
+// syncs returns the steps that make the texts durable, which depend on nothing.
 func (t *tx) syncs() []func() error {
 	if len(t.written) == 0 {
 		return nil
@@ -32,10 +32,10 @@ func (t *tx) syncs() []func() error {
 	return out
 }
 
-// OnFailure notes how to take something back if nothing is stored.
+// OnFailure registers a function that undoes a step if nothing is stored.
 func (t *tx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
 
-// rollback takes back all that was done for the change.
+// rollback undoes all steps of the change.
 func (t *tx) rollback() {
 	for _, undo := range slices.Backward(t.undo) {
 		undo()

@@ -54,8 +54,8 @@ func (s *Store) createLocked(ctx context.Context, id string, session *workflow.S
 	}
 	session.TaskName = name
 	err = s.create(ctx, id, session, syncs)
-	if err != nil && s.gone(store.SessionPath(id)) {
-		// Where this fails, the next start takes both over.
+	if err != nil && s.isGone(store.SessionPath(id)) {
+		// If this fails, the next start takes both over.
 		if written != nil {
 			_ = written.Drop()
 		} else {
@@ -90,8 +90,8 @@ func (s *Store) create(ctx context.Context, id string, session *workflow.Session
 	return err
 }
 
-// prepare makes the files of the store. The names are taken from the sessions
-// where they are missing, as in a project that an older server has used.
+// prepare makes the files of the store. Missing names are taken from the sessions, for example in a project
+// that an older server has used.
 func (s *Store) prepare(ctx context.Context) error {
 	if !s.dir.Exists(IgnoreFile) {
 		if err := s.dir.Replace(IgnoreFile, []byte("*\n")); err != nil {

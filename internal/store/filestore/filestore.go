@@ -9,7 +9,7 @@
 //	.bmad-task/task-mapping*.json       id → name, derived from the sessions
 //	.bmad-task/temp/<id>/…              the texts that sessions refer to
 //
-// Nothing is made before the first session is.
+// Nothing is made before the first session.
 //
 // # Invariants
 //
@@ -111,8 +111,8 @@ func (s *Store) fresh(id string) (*workflow.Session, error) {
 	return s.latest.session.Clone(), nil
 }
 
-// missing is the error for a session that does not exist: that of the state folder,
-// where the folder itself cannot be read.
+// missing returns the error for a session that does not exist: that of the state folder, if the folder itself
+// cannot be read.
 func (s *Store) missing(ref string) error {
 	info, err := s.dir.Stat(Folder)
 	switch {
@@ -205,7 +205,7 @@ func (s *Store) Stored(ctx context.Context, id string) ([]byte, error) {
 	return s.load(canonical)
 }
 
-// Confirm makes durable what can be seen of a session.
+// Confirm makes the visible state of a session durable.
 func (s *Store) Confirm(ctx context.Context, _ string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -213,9 +213,9 @@ func (s *Store) Confirm(ctx context.Context, _ string) error {
 	return s.storage(s.dir.SyncDir(Folder))
 }
 
-// gone reports whether a name certainly does not exist; an error that leaves it open does
+// isGone reports whether a name certainly does not exist; an error that leaves it open does
 // not count.
-func (s *Store) gone(name string) bool {
+func (s *Store) isGone(name string) bool {
 	_, err := s.dir.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist)
 }

@@ -30,8 +30,8 @@ func TestFilestore(t *testing.T) {
 	})
 }
 
-// TestFilestoreOfOneProcess runs the suite on stores that share their summaries, as calls of one
-// process do, and on the simulated disk, where a file settles as soon as it is written.
+// TestFilestoreOfOneProcess runs the suite on stores that share their summaries, as calls of one process do,
+// and on the simulated disk, on which a file settles as soon as it is written.
 func TestFilestoreOfOneProcess(t *testing.T) {
 	for _, where := range []string{"files", "simulated"} {
 		t.Run(where, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestFilestoreOfOneProcess(t *testing.T) {
 	}
 }
 
-// TestFilestoreOnASimulatedDisk runs the suite where the faults are played through.
+// TestFilestoreOnASimulatedDisk runs the suite on the disk of the tests of faults.
 func TestFilestoreOnASimulatedDisk(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (storetest.Backend, func() storetest.Backend) {
 		disk := durabletest.New()
@@ -96,7 +96,7 @@ func write(t *testing.T, d *durable.Dir, name, body string) {
 	}
 }
 
-// bigMapping is a mapping of the size at which it is set aside.
+// bigMapping returns a mapping of the size at which it is set aside.
 func bigMapping() string {
 	var b strings.Builder
 	b.WriteString("{")

@@ -21,9 +21,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// maxDecoded is how many of the files that a listing reads, the ones changed last, it decodes
-// whole. Of a larger project it reads from the others only what it shows: damage in their records
-// and histories is reported when they are used, and by doctor.
+// maxDecoded bounds the files that a listing decodes whole, the ones changed last. From the other
+// files of a larger project it reads only the summaries: damage in their records and histories is
+// reported when they are used, and by doctor.
 const maxDecoded = 500
 
 // All lists all sessions. It reads the files that have changed since it was called before.
@@ -36,14 +36,14 @@ func (s *Store) All(ctx context.Context) (store.Listing, error) {
 			return store.Listing{}, err
 		}
 		if !f.whole {
-			f.listing, f.whole = f.sorted(), true
+			f.listing, f.whole = f.sortedListing(), true
 		}
 		return f.listing, nil
 	})
 }
 
-// Latest lists the sessions whose files were changed last, n of them at least, and those that
-// are known from a listing before.
+// Latest lists the sessions whose files were changed last, n of them at least, and those known from an earlier
+// listing.
 func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 	return s.list(ctx, func(f *folder) (store.Listing, error) {
 		if err := s.look(f); err != nil {
@@ -57,14 +57,14 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 		if f.whole {
 			return f.listing, nil
 		}
-		all := f.sorted()
+		all := f.sortedListing()
 		all.Unread = len(f.unread)
 		return all, nil
 	})
 }
 
-// Each reads every session in full, one at a time in the order of their files, and calls do with
-// it. It returns what could not be read.
+// Each reads every session in full, one at a time in the order of their files, and calls do with it. It returns
+// the files that could not be read.
 func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]store.Broken, error) {
 	all, err := s.list(ctx, func(f *folder) (store.Listing, error) {
 		entries, err := s.dir.ReadDir(Folder)
@@ -90,7 +90,7 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 				return store.Listing{}, err
 			}
 		}
-		return f.sorted(), nil
+		return f.sortedListing(), nil
 	})
 	return all.Broken, err
 }
@@ -164,7 +164,7 @@ func (s *Store) recall(ctx context.Context, id string, now durable.Version) (kno
 	return known, ok && now.Exact() && known.settled && known.version == now
 }
 
-// byAge returns every readable session, the oldest first, and what could not be read.
+// byAge returns every readable session, the oldest first, and the files that could not be read.
 func (s *Store) byAge(ctx context.Context) ([]workflow.Summary, []store.Broken, error) {
 	all, err := s.All(ctx)
 	sessions := slices.Clone(all.Sessions)
@@ -226,7 +226,7 @@ func (s *Store) look(f *folder) error {
 			out = append(out, unread{id, info.ModTime()})
 		}
 	}
-	// Where nothing has to be read, each file that is there is known, so that the numbers tell.
+	// If nothing has to be read, all files are known, so that equal numbers mean equal files.
 	if len(out) > 0 || there != len(f.files) {
 		f.forget(entries, out)
 	}
@@ -239,13 +239,13 @@ func (s *Store) look(f *folder) error {
 }
 
 const (
-	// minWatched is from how many sessions on a folder is watched.
+	// minWatched is the number of sessions from which on a folder is watched.
 	minWatched = 1000
 	// maxTrust bounds the time for which a folder counts as still.
 	maxTrust = time.Minute
 )
 
-// still reports whether the folder is as it was when it was looked at last.
+// still reports whether the folder is unchanged since the last look.
 func (s *Store) still(f *folder, now time.Time) bool {
 	if f.stillness == nil {
 		if f.there >= minWatched {
@@ -276,7 +276,7 @@ func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
 	f.files, f.whole, f.resized = left, false, true
 }
 
-// readAll reads files and keeps what they hold.
+// readAll reads files and keeps their summaries.
 func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	found := make([]file, len(files))
 	var next atomic.Int64
@@ -302,7 +302,7 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	return nil
 }
 
-// open reads a session file for a list, whole or only what a list shows: the session is then nil.
+// open reads a session file for a list, whole, or only its summary: the session is then nil.
 func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) {
 	if canonical, ok := parseID(id); !ok || canonical != id {
 		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
@@ -353,8 +353,8 @@ func (f *folder) latest(n int) []unread {
 
 func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
 
-// sorted lists the files that are known.
-func (f *folder) sorted() store.Listing {
+// sortedListing lists the files that are known.
+func (f *folder) sortedListing() store.Listing {
 	sessions := make([]workflow.Summary, 0, len(f.files))
 	var broken []store.Broken
 	for id, known := range f.files {

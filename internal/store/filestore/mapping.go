@@ -18,9 +18,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The mapping lists the task name of each session, for people and their scripts. It is an object in task-mapping.json; when that has grown to
-// mappingLimit it is set aside as task-mapping-000001.json and so on, and a new
-// one begun, so that the cost of a start does not grow with the project. All of it:
+// The mapping lists the task name of each session, for people and their scripts. It is an object in
+// task-mapping.json; once that has grown to mappingLimit, it is set aside as task-mapping-000001.json and so on,
+// and a new one begun, so that the cost of a start does not grow with the project. All of it:
 //
 //	jq -s add .bmad-task/task-mapping*.json
 const (
@@ -86,8 +86,8 @@ func (s *Store) dropUnstored() error {
 	return s.dir.Replace(MappingFile, cleaned)
 }
 
-// wholeMapping reports whether an entry can be appended. It checks only the ends: the file
-// is never written in parts, so that damage comes from outside.
+// wholeMapping reports whether an entry can be appended. It checks only the ends: the file is never written in
+// parts, so that damage comes from outside, for example from an editor.
 func wholeMapping(data []byte) bool {
 	text := string(data)
 	if text == emptyMapping {
@@ -104,7 +104,7 @@ func (s *Store) withoutUnstored(data []byte) []byte {
 		return data
 	}
 	id, _, _ := strings.Cut(string(data[at+len(entryStart):]), `"`)
-	if _, ok := parseID(id); !ok || !s.gone(store.SessionPath(id)) {
+	if _, ok := parseID(id); !ok || !s.isGone(store.SessionPath(id)) {
 		return data
 	}
 	if at == 1 {
@@ -243,9 +243,9 @@ func (s *Store) mappingParts() []string {
 	return parts
 }
 
-// MappingFaults lists where the mapping differs from the sessions. Entries without a
-// session do not count while some sessions cannot be read. An error means that the
-// mapping cannot be used at all.
+// MappingFaults lists the differences between the mapping and the sessions. Entries without a
+// session do not count while some sessions cannot be read. An error means that the mapping cannot
+// be used at all.
 func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []lang.Text, err error) {
 	mapping, err := s.Mapping()
 	if err != nil {

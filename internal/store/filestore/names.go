@@ -35,7 +35,7 @@ func (s *Store) owner(name string) (string, error) {
 		return "", err
 	}
 	id, ok := parseID(strings.TrimSpace(string(data)))
-	if !ok || s.gone(store.SessionPath(id)) {
+	if !ok || s.isGone(store.SessionPath(id)) {
 		return "", nil
 	}
 	return id, nil
@@ -48,7 +48,7 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	if names.Taken != nil && names.Taken(name) {
 		return false, nil
 	}
-	if s.gone(namePath(name)) {
+	if s.isGone(namePath(name)) {
 		return true, nil
 	}
 	if owner, err := s.owner(name); err != nil || owner != "" {
@@ -64,9 +64,9 @@ func (s *Store) free(ctx context.Context, name string, names store.Names) (bool,
 	return !slices.ContainsFunc(append(sessions, s.mappedOnly(sessions, broken)...), called), nil
 }
 
-// reserve takes the first free name for a session by creating its file
-// exclusively: the creator has the name, whatever an earlier check returned. The caller
-// holds the project lock, and makes the file durable that is written; nil where it is already.
+// reserve takes the first free name for a session by creating its file exclusively: the creator has
+// the name, whatever an earlier check returned. The caller holds the project lock, and makes the
+// returned file durable; it is nil if it is already.
 func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name string, written *durable.Unsynced, err error) {
 	var trouble error
 	taken := func(n int) bool {

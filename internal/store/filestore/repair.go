@@ -22,16 +22,16 @@ func (s *Store) Names() (map[string]string, error) {
 	names := map[string]string{}
 	for _, e := range entries {
 		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty where it cannot be read
+			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty if it cannot be read
 			names[e.Name()] = strings.TrimSpace(string(id))
 		}
 	}
 	return names, err
 }
 
-// Repair recreates the files that derive from the sessions: the names, the mapping and
-// IgnoreFile. Names that belong to no session go to discard, unless there are sessions
-// that cannot be read. It returns what it did.
+// Repair recreates the files that derive from the sessions: the names, the mapping and IgnoreFile.
+// Names that belong to no session go to discard, unless there are sessions that cannot be read. It
+// returns a sentence about each step.
 func (s *Store) Repair(ctx context.Context, discard func(name string) error) (done []lang.Text, err error) {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Summaries keeps, for all stores of one process, what lists show of session files, so that a
-// file is read again only when it has changed. It is safe for concurrent use.
+// Summaries keeps, for all stores of one process, the summaries of session files, so that a file is read again
+// only when it has changed. It is safe for concurrent use.
 type Summaries struct {
 	now func() time.Time
 
@@ -37,12 +37,12 @@ const maxKept = 96 << 20
 
 // folder has the summaries of one project.
 type folder struct {
-	// turn is taken by the one listing that is under way: another one waits, and then finds
-	// what that has read.
+	// turn is taken by the one listing that is under way: another one waits, and then finds the results of the
+	// first.
 	turn chan struct{}
 	// files are the session files by the id in their names.
 	files map[string]file
-	// listing is that of all files; whole is false where it has to be sorted again.
+	// listing is that of all files; whole is false if it has to be sorted again.
 	listing store.Listing
 	whole   bool
 
@@ -58,7 +58,7 @@ type folder struct {
 	named   durable.Version
 	namedAt time.Time
 
-	// resized is true where size has to be counted anew.
+	// resized is true if size has to be counted anew.
 	resized    bool
 	size, used int // of Summaries
 }
@@ -66,12 +66,12 @@ type folder struct {
 // file is a session file as it was read.
 type file struct {
 	version durable.Version
-	// settled is true where version shows every change since.
+	// settled is true if version shows every change since.
 	settled bool
 	summary workflow.Summary
 	sum     [sha256.Size]byte
-	// err is the reason why the file is not a session; unopened is true where it could not even
-	// be read, which may pass.
+	// err is the reason why the file is not a session; unopened is true if it could not even be read, which may
+	// pass.
 	err      error
 	unopened bool
 }
@@ -97,8 +97,8 @@ func (k *Summaries) enter(project string) *folder {
 	return f
 }
 
-// maxWatched bounds the folders of one process that the system notes the changes of: systems
-// allow a person about a hundred.
+// maxWatched bounds the folders of one process whose changes the system notes: systems allow a person about a
+// hundred.
 const maxWatched = 8
 
 // watch returns the stillness of a project's sessions, if there is a place left.
@@ -130,7 +130,7 @@ func (k *Summaries) release(f *folder) {
 	}
 }
 
-// leave ends a listing of a project, and drops what is too much.
+// leave ends a listing of a project, and drops summaries over the limit.
 func (k *Summaries) leave(f *folder) {
 	resized, size := f.resized, 0
 	if f.resized = false; resized {

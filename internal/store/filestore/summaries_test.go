@@ -124,8 +124,8 @@ func edit(t *testing.T, file, old, text string) {
 	overwrite(t, file, strings.Replace(before, old, text, 1))
 }
 
-// TestOnlyChangesAreRead: what has not changed is not read again, and every change is seen,
-// whoever makes it and however.
+// TestOnlyChangesAreRead: an unchanged file is not read again, and every change is seen, whoever makes it and
+// however.
 func TestOnlyChangesAreRead(t *testing.T) {
 	folder := t.TempDir()
 	ids := storetest.Ordinary(t, folder, 30)
@@ -359,8 +359,8 @@ func TestOneReadsForAll(t *testing.T) {
 	}
 }
 
-// TestStillFolderIsNotLookedAt: where the system notes changes, a large folder is compared with the
-// summaries only after one, and once in a while.
+// TestStillFolderIsNotLookedAt: on a system that notes changes, a large folder is compared with the summaries
+// only after one, and once in a while.
 func TestStillFolderIsNotLookedAt(t *testing.T) {
 	folder := t.TempDir()
 	ids := storetest.Ordinary(t, folder, 1000)
@@ -407,7 +407,7 @@ func TestStillFolderIsNotLookedAt(t *testing.T) {
 	looks("a clock that was set back", 0, 1)
 	p.now = p.now.Add(2 * time.Hour)
 
-	// What is behind a link changes elsewhere.
+	// The file behind a link changes elsewhere.
 	target := filepath.Join(folder, "elsewhere.json")
 	if err := errors.Join(os.Rename(sessionFile(folder, ids[5]), target), os.Symlink(filepath.Join("..", "elsewhere.json"), sessionFile(folder, ids[5]))); err != nil {
 		t.Fatal(err)
@@ -434,8 +434,8 @@ func TestStillFolderIsNotLookedAt(t *testing.T) {
 	}
 }
 
-// TestDamageDeepInside is reported by lists as far as they decode files whole, when a session is
-// used, and where all are read.
+// TestDamageDeepInside is reported by lists as far as they decode files whole, when a session is used, and if
+// all are read.
 func TestDamageDeepInside(t *testing.T) {
 	folder := t.TempDir()
 	ids := storetest.Ordinary(t, folder, 520)

@@ -13,7 +13,7 @@ import (
 // Update changes a session under its lock.
 func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
 	canonical, ok := parseID(id)
-	if !ok || s.gone(store.SessionPath(canonical)) {
+	if !ok || s.isGone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
 	session, err := s.updateLocked(ctx, canonical, change)
@@ -41,8 +41,8 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 	return session, err
 }
 
-// update changes a session; the caller holds its lock. stored is true if the change
-// can be seen by everyone, also where an error says that it was not confirmed.
+// update changes a session; the caller holds its lock. stored is true if the change can be seen by everyone,
+// even if an error says that it was not confirmed.
 func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, stored bool, err error) {
 	if session, err = s.fresh(t.id); err != nil {
 		return nil, false, err
@@ -71,13 +71,13 @@ func (s *Store) repairLock(ctx context.Context) (*durable.Lock, error) {
 	return s.dir.Lock(ctx, ProjectLock)
 }
 
-// repairDerived recreates the mapping and the session's name where they are missing. A
-// problem with them must not fail an update that is stored.
+// repairDerived recreates the mapping and the session's name if they are missing. A problem with them must not
+// fail an update that is stored.
 func (s *Store) repairDerived(ctx context.Context, session *workflow.Session) {
 	if !s.mappingLooksWhole() {
 		_ = s.rebuildMapping(ctx)
 	}
-	if PlainName(session.TaskName) && s.gone(namePath(session.TaskName)) && !s.gone(NamesFolder) { // changed by hand
+	if PlainName(session.TaskName) && s.isGone(namePath(session.TaskName)) && !s.isGone(NamesFolder) { // changed by hand
 		_ = s.rememberName(ctx, session)
 	}
 }

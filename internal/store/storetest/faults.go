@@ -14,10 +14,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// RunFaults breaks and cuts every operation of a backend on files at every step:
-// an acknowledged operation is there, any other is there wholly or not at all,
-// every JSON file parses, and the operation can be repeated. open returns
-// the backend of a project folder; seeds are disks to begin with, by name.
+// RunFaults breaks and cuts every operation of a backend on files at every step: an acknowledged
+// operation is there, any other is there as a whole or not at all, every JSON file parses, and the
+// operation can be repeated. open returns the backend of a project folder; seeds are disks to begin
+// with, by name.
 func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]func(*durable.Dir)) {
 	t.Helper()
 	ctx := context.Background()
@@ -25,7 +25,7 @@ func RunFaults(t *testing.T, open func(*durable.Dir) Backend, seeds map[string]f
 	text := store.Text{Stage: workflow.PO, Kind: "final_result", Body: "# The document\n", At: epoch}
 	ops := map[string]struct {
 		do func(Backend) error
-		// done reports whether the operation has happened, wholly.
+		// done reports whether all of the operation has happened.
 		done func(Backend) bool
 	}{
 		"Create": {
@@ -124,7 +124,7 @@ func checkJSON(t *testing.T, o durabletest.Outcome, dir *durable.Dir) {
 	}
 }
 
-// checkNames checks that each session is found by its name, and that a further one gets a name of its own.
+// checkNames checks that each session is found by its name, and that one more gets a name of its own.
 func checkNames(t *testing.T, o durabletest.Outcome, b Backend) {
 	t.Helper()
 	ctx := context.Background()

@@ -18,7 +18,7 @@ type Mem struct {
 	sessions map[string][]byte
 	names    map[string]string // task name → id
 
-	// contents has a lock of its own: texts are read while a change is under way.
+	// contents has a lock of its own: texts are read even if a change is under way.
 	contentsMu sync.Mutex
 	contents   map[string]string // path → text
 }
@@ -137,7 +137,7 @@ func (m *Mem) StoredHash(ctx context.Context, id string) (string, error) {
 	return workflow.Hash(data), nil
 }
 
-// Confirm does nothing: what can be seen is all there is.
+// Confirm does nothing: the visible state is the only one.
 func (m *Mem) Confirm(ctx context.Context, _ string) error { return ctx.Err() }
 
 // Update changes a session.

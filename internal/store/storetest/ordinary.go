@@ -56,7 +56,7 @@ func Ordinary(t testing.TB, folder string, n int) (ids []string) {
 	return ids
 }
 
-// OrdinaryID is the id of the i-th session of Ordinary.
+// OrdinaryID returns the id of the i-th session of Ordinary.
 func OrdinaryID(i int) string { return fmt.Sprintf("%08d-1111-4000-8000-000000000000", i) }
 
 // ordinaryText is the text behind every reference and in every artifact.

@@ -20,7 +20,7 @@ func names(p store.Page) []string {
 	return out
 }
 
-// move takes a session to another place, at a time.
+// move takes a session to another stage or state, at a time.
 func move(t *testing.T, b Backend, id string, stage workflow.StageID, state workflow.State, at time.Time) {
 	t.Helper()
 	if _, err := b.Update(context.Background(), id, func(_ store.Tx, s *workflow.Session) error {
@@ -133,8 +133,8 @@ func objectiveOf(all store.Listing, id string) string {
 	return ""
 }
 
-// testPages walks the pages while sessions change: none comes twice that stayed where it
-// was, and none that was there before is left out.
+// testPages walks the pages while sessions change: none comes twice that kept its place, and none that was
+// there before is left out.
 func testPages(t *testing.T, b Backend, reopen func() Backend) {
 	const n = 11
 	var want []string

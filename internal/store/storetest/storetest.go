@@ -20,7 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Backend is what a store offers.
+// Backend is the interface that the suite tests.
 type Backend = store.Backend
 
 // Files returns the store of the project in dir, which stays the caller's to close. It reads every

@@ -26,8 +26,8 @@ func put(t *testing.T, b Backend, id string, texts []store.Text) (refs []workflo
 	return refs
 }
 
-// testUpdateFails checks that nothing is left of an update that fails, and that what was
-// done elsewhere is taken back in order, while nobody else can change the session.
+// testUpdateFails checks that nothing is left of an update that fails, and that its steps elsewhere are undone
+// in order, while nobody else can change the session.
 func testUpdateFails(t *testing.T, b Backend, reopen func() Backend) {
 	s := create(t, b, 1, "task")
 	no := errors.New("no")
@@ -97,7 +97,7 @@ func testContentsInUpdate(t *testing.T, b Backend, reopen func() Backend) {
 	}
 }
 
-// testStored checks that the stored form is that of the codec, and that of what was read.
+// testStored checks that the stored form is that of the codec, and equals that of the session read.
 func testStored(t *testing.T, b Backend, reopen func() Backend) {
 	s := create(t, b, 1, "task")
 	want, err := store.Encode(s)
