@@ -163,7 +163,7 @@ func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWo
 func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	t := c.t
 	t.mu.Lock()
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		t.mu.Unlock()
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 // tell is a turn that needs no model.
 func (t *thread) tell(ctx context.Context, words, text string) error {
 	t.mu.Lock()
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		t.mu.Unlock()
 		return err
 	}

@@ -60,7 +60,7 @@ func newAllowed(t *testing.T) *allowed {
 		err = s.Send(t.Context(), "begin")
 	}
 	if err == nil {
-		_, err = s.Wait(limited(t))
+		_, err = s.Wait(newContext(t))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func (a *allowed) use(o sdk.OpenOptions) (ran []string, costs price.Report, warn
 		a.t.Fatal(err)
 	}
 	var limit *sdk.CostLimitError
-	if _, err := s.Wait(limited(a.t)); err != nil && !errors.As(err, &limit) {
+	if _, err := s.Wait(newContext(a.t)); err != nil && !errors.As(err, &limit) {
 		a.t.Fatal(err)
 	}
 	for len(events) > 0 {
@@ -274,7 +274,7 @@ func TestWithoutRights(t *testing.T) {
 			err = s.Send(t.Context(), "go on")
 		}
 		if err == nil {
-			_, err = s.Wait(limited(t))
+			_, err = s.Wait(newContext(t))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -132,7 +132,7 @@ func (t *thread) channel() <-chan Event {
 // documents returns the files that the agent has made.
 func (t *thread) documents() []Document {
 	out := []Document{}
-	for _, info := range t.box.made() {
+	for _, info := range t.box.madeFiles() {
 		if data, err := t.files.Read(info.Path); err == nil {
 			out = append(out, Document{Path: info.Path, Content: string(data), Modified: info.Modified})
 		}

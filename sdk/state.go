@@ -171,7 +171,7 @@ func parseState(id string, data []byte) (*state, error) {
 		ID      string `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	switch {
 	case head.Version > stateVersion:
@@ -181,11 +181,11 @@ func parseState(id string, data []byte) (*state, error) {
 	}
 	var p plain
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	s := (*state)(&p)
 	if err := json.Unmarshal(data, &s.extra); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	for key := range stateKeys {
 		delete(s.extra, key)
@@ -193,8 +193,8 @@ func parseState(id string, data []byte) (*state, error) {
 	return s, s.check()
 }
 
-// placed adds the line to an error of JSON.
-func placed(data []byte, err error) string {
+// addLine adds the line to an error of JSON.
+func addLine(data []byte, err error) string {
 	at := int64(-1)
 	if e, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // as the decoder returns it
 		at = e.Offset

@@ -173,7 +173,7 @@ func (t *thread) begin(ctx context.Context, words string) error {
 
 // take makes the person's words a turn. The caller holds the lock.
 func (t *thread) take(ctx context.Context, words string) error {
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -207,8 +207,8 @@ func (t *thread) take(ctx context.Context, words string) error {
 	return nil
 }
 
-// settled waits until a turn that is over is saved. The caller holds the lock.
-func (t *thread) settled(ctx context.Context) error {
+// waitForSave waits until a turn that is over is saved. The caller holds the lock.
+func (t *thread) waitForSave(ctx context.Context) error {
 	return t.until(ctx, func() bool { return !t.working || t.Turn != nil })
 }
 

@@ -106,8 +106,8 @@ func (b *toolbox) note(input string) {
 	}
 }
 
-// made returns the files that the agent has made.
-func (b *toolbox) made() []vfs.Info {
+// madeFiles returns the files that the agent has made.
+func (b *toolbox) madeFiles() []vfs.Info {
 	if _, ok := b.thread.files.(snapshotter); ok {
 		return vfs.Documents(b.thread.files)
 	}

@@ -130,7 +130,7 @@ type Charge struct {
 // Spend adds a call of which the server says that it used u. What cannot be right in that counts as
 // in the estimate.
 func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate) Charge {
-	c := Charge{Usage: e.counted(u)}
+	c := Charge{Usage: e.count(u)}
 	c.Cost, c.Known = b.table.Cost(model, at, c.Usage)
 	b.mu.Lock()
 	defer b.mu.Unlock()

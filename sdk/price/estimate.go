@@ -25,9 +25,9 @@ const (
 	mostTokens = 1_000_000_000
 )
 
-// counted returns what a call counts as: u, with the estimate in place of a half, the prompt or
+// count returns what a call counts as: u, with the estimate in place of a half, the prompt or
 // the answer, that is missing or cannot be right.
-func (e Estimate) counted(u provider.Usage) provider.Usage {
+func (e Estimate) count(u provider.Usage) provider.Usage {
 	e.Prompt, e.Output = min(e.Prompt, mostTokens), min(e.Output, mostTokens)
 	mostPrompt, mostOutput := slack*e.Prompt+overhead, slack*e.Output
 	if e.Many {

@@ -173,7 +173,7 @@ func (t *Table) All() []Rate {
 // Find returns what a model costs at a time. Of a dated name such as claude-sonnet-4-20250514, or
 // one with a version such as claude-sonnet-5-5-latest, the model is found by the name without it.
 func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
-	for _, name := range []string{model, undated(model), strings.TrimSuffix(model, "-latest")} {
+	for _, name := range []string{model, trimDate(model), strings.TrimSuffix(model, "-latest")} {
 		for _, r := range t.rates {
 			if r.Model == name && !r.From.After(at) && (!ok || r.From.After(found.From)) {
 				found, ok = r, true
@@ -186,8 +186,8 @@ func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
 	return found, ok
 }
 
-// undated returns a model's name without its date of eight digits.
-func undated(model string) string {
+// trimDate returns a model's name without its date of eight digits.
+func trimDate(model string) string {
 	at := len(model) - len("-20060102")
 	if at < 1 {
 		return model

@@ -158,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Request) {
-	refused := s.authorized(r)
+	refused := s.authorize(r)
 	kind, status := "authentication_error", http.StatusUnauthorized
 	got.Header = r.Header.Clone()
 	got.Header.Del("X-Api-Key")
@@ -224,7 +224,7 @@ func (s *Server) next(got *Request, refusal Step) (Step, int) {
 	return step, n
 }
 
-func (s *Server) authorized(r *http.Request) error {
+func (s *Server) authorize(r *http.Request) error {
 	key := r.Header.Get("X-Api-Key")
 	if key == "" {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -265,8 +265,8 @@ func (l *layer) List(name string) ([]Info, error) {
 
 func byPath(a, b Info) int { return strings.Compare(a.Path, b.Path) }
 
-// sorted returns all files and folders of the layer, by path.
-func (l *layer) sorted() []*node {
+// sortedNodes returns all files and folders of the layer, by path.
+func (l *layer) sortedNodes() []*node {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	out := slices.SortedFunc(maps.Values(l.nodes), func(a, b *node) int { return byPath(a.info, b.info) })

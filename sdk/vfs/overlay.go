@@ -43,7 +43,7 @@ type Change struct {
 // Changes returns what differs from the base, sorted by path.
 func (o *Overlay) Changes() ([]Change, error) {
 	var out []Change
-	for _, n := range o.sorted() {
+	for _, n := range o.sortedNodes() {
 		if n.info.Dir {
 			continue
 		}
@@ -103,7 +103,7 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		}
 		o.mu.Unlock()
 	}
-	for _, n := range o.sorted() {
+	for _, n := range o.sortedNodes() {
 		if n.info.Dir { // which may be empty
 			if err := o.base.Mkdir(n.info.Path); err != nil {
 				return err

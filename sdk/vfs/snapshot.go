@@ -25,7 +25,7 @@ type Entry struct {
 // Snapshot returns all files and folders, sorted by path; of an [Overlay], the changes.
 func (l *layer) Snapshot() Snapshot {
 	s := Snapshot{Entries: []Entry{}}
-	for _, n := range l.sorted() {
+	for _, n := range l.sortedNodes() {
 		s.Entries = append(s.Entries, entryOf(n))
 	}
 	return s

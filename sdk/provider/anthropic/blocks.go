@@ -90,9 +90,9 @@ func outgoing(b provider.Block) any {
 	return nil
 }
 
-// kept returns a block of an answer, with Raw where its other fields do not say all of it. input
+// readBlock returns a block of an answer, with Raw where its other fields do not say all of it. input
 // is what the model wrote to a tool, as it came.
-func kept(b api.ContentBlockUnion, input string) (provider.Block, bool) {
+func readBlock(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 	k := provider.Block{Type: provider.Opaque}
 	switch b.Type {
 	case "text":

@@ -132,7 +132,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta))
 		answer.RequestID = res.Header.Get("Request-Id")
 	}
 	for i, b := range m.Content {
-		if block, ok := kept(b, string(inputs[int64(i)])); ok {
+		if block, ok := readBlock(b, string(inputs[int64(i)])); ok {
 			answer.Message.Blocks = append(answer.Message.Blocks, block)
 		}
 	}

@@ -66,7 +66,7 @@ func New(o Options, base string, key Key) (*Caller, error) {
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
 	}
-	c.HTTP = bounded(o.HTTPClient, o.Idle, maxAnswer)
+	c.HTTP = boundClient(o.HTTPClient, o.Idle, maxAnswer)
 	return c, nil
 }
 

@@ -25,7 +25,7 @@ var kinds = map[string]int{
 // Fail returns the error of an answer. body is what the server wrote; status is 200 for an error in the middle of a stream.
 func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Error {
 	e := &provider.Error{Status: status}
-	e.Type, e.Message = explained(body)
+	e.Type, e.Message = readError(body)
 	e.Message = c.scrub(e.Message)
 	for _, name := range []string{"Request-Id", "X-Request-Id"} {
 		if e.RequestID == "" {
@@ -56,8 +56,8 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	return e
 }
 
-// explained reads the kind and message of an error; of a form that it does not know, all is message.
-func explained(body []byte) (kind, message string) {
+// readError reads the kind and message of an error; of a form that it does not know, all is message.
+func readError(body []byte) (kind, message string) {
 	type explanation struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
