@@ -67,7 +67,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	}
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
-	decisions := v.ranked(func(n placed) bool { return n.Type == notes.Decisions })
+	decisions := v.rank(func(n placed) bool { return n.Type == notes.Decisions })
 	agents, design := v.agents(), architecture(b.p.Dir, v.kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
 		out := ProjectContext{Problems: v.amiss}

@@ -36,8 +36,8 @@ type Found struct {
 // maxShownText is how much of a note is shown, in bytes.
 const maxShownText = 600
 
-// found is a note as a recall shows it.
-func (r *reading) found(n placed, h recall.Hit) Found {
+// describe returns a note as a recall shows it.
+func (r *reading) describe(n placed, h recall.Hit) Found {
 	text := untrusted.Shown(n.Text, maxShownText)
 	return Found{
 		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, notes.MaxAgent), Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),

@@ -76,7 +76,7 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 		return Recalled{}, err
 	}
 	defer r.close()
-	index, keep := r.indexed(), r.chooser(q.Type, q.Agent)
+	index, keep := r.updateIndex(), r.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
 	// The person has named a server for it.
@@ -85,9 +85,9 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	if byMeaning {
 		wide = candidates
 	}
-	hits := index.Search(q.Text, wide, func(name string) bool { return keep(r.named(name)) })
+	hits := index.Search(q.Text, wide, func(name string) bool { return keep(r.note(name)) })
 	for _, h := range hits[:min(len(hits), q.Limit)] {
-		out.Results = append(out.Results, r.found(r.named(h.Key), h))
+		out.Results = append(out.Results, r.describe(r.note(h.Key), h))
 	}
 	if byMeaning {
 		if ranked, err := r.byMeaning(ctx, b.m.Meaning, untrusted.Shown(q.Text, maxQuery), hits, keep); err != nil {

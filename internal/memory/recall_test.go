@@ -26,7 +26,7 @@ func (s shelf) recall(t testing.TB, q memory.Query) memory.Recalled {
 	return got
 }
 
-func found(r memory.Recalled) string {
+func resultTexts(r memory.Recalled) string {
 	var out []string
 	for _, f := range r.Results {
 		out = append(out, f.Text)
@@ -51,7 +51,7 @@ func TestRecall(t *testing.T) {
 		first.Coverage < 0.9 || first.Weak || got.NothingClose || first.Source != s.Path()+"/failures.jsonl:1" || !slices.Equal(first.Tags, []string{"relay"}) {
 		t.Errorf("%+v", got)
 	}
-	if got.Searched != 3 || got.Note != memory.Warning || strings.Contains(found(got), "slow") {
+	if got.Searched != 3 || got.Note != memory.Warning || strings.Contains(resultTexts(got), "slow") {
 		t.Errorf("%+v", got)
 	}
 	for q, want := range map[memory.Query]string{
@@ -61,11 +61,11 @@ func TestRecall(t *testing.T) {
 		{Text: "invoce export", Limit: 1}:                  "the invoice export was finished",
 		{Text: "relay disk events payments key", Limit: 1}: "the relay loses events when the disk is full",
 	} {
-		if got := found(s.recall(t, q)); got != want {
+		if got := resultTexts(s.recall(t, q)); got != want {
 			t.Errorf("%+v finds %q, want %q", q, got, want)
 		}
 	}
-	if got := s.recall(t, memory.Query{Text: "payments", Agent: "dev"}); !got.NothingClose || strings.Contains(found(got), "payments") {
+	if got := s.recall(t, memory.Query{Text: "payments", Agent: "dev"}); !got.NothingClose || strings.Contains(resultTexts(got), "payments") {
 		t.Errorf("of another agent: %+v", got)
 	}
 	if got := s.recall(t, memory.Query{Text: "kubernetes operators"}); !got.NothingClose {
@@ -74,7 +74,7 @@ func TestRecall(t *testing.T) {
 	if _, err := s.Forget(ctx, "", disk.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
-	if got := found(s.recall(t, memory.Query{Text: "full disk"})); strings.Contains(got, "relay") {
+	if got := resultTexts(s.recall(t, memory.Query{Text: "full disk"})); strings.Contains(got, "relay") {
 		t.Errorf("a deleted note is found: %s", got)
 	}
 	s.remember(t, notes.Draft{Text: "the relay loses events when the disk is full"}, notes.Restored)

@@ -39,12 +39,12 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	if !some {
 		return nil, nil // without the index, which takes the whole lexicon: most projects are new
 	}
-	keep := func(name string) bool { return fits(r.named(name)) }
+	keep := func(name string) bool { return fits(r.note(name)) }
 	var out []lesson.Note
 	size := len("[]")
 	var hits []placed
-	for _, h := range r.indexed().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
-		hits = append(hits, r.named(h.Key))
+	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
+		hits = append(hits, r.note(h.Key))
 	}
 	byOthers := func(n placed) bool { return !n.FromPerson() }
 	written := slices.DeleteFunc(slices.Clone(hits), byOthers)

@@ -262,7 +262,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	}
 	return fit(maxCount, func(items, text int) RunStatus {
 		if run != nil {
-			out.Run.File = trimmed(run.State, items, text)
+			out.Run.File = trim(run.State, items, text)
 		}
 		out.Tasks = []queue.Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
@@ -353,21 +353,21 @@ func (v *view) noRun(run, branch string) error {
 	return fault.New(fault.NotFound, "nothing has run in this project yet").WithHint("start a task with bmad-task")
 }
 
-// trimmed returns a value of a file without credentials, and with bounded texts and lists.
-func trimmed(value any, items, text int) any {
+// trim returns a value of a file without credentials, and with bounded texts and lists.
+func trim(value any, items, text int) any {
 	switch v := value.(type) {
 	case string:
 		return untrusted.Shown(v, text)
 	case []any:
 		out := []any{}
 		for _, one := range v[:min(len(v), items)] {
-			out = append(out, trimmed(one, items/2, text))
+			out = append(out, trim(one, items/2, text))
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[untrusted.Label(name, notes.MaxTag)] = trimmed(v[name], items/2, text)
+			out[untrusted.Label(name, notes.MaxTag)] = trim(v[name], items/2, text)
 		}
 		return out
 	}

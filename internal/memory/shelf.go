@@ -43,8 +43,8 @@ type writing struct {
 	p *project.Project
 }
 
-// named returns the note of a key in the index, without one if it is not found any more.
-func (k *kept) named(name string) placed {
+// note returns the note of a key in the index, without one if it is not found any more.
+func (k *kept) note(name string) placed {
 	kind, id, _ := strings.Cut(name, "/")
 	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
 		return placedAt(e)
@@ -66,8 +66,8 @@ func (k *kept) all(yield func(placed) bool) {
 	}
 }
 
-// indexed returns the index with all notes as they are.
-func (s shelf) indexed() *recall.Index {
+// updateIndex returns the index with all notes as they are.
+func (s shelf) updateIndex() *recall.Index {
 	x := &s.index
 	if x.begin(s.p.Dir, s.notes.File(LexiconFile)) {
 		for n := range s.all {
@@ -78,7 +78,7 @@ func (s shelf) indexed() *recall.Index {
 		x.mark(nameOf(key))
 	}
 	for name := range x.due {
-		if n := s.named(name); n.Note == nil {
+		if n := s.note(name); n.Note == nil {
 			x.Drop(name)
 		} else {
 			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})

@@ -52,7 +52,7 @@ func (s *Set) replace(changes map[*line][]byte, first *part) {
 	for l := range changes {
 		touched[l.part] = true
 	}
-	parts := s.ordered()
+	parts := s.sortedParts()
 	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(side(b == first), side(a == first)) })
 	for _, p := range parts {
 		if !touched[p] {

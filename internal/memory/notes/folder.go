@@ -101,7 +101,7 @@ func (f *Folder) read(p *part, now time.Time) {
 
 // Problems lists what cannot be used in the files, and notes that others hide.
 func (f *Folder) Problems() (out []Problem) {
-	for _, p := range f.ordered() {
+	for _, p := range f.sortedParts() {
 		if p.err != nil {
 			out = append(out, Problem{Path: f.File(p.name), Why: lang.Of(p.err)})
 		}

@@ -230,8 +230,8 @@ func sumOf(n *Note) textSum {
 	return textSum(sum[:16])
 }
 
-// ordered returns the parts in the order of their names.
-func (s *Set) ordered() []*part {
+// sortedParts returns the parts in the order of their names.
+func (s *Set) sortedParts() []*part {
 	return slices.SortedFunc(maps.Values(s.parts), func(a, b *part) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number))
 	})

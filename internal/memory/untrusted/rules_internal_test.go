@@ -106,7 +106,7 @@ func TestSecretRules(t *testing.T) {
 func TestSuspiciousRules(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples(t, suspiciousRules) {
-		rule := pattern.New(addressed(e.columns))
+		rule := pattern.New(expressionOf(e.columns))
 		matches := func(text string) bool {
 			plain, _ := plainText(text)
 			words, sentences, joined := wordsOf(plain)

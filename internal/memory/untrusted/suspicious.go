@@ -31,7 +31,7 @@ var addresses = sync.OnceValue(func() (out []address) {
 	var together []string
 	rules := readRules(suspiciousRules)
 	for i, rule := range rules {
-		together = append(together, addressed(rule))
+		together = append(together, expressionOf(rule))
 		if i+1 == len(rules) || rules[i+1][0] != rule[0] {
 			out = append(out, address{rule[0], pattern.New(either(together))})
 			together = nil
@@ -40,8 +40,8 @@ var addresses = sync.OnceValue(func() (out []address) {
 	return out
 })
 
-// addressed is the expression of a rule.
-func addressed(rule []string) string {
+// expressionOf returns the expression of a rule.
+func expressionOf(rule []string) string {
 	if rule[0] == inText {
 		return rule[1]
 	}
