@@ -209,7 +209,7 @@ func TestRenamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, i, err)
 		}
 	}
-	if p := resolved(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
+	if p := resolveItem(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
 		t.Errorf("it acts as %s, %s", p.Name, p.Role)
 	}
 }

@@ -73,7 +73,7 @@ func onDisk(t testing.TB, files fstest.MapFS) catalog.Source {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	return opened(t, catalog.Project, dir)
+	return openSource(t, catalog.Project, dir)
 }
 
 func write(t testing.TB, dir string, files fstest.MapFS) {
@@ -93,8 +93,8 @@ func put(t testing.TB, name, text string) {
 	}
 }
 
-// opened returns a folder of the disk as a source.
-func opened(t testing.TB, name, dir string) catalog.Source {
+// openSource returns a folder of the disk as a source.
+func openSource(t testing.TB, name, dir string) catalog.Source {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -132,8 +132,8 @@ func find(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) cata
 	return i
 }
 
-// resolved returns an item resolved, which has to succeed.
-func resolved(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *resolve.Resolved {
+// resolveItem returns an item resolved, which has to succeed.
+func resolveItem(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *resolve.Resolved {
 	t.Helper()
 	r, err := resolve.Item(c, find(t, c, kind, name), at)
 	if err != nil {
@@ -214,8 +214,8 @@ func wantFault(t testing.TB, what string, err error, code fault.Code, message, h
 	}
 }
 
-// shown writes a resolved item for people, and for comparing.
-func shown(t testing.TB, r *resolve.Resolved) string {
+// describe writes a resolved item for people, and for comparing.
+func describe(t testing.TB, r *resolve.Resolved) string {
 	t.Helper()
 	var b strings.Builder
 	section := func(title string, v any) {

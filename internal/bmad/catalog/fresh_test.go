@@ -58,18 +58,18 @@ func TestFresh(t *testing.T) {
 			if !c.Fresh() {
 				t.Fatal("it is not fresh at once")
 			}
-			before := told(t, c)
+			before := listAll(t, c)
 			if err := tt.change(s.Dir); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.Fresh(); got != tt.fresh {
 				t.Errorf("fresh: %v, want %v", got, tt.fresh)
 			}
-			if again := told(t, c); again != before {
+			if again := listAll(t, c); again != before {
 				t.Error("the catalog itself has changed")
 			}
 			after := catalog.Open(s)
-			if text := told(t, after); (text == before) != tt.fresh || !strings.Contains(text, tt.sees) || tt.sees != "" && strings.Contains(before, tt.sees) {
+			if text := listAll(t, after); (text == before) != tt.fresh || !strings.Contains(text, tt.sees) || tt.sees != "" && strings.Contains(before, tt.sees) {
 				t.Errorf("after it is told\n%s\nwant %q in it", text, tt.sees)
 			}
 			if !after.Fresh() {
@@ -95,8 +95,8 @@ func writes(files ...string) func(string) error {
 	}
 }
 
-// told returns all that a catalog lists.
-func told(t *testing.T, c *catalog.Catalog) string {
+// listAll returns all that a catalog lists.
+func listAll(t *testing.T, c *catalog.Catalog) string {
 	t.Helper()
 	var b strings.Builder
 	for _, i := range c.Items() {
@@ -143,14 +143,14 @@ func TestConcurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone[string(i.Kind)+i.Full()] = shown(t, r)
+		alone[string(i.Kind)+i.Full()] = describe(t, r)
 	}
 	var wait sync.WaitGroup
 	for worker := range 4 {
 		wait.Go(func() {
 			for n := range items {
 				i := items[(n*7+worker)%len(items)]
-				if r, err := resolve.Item(c, i, at); err != nil || shown(t, r) != alone[string(i.Kind)+i.Full()] {
+				if r, err := resolve.Item(c, i, at); err != nil || describe(t, r) != alone[string(i.Kind)+i.Full()] {
 					t.Errorf("%s is another one among others: %v", i.Full(), err)
 				}
 				if _, err := c.Find(i.Kind, i.Full()); err != nil {

@@ -181,10 +181,10 @@ func TestLinkedManifests(t *testing.T) {
 			link(t, s.Dir, name, []string{up, filepath.Join(s.Dir, "secret.txt")}[n])
 		}
 		c := catalog.Open(s)
-		text := told(t, c)
+		text := listAll(t, c)
 		for _, i := range c.Items() {
 			if r, err := resolve.Item(c, i, at); err == nil {
-				text += shown(t, r)
+				text += describe(t, r)
 			} else {
 				text += err.Error()
 			}
@@ -222,7 +222,7 @@ func TestLinkedSkills(t *testing.T) {
 	for _, address := range []string{".claude/skills/bmad-shared/SKILL.md", ".claude/skills/bmad-shared/references/x.md", ".claude/skills/bmad-tool/SKILL.md", ".agents/skills/bmad-shared/references/x.md"} {
 		read(t, c, address)
 	}
-	if r := resolved(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
+	if r := resolveItem(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
 		t.Errorf("refers to %s", more(r))
 	}
 	var told []string
@@ -304,7 +304,7 @@ func TestFolderItself(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, ".git", "config"), canary)
 	link(t, dir, "bmm/config.md", "../.git/config")
-	c := catalog.Open(opened(t, "git-x", dir))
+	c := catalog.Open(openSource(t, "git-x", dir))
 	read(t, c, "bmm/agents/analyst.md")
 	for _, address := range []string{".git/config", ".git", ".GIT/config", "~git-x/.git/config"} {
 		_, err := follow(c, address)
@@ -332,7 +332,7 @@ func TestNoTexts(t *testing.T) {
 	if err != nil || len(listed) != 2 {
 		t.Errorf("%s, %v", asJSON(t, listed), err)
 	}
-	more := resolved(t, c, catalog.Task, "bmad-x").More
+	more := resolveItem(t, c, catalog.Task, "bmad-x").More
 	if len(more) != 1 || !strings.HasSuffix(more[0].URI, "/scripts/plan.py") {
 		t.Errorf("%s", asJSON(t, more))
 	}

@@ -65,7 +65,7 @@ func TestRealInstalls(t *testing.T) {
 			continue
 		}
 		t.Run(e.Name(), func(t *testing.T) {
-			s := opened(t, catalog.Project, filepath.Join(installs, e.Name()))
+			s := openSource(t, catalog.Project, filepath.Join(installs, e.Name()))
 			c := catalog.Open(s)
 			at := slices.IndexFunc(walks, func(w struct {
 				versions *regexp.Regexp
@@ -158,7 +158,7 @@ var (
 // its installer treats as an agent; a workflow if the method has it in a phase; what its own files
 // say.
 func seeSkills(files map[string]string, at *regexp.Regexp) walked {
-	phased, core := helped(files)
+	phased, core := readHelp(files)
 	table := func(name, table string) bool { return strings.Contains("\n"+files[name], "\n["+table+"]") }
 	out := walked{}
 	for name, text := range files {
@@ -199,10 +199,10 @@ func seeSkills(files map[string]string, at *regexp.Regexp) walked {
 	return out
 }
 
-// helped reads the help, the manifest of skills and the names of folders: which skills a phase of
+// readHelp reads the help, the manifest of skills and the names of folders: which skills a phase of
 // the method has, and which are the core's. Columns moved from version to version, so that any
 // cell counts.
-func helped(files map[string]string) (phased, core map[string]bool) {
+func readHelp(files map[string]string) (phased, core map[string]bool) {
 	phased, core = map[string]bool{}, map[string]bool{}
 	for name, text := range files {
 		base := path.Base(name)
@@ -244,7 +244,7 @@ func TestRealKinds(t *testing.T) {
 	}
 	kind, version := map[string]catalog.Kind{}, map[string]string{}
 	for _, folder := range folders {
-		for _, i := range catalog.Open(opened(t, catalog.Project, folder)).Items() {
+		for _, i := range catalog.Open(openSource(t, catalog.Project, folder)).Items() {
 			name := i.Short()
 			if was, known := kind[name]; known && was != i.Kind {
 				t.Errorf("%s is a %s in %s, and a %s in %s", name, was, version[name], i.Kind, filepath.Base(folder))
@@ -271,7 +271,7 @@ func TestRealSources(t *testing.T) {
 	}
 	for _, e := range entries {
 		t.Run(e.Name(), func(t *testing.T) {
-			s := opened(t, "git-x", filepath.Join(installs, "sources", e.Name()))
+			s := openSource(t, "git-x", filepath.Join(installs, "sources", e.Name()))
 			c := catalog.Open(s)
 			compare(t, c, seeSkills(texts(t, s.FS), sourceSkill))
 			for _, i := range c.Items() {

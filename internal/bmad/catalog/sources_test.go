@@ -65,7 +65,7 @@ func TestSourceAgents(t *testing.T) {
 		if i.DisplayName != "John" || i.Title != "Product Manager" || i.Icon != "📋" || i.Description != "scope, priorities" {
 			t.Errorf("%s: %+v", base, i)
 		}
-		p := resolved(t, c, catalog.Agent, "pm").Persona
+		p := resolveItem(t, c, catalog.Agent, "pm").Persona
 		if p.Role != "Keeper of the PRD" || p.Style != "Asks why" || len(p.Principles) == 0 || !slices.Equal(p.Critical, []string{"Read " + shop + "/docs/prd.md"}) || len(p.Menu) != 1 {
 			t.Errorf("%s: %s", base, asJSON(t, p))
 		}
@@ -141,23 +141,23 @@ func TestModulePaths(t *testing.T) {
 		"src/scripts/memlog.py": "print()\n", "src/core-skills/module.yaml": "code: core\n", "src/core-skills/module-help.csv": "module,skill,display-name,menu-code\n",
 		"src/core-skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\nRun `{project-root}/_bmad/scripts/memlog.py init`, then {project-root}/_bmad/scripts/none.py. Read {project-root}/_bmad/_config/bmad-help.csv.\n",
 	}))
-	help := resolved(t, method, catalog.Task, "bmad-help")
+	help := resolveItem(t, method, catalog.Task, "bmad-help")
 	if want := "Run `/var/x/src/scripts/memlog.py init`, then " + shop + "/_bmad/scripts/none.py."; !strings.Contains(words(help), want) || !strings.Contains(strings.Join(help.Notes, " "), "is in bmad://~git-x/src/core-skills/module-help.csv.") {
 		t.Errorf("%s\n%q", words(help), help.Notes)
 	}
-	old := resolved(t, catalog.Open(checkout(map[string]string{
+	old := resolveItem(t, catalog.Open(checkout(map[string]string{
 		"src/module.yaml": "code: fl\n", "src/workflows/x/workflow.md": "---\nname: x\n---\n{project-root}/{bmad_folder}/fl/data/a.md, {project-root}/{bmad_folder}/fl/config.yaml, {bmad_folder}\n", "src/data/a.md": "A\n",
 	})), catalog.Workflow, "x")
 	if want := "/var/x/src/data/a.md, " + shop + "/_bmad/fl/config.yaml, _bmad"; !strings.Contains(words(old), want) {
 		t.Errorf("%s", words(old))
 	}
-	r := resolved(t, c, catalog.Agent, "baker")
+	r := resolveItem(t, c, catalog.Agent, "baker")
 	if !slices.ContainsFunc(r.More, func(ref resolve.Reference) bool {
 		return ref.URI == "bmad://~git-x/src/workflows/plan/workflow.md?view=resolved"
 	}) {
 		t.Errorf("the menu names no workflow: %s", asJSON(t, r.More))
 	}
-	for of, want := range map[string]string{words(r): "exec: \"/var/x/src/workflows/plan/workflow.md\"", words(resolved(t, c, catalog.Workflow, "plan")): "`/var/x/src/data/flour.md`"} {
+	for of, want := range map[string]string{words(r): "exec: \"/var/x/src/workflows/plan/workflow.md\"", words(resolveItem(t, c, catalog.Workflow, "plan")): "`/var/x/src/data/flour.md`"} {
 		if !strings.Contains(of, want) {
 			t.Errorf("%s\nhas no %s", of, want)
 		}
@@ -175,7 +175,7 @@ func TestPacks(t *testing.T) {
 	if got := names(c, catalog.Agent); got != "bmad-core/sm, bmad-writing/writer" {
 		t.Fatalf("agents %s", got)
 	}
-	r := resolved(t, c, catalog.Agent, "writer")
+	r := resolveItem(t, c, catalog.Agent, "writer")
 	if got := more(r); got != "bmad://~git-x/common/tasks/create-doc.md tasks\nbmad://~git-x/bmad-core/data/kb.md data" {
 		t.Errorf("refers to %s", got)
 	}
@@ -212,10 +212,10 @@ func TestForeignCore(t *testing.T) {
 	} {
 		foreign := checkout(core)
 		foreign.FS = with(foreign.FS.(fstest.MapFS), more)
-		if got := words(resolved(t, catalog.Open(project, foreign), catalog.Workflow, "plan")); !strings.Contains(got, "[{user_name} {planning_artifacts} proposed out]") {
+		if got := words(resolveItem(t, catalog.Open(project, foreign), catalog.Workflow, "plan")); !strings.Contains(got, "[{user_name} {planning_artifacts} proposed out]") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if got := words(resolved(t, catalog.Open(bare, foreign), catalog.Workflow, "bmad-x")); !strings.Contains(got, "[own]") {
+		if got := words(resolveItem(t, catalog.Open(bare, foreign), catalog.Workflow, "bmad-x")); !strings.Contains(got, "[own]") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -287,7 +287,7 @@ func TestMainSource(t *testing.T) {
 		want string
 	}{{true, "Adopt Ours and show the menu above to Root."}, {false, "Adopt Writer of code. and show the menu above to {user_name}."}} {
 		root.Main = tt.main
-		if text := words(resolved(t, catalog.Open(root, user), catalog.Agent, "bmad-agent-dev")); !strings.Contains(text, tt.want) {
+		if text := words(resolveItem(t, catalog.Open(root, user), catalog.Agent, "bmad-agent-dev")); !strings.Contains(text, tt.want) {
 			t.Errorf("main %v: %s, want %s", tt.main, text, tt.want)
 		}
 	}
@@ -396,7 +396,7 @@ func TestProposed(t *testing.T) {
 		if tt.config != "" {
 			from[0].FS = with(fstest.MapFS{}, map[string]string{"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/core/config.yaml": tt.config})
 		}
-		r := resolved(t, catalog.Open(from...), catalog.Workflow, "bmad-x")
+		r := resolveItem(t, catalog.Open(from...), catalog.Workflow, "bmad-x")
 		if got := words(r); !strings.Contains(got, "["+tt.want+"]") || strings.Join(r.Open, " ") != tt.open {
 			t.Errorf("%s: %s, open %q; want %s, open %q", tt.name, got, r.Open, tt.want, tt.open)
 		}

@@ -167,8 +167,8 @@ type SearchedSource struct {
 	problem lang.Text
 }
 
-// failed returns the place with a problem.
-func (s SearchedSource) failed(problem lang.Text) SearchedSource {
+// withProblem returns the place with a problem.
+func (s SearchedSource) withProblem(problem lang.Text) SearchedSource {
 	s.State, s.Problem, s.problem = "failed", problem.String(), problem
 	return s
 }
@@ -260,7 +260,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 	if l.o.Root != "" {
 		src, err := openRoot(l.o.Root)
 		if err != nil {
-			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, From: "BMAD_ROOT"}.failed(lang.Of(err)))
+			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, From: "BMAD_ROOT"}.withProblem(lang.Of(err)))
 		} else {
 			add(src, l.o.Root, "BMAD_ROOT")
 		}
@@ -268,7 +268,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		s.Project = dir.Path()
 		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
 	} else if err != nil {
-		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project}.failed(lang.Of(err)))
+		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project}.withProblem(lang.Of(err)))
 	}
 	if l.o.Home != "" {
 		if dir, err := durable.OpenDir(l.o.Home); err == nil {
@@ -279,7 +279,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		if src, err := openPackage(folder); err == nil {
 			add(src, folder, "")
 		} else {
-			s.Sources = append(s.Sources, SearchedSource{Name: filepath.Base(folder), Place: folder}.failed(lang.Of(err)))
+			s.Sources = append(s.Sources, SearchedSource{Name: filepath.Base(folder), Place: folder}.withProblem(lang.Of(err)))
 		}
 	}
 	for _, folder := range l.packages(s.Project) {
@@ -291,7 +291,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		s.addCopy(&sources, c)
 	}
 	for _, p := range problems {
-		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.failed(p))
+		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.withProblem(p))
 	}
 	s.Catalog = catalog.Open(sources...)
 	for n := range s.Sources {
@@ -305,7 +305,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
 	out := SearchedSource{Name: c.Name, Place: c.Place, Commit: c.Commit, From: c.From}
 	if !c.Problem.Empty() {
-		out = out.failed(c.Problem)
+		out = out.withProblem(c.Problem)
 	}
 	out.State = "none"
 	if c.Dir == "" {
@@ -314,7 +314,7 @@ func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
 			out.State = "fetching"
 		}
 	} else if dir, err := durable.OpenDir(c.Dir); err != nil {
-		out = out.failed(lang.Of(err))
+		out = out.withProblem(lang.Of(err))
 	} else {
 		*sources = append(*sources, catalog.Source{Name: c.Name, Dir: c.Dir, FS: dir.Tree()})
 	}

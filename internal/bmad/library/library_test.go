@@ -314,7 +314,7 @@ func TestStagesOfEveryLayout(t *testing.T) {
 		project := folder(t)
 		install(t, c.layout, project)
 		l := library.New(library.Options{Now: newClock().time})
-		text, err := l.Persona(project, string(c.stage), named(c.stage))
+		text, err := l.Persona(project, string(c.stage), stageAgents(c.stage))
 		if c.want[0] == "" {
 			if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), string(c.stage)) {
 				t.Errorf("%s, %s: %q, %v", c.layout, c.stage, text, err)
@@ -330,7 +330,7 @@ func TestStagesOfEveryLayout(t *testing.T) {
 			}
 		}
 	}
-	if _, err := library.New(library.Options{Now: newClock().time}).Persona(folder(t), "po", named(workflow.PO)); !fault.Is(err, fault.NotFound) {
+	if _, err := library.New(library.Options{Now: newClock().time}).Persona(folder(t), "po", stageAgents(workflow.PO)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("without an installation: %v", err)
 	}
 }
@@ -392,8 +392,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// named returns the agents of a stage of the default workflow.
-func named(id workflow.StageID) []string {
+// stageAgents returns the agents of a stage of the default workflow.
+func stageAgents(id workflow.StageID) []string {
 	st, _ := workflow.Default().Stage(id)
 	return st.Personas
 }
