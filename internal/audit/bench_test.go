@@ -41,8 +41,8 @@ func runOf(b *testing.B, kind string, run, size int) []string {
 	return out
 }
 
-// audited audits the document of a stage, with those of the stages before it.
-func audited(b *testing.B, stage int, documents []string) {
+// runAudit audits the document of a stage, with those of the stages before it.
+func runAudit(b *testing.B, stage int, documents []string) {
 	b.Helper()
 	known := audit.Background{Plan: workflow.SM, Objective: "Build a relay that stores webhooks and delivers them again", Earlier: map[workflow.StageID]string{}}
 	for i := range stage {
@@ -63,7 +63,7 @@ func BenchmarkAudit(b *testing.B) {
 				b.StartTimer()
 				for stage := range stages {
 					began := specimen.Processor()
-					audited(b, stage, documents)
+					runAudit(b, stage, documents)
 					took[stage] += specimen.Processor() - began
 				}
 			}

@@ -86,7 +86,7 @@ func (s *document) countOf(noun string) int {
 		}
 		return len(s.distinctStories())
 	case "functional requirements", "功能需求":
-		return len(distinct(s.promised([]string{"FR"})))
+		return len(distinct(s.promises([]string{"FR"})))
 	case "requirements":
 		return 0 // of which kind is not said
 	case "acceptance criteria", "criteria", "验收标准":

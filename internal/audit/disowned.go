@@ -200,7 +200,7 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 // findDisowned finds a sentence that says of the document that nothing in it is so.
 func findDisowned(_ check, s *document) []miss {
 	findings := map[int]bool{}
-	for _, f := range s.reported() {
+	for _, f := range s.reportedFindings() {
 		findings[f.line] = true // of the work, not of the report
 	}
 	topic := s.prose().topics()
@@ -267,7 +267,7 @@ func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool)
 					return part.MatchString(c)
 				}
 				at := part.FindStringIndex(c)
-				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !denied(c[:at[0]])
+				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !negates(c[:at[0]])
 			})
 		}
 		if hit {
@@ -277,8 +277,8 @@ func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool)
 	return false
 }
 
-// denied reports whether the words behind it are denied: "none of the figures is …".
-func denied(before string) bool {
+// negates reports whether the words behind it are denied: "none of the figures is …".
+func negates(before string) bool {
 	words := strings.Fields(before)
 	for _, w := range words[max(0, len(words)-6):] {
 		switch w {

@@ -67,7 +67,7 @@ func TestPhrasesOfTheCorpus(t *testing.T) {
 		if !st.Audited() {
 			continue
 		}
-		r, err := embedded(st)
+		r, err := loadBuiltin(st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +81,12 @@ func TestPhrasesOfTheCorpus(t *testing.T) {
 		t.Fatal("no rubric has phrases")
 	}
 	compare := func(line string, words []string) {
-		if got, want := phrasePattern(words).MatchString(line), markdown.MatchesName(line, lowered(words)); got != want {
+		if got, want := phrasePattern(words).MatchString(line), markdown.MatchesName(line, lowerAll(words)); got != want {
 			t.Errorf("%q of %q: got %v, want %v", line, words, got, want)
 		}
 	}
 	for _, words := range lists {
-		for _, line := range append([]string{"", "whole", "a whole", "xa b", "a b", "a b_", "c++", "ac++", "c++x", "(c++)", "的中文字", "éx", "xé"}, lowered(words)...) {
+		for _, line := range append([]string{"", "whole", "a whole", "xa b", "a b", "a b_", "c++", "ac++", "c++x", "(c++)", "的中文字", "éx", "xé"}, lowerAll(words)...) {
 			compare(line, words)
 			compare("_"+line, words)
 			compare(line+" .", words)

@@ -38,7 +38,7 @@ func TestShelf(t *testing.T) {
 // alone gets.
 func TestAuditsAtOnce(t *testing.T) {
 	st := workflow.Default().Stages[3]
-	r, err := embedded(st)
+	r, err := loadBuiltin(st)
 	if err != nil {
 		t.Fatal(err)
 	}

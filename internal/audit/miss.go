@@ -86,7 +86,7 @@ func (l miss) fill(text string, in lang.Language) string {
 		case plural:
 			b.WriteString(many)
 		case word == "name":
-			b.WriteString(l.named(in))
+			b.WriteString(l.label(in))
 		case word == "want":
 			b.WriteString(l.want)
 		case word == "n":
@@ -99,7 +99,7 @@ func (l miss) fill(text string, in lang.Language) string {
 	return b.String()
 }
 
-func (l miss) named(in lang.Language) string {
+func (l miss) label(in lang.Language) string {
 	out := l.name
 	for i, name := range l.either {
 		if i > 0 {

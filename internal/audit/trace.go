@@ -25,7 +25,7 @@ func findUntraced(c check, s *document) []miss {
 	var defs []definition
 	for _, prefix := range c.IDs {
 		// Stories stand in if a document has no requirements.
-		if defs = from.promised([]string{prefix}); len(defs) > 0 {
+		if defs = from.promises([]string{prefix}); len(defs) > 0 {
 			break
 		}
 	}
@@ -53,8 +53,8 @@ func findUntraced(c check, s *document) []miss {
 	return []miss{out}
 }
 
-// promised returns the definitions of a document but for those that it leaves out.
-func (d *text) promised(prefixes []string) []definition {
+// promises returns the definitions of a document but for those that it leaves out.
+func (d *text) promises(prefixes []string) []definition {
 	var out []definition
 	for _, def := range d.definitions(prefixes...) {
 		if !d.Within(def.line, markdown.Omissions) {

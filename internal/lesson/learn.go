@@ -48,7 +48,7 @@ func Of(s *standing.Standing, entries []workflow.Transition, document func(workf
 			out = append(out, story(s, st))
 		}
 		if entry.Action == workflow.ActionSubmit && st.Gate == workflow.GateVerdict {
-			out = append(out, settled(s, st)...)
+			out = append(out, outcomes(s, st)...)
 		}
 	}
 	return out
@@ -74,7 +74,7 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 			text = s.Say("%s (%s)", text, f.File)
 		}
 		if f.Fix != "" {
-			text = s.Say("%s; fix: %s", unended(text), f.Fix)
+			text = s.Say("%s; fix: %s", trimStop(text), f.Fix)
 		}
 		out = append(out, Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: Failures, Agent: agent, Text: clip(text),
 			Tags: []string{category(s, st, rec, f, entry), severity(f.Severity), string(st.ID)}})
@@ -94,8 +94,8 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
 }
 
-// settled returns the outcomes of findings that are not open any more.
-func settled(s *standing.Standing, st workflow.Stage) []Lesson {
+// outcomes returns the outcomes of findings that are not open any more.
+func outcomes(s *standing.Standing, st workflow.Stage) []Lesson {
 	var out []Lesson
 	for _, f := range s.Record(st.ID).Findings {
 		if f.Open() {
@@ -189,13 +189,13 @@ func plain(text string) string {
 func story(s *standing.Standing, st workflow.Stage) Lesson {
 	text := s.Objective
 	if len(s.Artifacts) > 0 {
-		text = s.Say("%s; documents: %s", unended(clip(text)), strings.Join(s.Artifacts, ", "))
+		text = s.Say("%s; documents: %s", trimStop(clip(text)), strings.Join(s.Artifacts, ", "))
 	}
 	return Lesson{Session: s.SessionID, Finding: "story", Type: Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Definition().Name}}
 }
 
-// unended is a text without the mark at its end, so that more can follow.
-func unended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
+// trimStop returns a text without the full stop at its end, so that more can follow.
+func trimStop(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
 
 // clip bounds the text of a lesson.
 func clip(text string) string { return words.Clip(text, maxLesson) }

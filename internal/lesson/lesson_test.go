@@ -22,7 +22,7 @@ func TestDecided(t *testing.T) {
 		{"# A\n## Decisions\n", "[]"},
 		{"", "[]"},
 	} {
-		if got := fmt.Sprint(decided(c.document)); got != c.want {
+		if got := fmt.Sprint(readDecisions(c.document)); got != c.want {
 			t.Errorf("%d: got %s, want %s", i, got, c.want)
 		}
 	}

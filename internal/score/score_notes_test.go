@@ -23,7 +23,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "质量评分：95/100\n\n最终质量评分：60/100", 60, "the lowest, 60, counts"},
 		{`{"prd_draft":"# D\n\nQuality Score: 55/100","quality_score":95}`, 55, "(95, 55)"},
 		{`{"prd_draft":"# D","quality_score":95}` + "\n\nQuality Score: 70/100", 70, "the lowest, 70"},
-		{"Quality score: 30.\n\n" + fenced(`{"prd_draft":"# D","quality_score":95}`), 30, "the lowest, 30"},
+		{"Quality score: 30.\n\n" + fence(`{"prd_draft":"# D","quality_score":95}`), 30, "the lowest, 30"},
 		{`{"prd_draft":"# D","quality_score":95,"score":41}`, 41, "(95, 41)"},
 		// Fields.
 		{`{"prd_draft":"# D","quality_score":{"total":"99","score":10}}`, 10, "(99, 10)"},
@@ -107,7 +107,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "Quality Score: 150\n\nQuality Score: -3", -1, "150, -3 are not scores from 0 to 100"},
 		{doc, -1, ""},
 	} {
-		a := score.Read(named(workflow.PO), tt.text)
+		a := score.Read(stageOf(workflow.PO), tt.text)
 		got := -1.0
 		if a.Claimed != nil {
 			got = *a.Claimed

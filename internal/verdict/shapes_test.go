@@ -139,7 +139,7 @@ func TestHonestReportsPass(t *testing.T) {
 	for shape, write := range shapes {
 		for _, h := range honestReports() {
 			n++
-			if got := judged(plain(write(h)), h.contract()); got != "goes on: pass" {
+			if got := judgeText(plain(write(h)), h.contract()); got != "goes on: pass" {
 				t.Errorf("%s, %s: %s\n%.1500s", shape, h.name, got, write(h))
 			}
 		}
@@ -181,7 +181,7 @@ func TestMutationsAreSeen(t *testing.T) {
 				n++
 				rows := h.rows()
 				rows = append(append(append([]map[string]any{}, rows[:i]...), mutate(rows[i])...), rows[i+1:]...)
-				if got := judged(h.body+"\n\nStatus: Pass\n\n"+fence(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
+				if got := judgeText(h.body+"\n\nStatus: Pass\n\n"+fence(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
 					t.Errorf("%s, %s %s: %s", h.name, h.ids[i], name, got)
 				}
 			}
@@ -202,7 +202,7 @@ func realReports(t *testing.T) (out []honestReport) {
 		for _, c := range r.Criteria {
 			h.ids = append(h.ids, c.ID)
 		}
-		if got := judged(string(data), h.contract()); got != "goes on: pass" {
+		if got := judgeText(string(data), h.contract()); got != "goes on: pass" {
 			t.Errorf("%s: %s", file, got)
 		}
 		out = append(out, h)
@@ -219,7 +219,7 @@ func TestBrokenBlocks(t *testing.T) {
 	contract := h.contract()
 	for cut := 1; cut < len(block); cut++ {
 		for _, text := range []string{h.body + "\n\n```json\n" + block[:cut] + "\n```\n", h.body + "\n\n```json\n" + block[:cut], h.body + "\n\n" + block[:cut]} {
-			if got := judged(text, contract); strings.HasPrefix(got, "goes on") || strings.HasPrefix(got, "held") {
+			if got := judgeText(text, contract); strings.HasPrefix(got, "goes on") || strings.HasPrefix(got, "held") {
 				t.Fatalf("cut at %d: %s\n%s", cut, got, text)
 			}
 		}
@@ -242,7 +242,7 @@ func TestBrokenBlocks(t *testing.T) {
 		"a broken fail":     {"```json\n{\"verdict\": \"fail\", \"criteria\": [\n```", `^fail: the block of JSON breaks off`},
 		"of another run":    {fence(strings.ReplaceAll(good, "AC-", "ZZ-")), `^returned: no document of this run has the ids ZZ-1.1, `},
 	} {
-		if got := judged(tt.text, h.contract()); !regexp.MustCompile(tt.want).MatchString(got) {
+		if got := judgeText(tt.text, h.contract()); !regexp.MustCompile(tt.want).MatchString(got) {
 			t.Errorf("%s: got %s\nwant %s", name, got, tt.want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestLongReports(t *testing.T) {
 		"broken blocks":  strings.Repeat("{\"criteria\": \"\"\"\"}\n\n", n/4),
 		"growing fences": growingFences(1000),
 	} {
-		if got := judged(text, qa()); !strings.HasPrefix(got, "returned: ") {
+		if got := judgeText(text, qa()); !strings.HasPrefix(got, "returned: ") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
