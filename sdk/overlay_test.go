@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// TestOverlayOfTheCaller: what an agent has changed over a folder is there in the next process.
+// TestOverlayOfTheCaller: the changes of an agent over a folder are there in the next process.
 func TestOverlayOfTheCaller(t *testing.T) {
 	dir, store := project(t), sdk.NewMemStore()
 	over := func() *vfs.Overlay {

@@ -77,7 +77,7 @@ func asks(line string) bool {
 	return strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？")
 }
 
-// trimNumber returns the text behind the number of a list's item, such as "2. " or "3) ".
+// trimNumber returns the text behind the number of a list's item, for example "2. " or "3) ".
 func trimNumber(line string) (text string, ok bool) {
 	digits := strings.TrimLeftFunc(strings.TrimLeft(line, "*"), unicode.IsDigit)
 	if n := len(strings.TrimLeft(line, "*")) - len(digits); n == 0 || n > 3 {

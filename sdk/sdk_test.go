@@ -413,7 +413,7 @@ func TestBudget(t *testing.T) {
 	big := write("/a", "1")
 	big.Usage = provider.Usage{Input: 1, Output: 400_000} // $0.80 of $1
 	over := big
-	over.Usage.Output = 300_000 // more than what is left, and not more than a server may count
+	over.Usage.Output = 300_000 // more than is left, and not more than a server may count
 	c, p := client(t, sdk.Options{CostLimit: price.Dollar}, big, over, fake.Text("Done."))
 	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{MaxTokens: 400_000})
 	if err != nil {

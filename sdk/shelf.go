@@ -62,7 +62,7 @@ func (s *shelf) snapshot() (*library.Snapshot, *methodFiles) {
 	return now, s.files
 }
 
-// agents lists what is found.
+// agents lists the agents that are found.
 func (s *shelf) agents() ([]AgentInfo, error) {
 	snapshot, _ := s.snapshot()
 	items, err := snapshot.All(catalog.Agent, "", "")

@@ -200,7 +200,7 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	return t.response(), err
 }
 
-// addTurn counts what a sub-agent has used.
+// addTurn adds the costs and tokens of a sub-agent.
 func (t *thread) addTurn(of *Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

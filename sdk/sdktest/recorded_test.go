@@ -30,7 +30,7 @@ type exchange struct {
 	} `yaml:"response"`
 }
 
-// readRecorded reads files of the library's module, from where the build has it.
+// readRecorded reads files of the library's module in the module cache.
 func readRecorded(t *testing.T, pattern string) map[string][]byte {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/anthropics/anthropic-sdk-go").Output()
@@ -67,7 +67,7 @@ func exchanges(t *testing.T) map[string][]exchange {
 	return all
 }
 
-// TestRecordedRequests: what the real server took, ours takes.
+// TestRecordedRequests: requests that the real server took, ours takes.
 func TestRecordedRequests(t *testing.T) {
 	n := 0
 	for name, all := range exchanges(t) {

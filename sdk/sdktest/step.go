@@ -7,12 +7,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
-// Step is what the server does with one request.
+// Step is the server's reply to one request.
 type Step struct {
 	// Blocks are the answer. One with Raw is sent as that; a use of a tool without an ID gets one.
 	Blocks []provider.Block
 	Stop   provider.Stop
-	// Usage is what the server counts; 100 tokens in and 10 out where it is zero.
+	// Usage is the server's count; 100 tokens in and 10 out if it is zero.
 	Usage provider.Usage
 	// Status, if set, is that of an error; Type and Message explain it. With a Type alone, the
 	// answer begins as planned and breaks off in the middle with an error.
@@ -83,7 +83,7 @@ func (s Step) With(q Quirk) Step {
 	return s
 }
 
-// Headed adds a header to a step, such as Retry-After.
+// Headed adds a header to a step, for example Retry-After.
 func (s Step) Headed(name, value string) Step {
 	s.Header = maps.Clone(s.Header)
 	if s.Header == nil {

@@ -74,7 +74,7 @@ func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
 	return fmt.Sprintf("File written: %s (%d bytes)", name, len(*in.Content)), nil
 }
 
-// checkText refuses what is not text.
+// checkText refuses data that is not text.
 func checkText(text string) error {
 	switch {
 	case !utf8.ValidString(text):

@@ -37,9 +37,9 @@ type layer struct {
 type node struct {
 	info Info
 	data []byte
-	// below is the hash of the file of the base when it was first changed; "" if there was none.
+	// below is the hash of the file of the base at its first change; "" if there was none.
 	below string
-	in    map[string]*node // what lies in a folder, by path
+	in    map[string]*node // the entries of a folder, by path
 }
 
 func folder(info Info) *node {
@@ -54,7 +54,7 @@ func newLayer(base FS, clock func() time.Time) *layer {
 	return &layer{base: base, clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
 }
 
-// find returns what this layer has of a path; nil if the base has to be asked.
+// find returns the node of a path in this layer; nil if the base has to be asked.
 func (l *layer) find(name string) (clean string, n *node, err error) {
 	clean, err = Clean(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *layer) Mkdir(name string) error {
 	return nil
 }
 
-// free refuses a path that goes through a file, a file where there is a folder, and what Apply could
+// free refuses a path that goes through a file, a file in the place of a folder, and names that Apply could
 // not write.
 func (l *layer) free(name string, dir bool) (string, error) {
 	name, err := Clean(name)
@@ -273,7 +273,7 @@ func (l *layer) sortedNodes() []*node {
 	return out[1:] // without the root
 }
 
-// walk visits what lies below a folder, each folder before its content, until visit returns false.
+// walk visits all files and folders below a folder, each folder before its content, until visit returns false.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
 	_, err := walkIn(fsys, dir, visit)
 	return err

@@ -212,7 +212,7 @@ func TestApplyGoesOnAfterAFailure(t *testing.T) {
 		if got := listPaths(t, base, "/"); got != "/a.md /b.md /c.md /d.md" {
 			t.Errorf("%q", got)
 		}
-		write(t, over, "/a.md", "once more") // what was applied is the new base
+		write(t, over, "/a.md", "once more") // the applied changes are part of the new base
 		base.left = 1
 		if err := over.Apply(context.Background()); err != nil || read(t, base, "/a.md") != "once more" {
 			t.Errorf("%v", err)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of a file system in memory, and of what is read from a disk.
+// The limits of a file system in memory, and of files on a disk.
 const (
 	// MaxFile is the size of a file, MaxMem that of all files in memory, in bytes.
 	MaxFile = 4 << 20

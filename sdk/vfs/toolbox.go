@@ -34,7 +34,7 @@ type Toolbox struct {
 	tools []tool
 }
 
-// tool is a tool with what it does.
+// tool is a tool with its function.
 type tool struct {
 	provider.Tool
 	// run returns the result for the model. An error is a result that failed.

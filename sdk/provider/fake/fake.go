@@ -19,12 +19,12 @@ import (
 // Model is the name of the model. [Prices] has its price.
 const Model = "fake-1"
 
-// Step is what the model does in one call.
+// Step is the work of the model in one call.
 type Step struct {
 	// Blocks are the answer. A use of a tool without an ID gets one.
 	Blocks []provider.Block
 	Stop   provider.Stop
-	// Usage is what the call is counted as; where it is zero, four characters are a token.
+	// Usage is the count of the call; if it is zero, four characters are a token.
 	Usage provider.Usage
 	// Err, if set, is returned instead of an answer.
 	Err error

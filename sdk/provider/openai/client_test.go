@@ -35,7 +35,7 @@ func send(t *testing.T, kind, text string) (*provider.Response, error) {
 	return c.Send(t.Context(), hello, nil)
 }
 
-// chunks writes the deltas of a stream, and what ends it.
+// chunks writes the deltas of a stream, and its end.
 func chunks(end string, deltas ...string) string {
 	text := ""
 	for _, d := range deltas {
