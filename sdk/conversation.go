@@ -125,7 +125,7 @@ func (c *Conversation) History() []Turn {
 // Documents returns the files that the agent has written so far.
 func (c *Conversation) Documents() []Document { return c.t.documents() }
 
-// Files are the agent's files.
+// Files returns the agent's files.
 func (c *Conversation) Files() vfs.FS { return c.t.files }
 
 // Costs returns the costs so far.
@@ -194,7 +194,7 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// tell is a turn that needs no model.
+// tell takes a turn that needs no model.
 func (t *thread) tell(ctx context.Context, words, text string) error {
 	t.mu.Lock()
 	if err := t.waitForSave(ctx); err != nil {

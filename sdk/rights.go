@@ -29,7 +29,7 @@ type rightsState struct {
 	Models  []price.Line `json:"costs,omitempty"`
 }
 
-// OpenOptions are the parts of a session that its file cannot hold, and its rights. The file can be written
+// OpenOptions are the options that a saved session cannot hold, and its rights. The file can be written
 // by others, its agent perhaps among them, so that it never gives a session more than the caller:
 // the record of [Options.Rights] counts, and without that no command, the limit of the client or the
 // file, whichever is lower, and the defaults of MaxTokens and Rounds. A session of which Rights has
@@ -105,7 +105,7 @@ func (o *optionState) allow(by OpenOptions, spent price.Money) {
 	o.MaxTokens, o.Rounds = orDefault(by.MaxTokens, o.MaxTokens), orDefault(by.Rounds, o.Rounds)
 }
 
-// least is as much of a file's options as counts without a record.
+// least returns the part of a file's options that counts if there is no record.
 func (o optionState) least(by caller, spent price.Money) optionState {
 	o.Commands = nil
 	o.MaxTokens, o.Rounds = min(o.MaxTokens, defaultMaxTokens), min(o.Rounds, defaultRounds)

@@ -75,7 +75,7 @@ func (s *Session) Events() <-chan Event { return s.t.channel() }
 // Documents returns the files that the agent has written so far.
 func (s *Session) Documents() []Document { return s.t.documents() }
 
-// Files are the agent's files.
+// Files returns the agent's files.
 func (s *Session) Files() vfs.FS { return s.t.files }
 
 // Costs returns the costs so far.

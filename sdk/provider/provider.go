@@ -192,7 +192,7 @@ type Delta struct {
 	Text string
 	// Tool is the name of a tool whose input the model begins to write.
 	Tool string
-	// Retry is set before a call is repeated. What arrived before no longer counts.
+	// Retry is set before a call is repeated. The pieces that arrived before do not count.
 	Retry *Retry
 }
 

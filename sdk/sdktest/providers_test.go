@@ -28,7 +28,7 @@ type subject struct {
 	deltas []provider.Delta
 }
 
-// setup has the differences between the subjects of a test.
+// setup has the options that differ between the subjects of a test.
 type setup struct {
 	idle    time.Duration
 	retries *int

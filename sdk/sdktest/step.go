@@ -43,20 +43,20 @@ const (
 	Silent
 )
 
-// Text is an answer in words.
+// Text returns an answer in words.
 func Text(text string) Step { return Stop(provider.EndTurn, text) }
 
-// Stop is an answer in words, which ends for a reason. Without a text it has no blocks.
+// Stop returns an answer in words, which ends for a reason. Without a text it has no blocks.
 func Stop(stop provider.Stop, text string) Step {
 	return Step{Blocks: fake.Stop(stop, text).Blocks, Stop: stop}
 }
 
-// Call is the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
+// Call returns the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
 func Call(name string, input any) Step {
 	return Step{Blocks: fake.Call(name, input).Blocks, Stop: provider.UsesTools}
 }
 
-// Calls is several steps in one message: texts and uses of tools, in their order.
+// Calls returns several steps in one message: texts and uses of tools, in their order.
 func Calls(steps ...Step) Step {
 	all := Step{Stop: provider.UsesTools}
 	for _, s := range steps {
@@ -65,12 +65,12 @@ func Calls(steps ...Step) Step {
 	return all
 }
 
-// Fail is an error instead of an answer, such as 529 and overloaded_error.
+// Fail returns an error instead of an answer, for example 529 and overloaded_error.
 func Fail(status int, kind, message string) Step {
 	return Step{Status: status, Type: kind, Message: message}
 }
 
-// Break is an answer that breaks off with an error.
+// Break returns an answer that breaks off with an error.
 func Break(kind, message string) Step {
 	s := Text("This answer breaks off in the middle.")
 	s.Type, s.Message = kind, message

@@ -117,7 +117,7 @@ func (d *Dir) Read(name string) ([]byte, error) {
 	return data, sentence(name, err)
 }
 
-// sentence is an error of the disk for the model, without the path on the disk.
+// sentence returns an error of the disk for the model, without the path on the disk.
 func sentence(name string, err error) error {
 	var large *durable.TooLargeError
 	var odd *durable.NotRegularError

@@ -16,7 +16,7 @@ import (
 // Mem keeps files in memory. Its methods may be called at the same time.
 type Mem struct{ *layer }
 
-// NewMem returns an empty file system. clock is nil for files without times.
+// NewMem returns an empty file system. clock is nil if files have no times.
 func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nil, clock)} }
 
 // Give adds a file for the agent to read. It counts as given until the agent changes it. The data

@@ -15,7 +15,7 @@ import (
 // same time.
 type Overlay struct{ *layer }
 
-// NewOverlay returns an overlay without changes. clock is nil for changes without times.
+// NewOverlay returns an overlay without changes. clock is nil if changes have no times.
 func NewOverlay(base FS, clock func() time.Time) *Overlay { return &Overlay{newLayer(base, clock)} }
 
 // hashOf returns the hash of a file, "" if there is none.

@@ -47,7 +47,7 @@ func Clean(name string) (string, error) {
 	return name, nil
 }
 
-// absent is the error of a file that does not exist.
+// absent returns the error of a file that does not exist.
 func absent(name string) error { return &pathError{"File not found: " + name, fs.ErrNotExist} }
 
 // pathError is a sentence for the model with a cause for programs.

@@ -17,7 +17,7 @@ type Key struct {
 // Source is a place that may have a credential.
 type Source struct{ Value, From string }
 
-// Variable is the source of an environment variable.
+// Variable returns the source of an environment variable.
 func Variable(name string) Source {
 	return Source{Value: os.Getenv(name), From: "the environment variable " + name}
 }
@@ -37,7 +37,7 @@ func Find(sources ...Source) (Key, error) {
 	return Key{}, nil
 }
 
-// Set is true for a key that was found.
+// Set reports whether the key was found.
 func (k Key) Set() bool { return k.value != nil }
 
 // Secret returns the key itself, for the header of a request only.
