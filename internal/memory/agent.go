@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
-// AgentMemory is what an agent has learned in a project.
+// AgentMemory has the notes that an agent has learned in a project.
 type AgentMemory struct {
 	Agent string `json:"agent"`
 	// Aliases are the other names under which its notes are kept.
@@ -45,7 +45,7 @@ type Learning struct {
 	Source     string   `json:"source"`
 }
 
-// Agent returns what an agent has learned, under any of its names: the newest first or, with a
+// Agent returns the notes of an agent, under any of its names: the newest first or, with a
 // query, the closest first. lastN is from 1 to 50; 0 is 10.
 func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
 	if err := notes.CheckAgent(agent); err != nil {

@@ -42,7 +42,7 @@ var vocabulary = sync.OnceValue(func() []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 })
 
-// sentences returns what makes the text of the n-th note: about 30 words, a few of them frequent.
+// sentences returns a function that makes the text of the n-th note: about 30 words, a few of them frequent.
 func sentences(seed uint64) func(n int) string {
 	r := rand.New(rand.NewPCG(seed, 2))
 	word := func() string {
@@ -79,7 +79,7 @@ func newFilledShelf(t testing.TB, path string, count int) shelf {
 	return s
 }
 
-// counts are the numbers of notes that are measured at.
+// counts returns the numbers of notes that are measured at.
 func counts() []int {
 	if testing.Short() {
 		return []int{10, 1000}

@@ -53,7 +53,7 @@ func exportLines(_, _ string, list []notes.Note) (string, error) {
 	return out.String(), nil
 }
 
-// oneLine is a text as an item of a list has it.
+// oneLine returns a text as an item of a list has it.
 func oneLine(text string) string { return visible.Line(untrusted.Mask(text)) }
 
 func dateMark(n *notes.Note) string { return "[" + date(n.CreatedAt) + "]" }

@@ -42,7 +42,7 @@ func openProject(t *testing.T, path string) *project.Project {
 
 const ours = memory.DefaultFolder + "/" + memory.Subfolder + "/"
 
-// TestHostileNames: what addresses the model does not reach a briefing as the name of an agent or
+// TestHostileNames: a text that addresses the model does not reach a briefing as the name of an agent or
 // an id either, and is marked elsewhere.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 // TestHostileSizes: no value in a file, however long, makes a reply too large, or leaves no room
-// for what can be used.
+// for the lines that can be used.
 func TestHostileSizes(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("long ", 5000)
@@ -320,7 +320,7 @@ func TestAddressesTheModel(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: what an export has written is known when it is imported again, and changes nothing.
+// TestRoundTrip: notes from an export are known if they are imported again, and changes nothing.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
@@ -383,6 +383,6 @@ func TestHostileFlood(t *testing.T) {
 	}
 }
 
-// split keeps what looks like a credential out of the files of the repository: scanners would
+// split keeps texts that look like credentials out of the files of the repository: scanners would
 // find it.
 func split(parts ...string) string { return strings.Join(parts, "") }

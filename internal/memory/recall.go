@@ -16,7 +16,7 @@ const (
 	defaultLimit = 5
 )
 
-// Query is what is looked for.
+// Query describes the notes to find.
 type Query struct {
 	Text  string
 	Type  notes.Type
@@ -40,7 +40,7 @@ func (q *Query) check() error {
 	return Filter{Type: q.Type, Agent: q.Agent}.check()
 }
 
-// tooLong is the error for a query of more than maxQuery bytes.
+// tooLong returns the error for a query of more than maxQuery bytes.
 func tooLong(query string) error {
 	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 }
@@ -51,9 +51,9 @@ type Recalled struct {
 	Results []Found `json:"results"`
 	// Searched is the number of notes that the query was compared with.
 	Searched int `json:"searched"`
-	// NothingClose is true where every result is weak.
+	// NothingClose is true if every result is weak.
 	NothingClose bool `json:"nothing_close,omitempty"`
-	// Degraded is why meaning was not compared, where the person has named a server for it.
+	// Degraded is the reason why meaning was not compared, if the person has named a server for it.
 	Degraded string          `json:"degraded,omitempty"`
 	Note     string          `json:"note"`
 	Problems []notes.Problem `json:"problems,omitempty"`

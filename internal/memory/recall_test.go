@@ -34,7 +34,7 @@ func resultTexts(r memory.Recalled) string {
 	return strings.Join(out, "|")
 }
 
-// TestRecall: what was remembered is found at once, across languages; what was deleted, has expired
+// TestRecall: a note is found at once, across languages; one that was deleted, has expired
 // or belongs to others is not.
 func TestRecall(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestRecallRefuses(t *testing.T) {
 	}
 }
 
-// TestRecallMarks: what a note must not be taken for is said with it, and credentials that somebody
+// TestRecallMarks: a note comes with a warning against misreading it, and credentials that somebody
 // wrote into a file are not shown.
 func TestRecallMarks(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func (s shelf) ask(t testing.TB, m *memory.Memory, p *project.Project, text stri
 	return got
 }
 
-// TestRelevant: a briefing gets what belongs to its question, within its bounds, and nothing that
+// TestRelevant: a briefing gets the notes that belong to its question, within its bounds, and nothing that
 // addresses the model.
 func TestRelevant(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestRelevant(t *testing.T) {
 }
 
 // TestBriefingsQuoteNotes: a note stands in a briefing as a quotation with its author and file, which
-// its text cannot end; what a person has noted or let pass comes first.
+// its text cannot end; notes that a person has written or let pass come first.
 func TestBriefingsQuoteNotes(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")
@@ -239,8 +239,8 @@ func TestBriefingsQuoteNotes(t *testing.T) {
 	}
 }
 
-// TestLearn: a finding is one note, in whichever round it is reported; its tags say what became of
-// it; and nothing is written where the project does not keep notes.
+// TestLearn: a finding is one note, in whichever round it is reported; its tags name its
+// outcome; and nothing is written if the project does not keep notes.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")

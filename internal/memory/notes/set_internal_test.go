@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// state is all that notes say, for comparison.
+// state returns all that notes say, for comparison.
 func (s *Set) state() string {
 	var out strings.Builder
 	for _, p := range s.sortedParts() {

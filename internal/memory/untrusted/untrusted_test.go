@@ -8,11 +8,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
-// split keeps what looks like a credential out of the files of the repository: scanners would
+// split keeps texts that look like credentials out of the files of the repository: scanners would
 // find it.
 func split(parts ...string) string { return strings.Join(parts, "") }
 
-// TestSecrets: credentials are refused with kind and place, and what only looks like one is taken.
+// TestSecrets: credentials are refused with kind and place, and texts that only look like one are taken.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	hash := "8f4e2c1d9b7a6053e1f2"
@@ -101,7 +101,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// sample is a text of a length, in an alphabet, that repeats nothing for long.
+// sample returns a text of a length, in an alphabet, that repeats nothing for long.
 func sample(alphabet string, n int) string {
 	var out strings.Builder
 	for i := range n {
@@ -110,7 +110,7 @@ func sample(alphabet string, n int) string {
 	return out.String()
 }
 
-// TestFormatsOfVendors: what a vendor issues is refused by its format, wherever it stands, and masked.
+// TestFormatsOfVendors: the credentials of a vendor are refused by their format, wherever they stand, and masked.
 func TestFormatsOfVendors(t *testing.T) {
 	t.Parallel()
 	const lower, upper, digits = "abcdefghijkmnpqrstuvwxyz", "ABCDEFGHJKLMNPQRSTUVWXYZ", "0123456789"
@@ -135,7 +135,7 @@ func TestFormatsOfVendors(t *testing.T) {
 	}
 }
 
-// TestSecretsByTheirPlace: a credential without a format is known by what stands around it.
+// TestSecretsByTheirPlace: a credential without a format is known by the text around it.
 func TestSecretsByTheirPlace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
