@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// BenchmarkCatalog measures what callers ask for, on installations on a disk: one of 6,000
-// items, the fixture of 6.12, and a real one where BMAD_REAL_INSTALLS names it.
+// BenchmarkCatalog measures the calls of users, on installations on a disk: one of 6,000
+// items, the fixture of 6.12, and a real one if BMAD_REAL_INSTALLS names it.
 func BenchmarkCatalog(b *testing.B) {
 	installs := []struct {
 		name, agent, workflow, words string

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// meter is a file system that counts what is read of each file, and how often it is opened.
+// meter is a file system that counts the bytes read of each file, and how often it is opened.
 type meter struct {
 	fstest.MapFS
 
@@ -56,7 +56,7 @@ func (f *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// files returns the names of what was read, and forgets them.
+// files returns the names of the files that were read, and forgets them.
 func (m *meter) files() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,8 +110,8 @@ func generate(agents, workflows, size int) fstest.MapFS {
 	return with(fstest.MapFS{}, out)
 }
 
-// TestOpenReads: to list what there is, manifests are read, and of other files no more than
-// their beginning; what a row describes is not opened at all.
+// TestOpenReads: to list the items, manifests are read, and of other files no more than
+// their beginning; an item that a row describes is not opened at all.
 func TestOpenReads(t *testing.T) {
 	files := generate(10, 30, 64<<10)
 	unlisted := "_bmad/m1/workflows/1-analysis/own/workflow.md"

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// TestFresh: the catalog knows that the disk is no longer what it was, and what it knows anew
-// has the change. What nobody lists may change.
+// TestFresh: the catalog notices that the disk has changed, and a new one
+// has the change. Files that nobody lists may change.
 func TestFresh(t *testing.T) {
 	skill := "---\nname: bmad-new\ndescription: New\n---\n"
 	tests := []struct {
@@ -20,7 +20,7 @@ func TestFresh(t *testing.T) {
 		layouts []string
 		change  func(dir string) error
 		fresh   bool
-		sees    string // a part of what is told after the change
+		sees    string // a part of the list after the change
 	}{
 		{"nothing", []string{"v6-files"}, func(string) error { return nil }, true, ""},
 		{"a new agent", []string{"v6-files"}, writes("_bmad/bmm/agents/new.md", "<agent id=\"x\" name=\"Newt\" title=\"New\">"), false, "bmm/new"},
@@ -79,7 +79,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// writes returns what writes files, each a name and its text.
+// writes returns a function that writes files, each a name and its text.
 func writes(files ...string) func(string) error {
 	return func(dir string) error {
 		for n := 0; n < len(files); n += 2 {

@@ -114,7 +114,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// checkServed reads an address: a file of the installation, or an error that says what is wrong.
+// checkServed reads an address: a file of the installation, or an error that names the fault.
 func checkServed(t *testing.T, c *catalog.Catalog, address string) {
 	t.Helper()
 	ref, err := catalog.ParseRef(address)
@@ -137,7 +137,7 @@ func checkServed(t *testing.T, c *catalog.Catalog, address string) {
 	}
 }
 
-// sound checks that an error is one of the taxonomy, with what to do.
+// sound checks that an error is one of the taxonomy, with a next step.
 func sound(t *testing.T, err error) {
 	t.Helper()
 	if got := fault.From(err); got.Code == fault.Storage || got.Hint == "" || strings.Contains(got.Message+got.Hint, canary) {

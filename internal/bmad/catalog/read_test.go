@@ -23,7 +23,7 @@ var around = map[string]string{
 	"_bmad-output/x.md": canary, ".claude/settings.json": canary, ".claude/skills/pdf-tools/secret.md": canary, ".git/config": canary,
 }
 
-// link makes a symbolic link, or skips the test where nobody may.
+// link makes a symbolic link, or skips the test if nobody may.
 func link(t *testing.T, dir, name, to string) {
 	t.Helper()
 	name = filepath.Join(dir, filepath.FromSlash(name))
@@ -161,7 +161,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinkedManifests: what is listed comes from no file outside either.
+// TestLinkedManifests: rows come from no file outside either.
 func TestLinkedManifests(t *testing.T) {
 	files := layout(t, "v6-skills", "v6-alpha", "v4")
 	linked := []string{
@@ -291,8 +291,8 @@ func TestSourcesOfFiles(t *testing.T) {
 	wantFault(t, "of no source", err, fault.NotFound, `unknown source "git-other"`, "project, git-fork")
 }
 
-// TestFolderItself: where the folder of the source is the installation, what the version
-// control keeps in it is still nobody's to read.
+// TestFolderItself: if the folder of the source is the installation, files that the version
+// control keeps in it are still nobody's to read.
 func TestFolderItself(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "_bmad")
 	sub, err := fs.Sub(layout(t, "v6-files"), "_bmad")
@@ -318,8 +318,8 @@ func TestFolderItself(t *testing.T) {
 	}
 }
 
-// TestNoTexts: what could not be read is not offered: what Python made of scripts that were run,
-// pictures, and what is too large.
+// TestNoTexts: files that cannot be read are not offered: the output of Python for scripts that were run,
+// pictures, and files that are too large.
 func TestNoTexts(t *testing.T) {
 	c := catalog.Open(checkout(map[string]string{
 		"skills/bmad-x/SKILL.md":                            "---\nname: bmad-x\ndescription: X\n---\n# X\n",

@@ -19,13 +19,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// sight is a file on the disk that looks like an item: what it is, and the rule that says so.
+// sight is a file on the disk that looks like an item: its kind, and the rule that says so.
 type sight struct {
 	kind catalog.Kind // "" for none
 	rule string
 }
 
-// walked is what a plain walk over the files of an installation has seen, by path. It knows
+// walked has the sights of a plain walk over the files of an installation, by path. It knows
 // nothing of this package: it only has the rules by which the installers make items.
 type walked map[string]sight
 
@@ -154,9 +154,9 @@ var (
 	ofPhase        = regexp.MustCompile(`^(1-analysis|2-plan(ning|-workflows)?|3-solutioning|4-implementation|analysis|planning|solutioning|implementation|plan|ship)$`)
 )
 
-// seeSkills sees the skills whose files have paths of a form. A skill is, in this order, what
-// its installer treats as an agent; a workflow if the method has it in a phase; what its own files
-// say.
+// seeSkills sees the skills whose files have paths of a form. A skill is, in this order, an agent if
+// its installer treats it as one; a workflow if the method has it in a phase; of the kind that its own files
+// name.
 func seeSkills(files map[string]string, at *regexp.Regexp) walked {
 	phased, core := readHelp(files)
 	table := func(name, table string) bool { return strings.Contains("\n"+files[name], "\n["+table+"]") }
@@ -287,7 +287,7 @@ func TestRealSources(t *testing.T) {
 	}
 }
 
-// compare compares the items of a catalog with what a walk has seen: nothing may be missing or
+// compare compares the items of a catalog with the sights of a walk: nothing may be missing or
 // invented, and each kind has to follow from the rule that the walk names.
 func compare(t *testing.T, c *catalog.Catalog, seen walked) {
 	t.Helper()
@@ -322,7 +322,7 @@ func compare(t *testing.T, c *catalog.Catalog, seen walked) {
 	}
 }
 
-// checkReal checks what has to be true of each item of an installation that is sound.
+// checkReal checks the facts that hold for each item of a sound installation.
 func checkReal(c *catalog.Catalog, dir string, fail func(format string, args ...any)) {
 	ctx := resolve.Target{Project: dir, Now: at.Now}
 	for _, i := range c.Items() {

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// checkout is a checkout of a repository.
+// checkout returns a checkout of a repository.
 func checkout(files map[string]string) catalog.Source {
 	return catalog.Source{Name: "git-x", Dir: "/var/x", FS: with(fstest.MapFS{}, files)}
 }
@@ -78,7 +78,7 @@ func TestSourceAgents(t *testing.T) {
 
 // TestModuleRepositories: the repositories of modules, in the forms that the method's installer
 // takes them: described beside the items, by a skill that sets the module up, by each skill for
-// itself, or only by what is offered to assistants.
+// itself, or only by the module's offers to assistants.
 func TestModuleRepositories(t *testing.T) {
 	skill := func(name string) string { return "---\nname: " + name + "\ndescription: Does " + name + "\n---\n# X\n" }
 	market := func(rest string) string { return `{"name": "x", "plugins": [` + rest + `]}` }
@@ -121,7 +121,7 @@ func TestModuleRepositories(t *testing.T) {
 	}
 }
 
-// TestModulePaths: what a module's texts name as if it were installed is found in its repository.
+// TestModulePaths: a file that a module's texts name as if it were installed is found in its repository.
 func TestModulePaths(t *testing.T) {
 	c := catalog.Open(catalog.Source{Name: "git-x", Dir: "/var/x", FS: layout(t, "source-module")})
 	ref, err := catalog.ParseRef("bmad://~git-x/_bmad/bakery/data/flour.md")
@@ -136,7 +136,7 @@ func TestModulePaths(t *testing.T) {
 			t.Errorf("%s is found", name)
 		}
 	}
-	// Scripts of the method's repository, and what is written by the folder's placeholder.
+	// Scripts of the method's repository, and paths that begin with the folder's placeholder.
 	method := catalog.Open(checkout(map[string]string{
 		"src/scripts/memlog.py": "print()\n", "src/core-skills/module.yaml": "code: core\n", "src/core-skills/module-help.csv": "module,skill,display-name,menu-code\n",
 		"src/core-skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\nRun `{project-root}/_bmad/scripts/memlog.py init`, then {project-root}/_bmad/scripts/none.py. Read {project-root}/_bmad/_config/bmad-help.csv.\n",
@@ -190,8 +190,8 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestForeignCore: of a source that brings the core only what that proposes counts for others;
-// its own configuration and customization do not, nor does what is wrong with them.
+// TestForeignCore: of a source that brings the core only the proposals of that count for others;
+// its own configuration and customization do not, nor do their mistakes.
 func TestForeignCore(t *testing.T) {
 	project := source(with(fstest.MapFS{}, map[string]string{
 		"_bmad/_config/manifest.yaml": "installation: {version: 6.2.0}\n", "_bmad/bmm/config.yaml": "output_folder: out\n",
@@ -221,7 +221,7 @@ func TestForeignCore(t *testing.T) {
 	}
 }
 
-// TestModes: a code can mean a part of what an item does, in each form of the method's help.
+// TestModes: a code can mean a part of an item's work, in each form of the method's help.
 func TestModes(t *testing.T) {
 	story := "---\nname: bmad-story\ndescription: Writes a story\n---\n# Story\n"
 	tests := []struct{ name, header, rows, mode string }{
@@ -240,7 +240,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestIntents: an earlier name can have meant a part of what the skill does now.
+// TestIntents: an earlier name can have meant a part of a skill.
 func TestIntents(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
 		"_bmad/bmm/v6-shims/README.md": "| Shim | Forwards to |\n| --- | --- |\n| `bmad-create-prd` | `bmad-prd` (create intent)  |\n| `bmad-edit-prd` | `bmad-prd` (update intent) |\n| `bmad-old-prd` | `bmad-prd` |\n| `bmad-create-story` | Retained in full |\n",
@@ -269,7 +269,7 @@ func TestNamedByCustomization(t *testing.T) {
 	}
 }
 
-// TestMainSource: what is in the place of the project counts as one, whatever its name.
+// TestMainSource: the source in the place of the project counts as one, whatever its name.
 func TestMainSource(t *testing.T) {
 	skills := fstest.MapFS{}
 	for name, f := range layout(t, "v6-skills") {
@@ -330,7 +330,7 @@ func TestFindByAddress(t *testing.T) {
 	}
 }
 
-// TestFirstSource: among what several sources call alike, the project's is the one that is meant.
+// TestFirstSource: if several sources have an item of one name, the project's is meant.
 func TestFirstSource(t *testing.T) {
 	skill := func(module, name string) map[string]string {
 		return map[string]string{"skills/" + name + "/SKILL.md": "---\nname: " + name + "\n---\n# X\n", "skills/" + name + "/module-manifest.toml": "module = \"" + module + "\"\n"}
@@ -368,7 +368,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestProposed: what a setting is that nobody has set, by what its module proposes and by the
+// TestProposed: the value of a setting that nobody has set, by its module's proposal and by the
 // settings that it is made of.
 func TestProposed(t *testing.T) {
 	const core = "code: core\noutput_folder:\n  default: _bmad-output\n  result: '{project-root}/{value}'\n"

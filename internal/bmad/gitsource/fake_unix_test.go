@@ -52,7 +52,7 @@ func waitForExit(t *testing.T, file string) {
 	t.Errorf("process %d of %s is still there", pid, filepath.Base(file))
 }
 
-// hanging is a git that never ends, and neither does its child, at the subcommand that it
+// hanging returns a git that never ends, and neither does its child, at the subcommand that it
 // is asked for. Both ids go to files in dir.
 func hanging(t *testing.T, dir, at string) string {
 	t.Helper()
@@ -169,7 +169,7 @@ func TestOutputHeldOpen(t *testing.T) {
 	}
 }
 
-// TestPrintsTooMuch has a git that goes on when nobody reads what it prints any more.
+// TestPrintsTooMuch has a git that goes on after the reader of its output has stopped.
 func TestPrintsTooMuch(t *testing.T) {
 	t.Parallel()
 	c, _ := newCache(t)

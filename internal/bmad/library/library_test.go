@@ -78,7 +78,7 @@ func TestSources(t *testing.T) {
 	if got := agents(rooted.At(project)); !strings.Contains(got, "root:bmad-core/pm") || strings.Contains(got, "project:") || strings.Contains(got, "plot-architect") {
 		t.Errorf("by BMAD_ROOT: %s", got)
 	}
-	// Without a project there is what is the person's.
+	// Without a project there are the person's agents.
 	if got := agents(l.At("")); !strings.Contains(got, "user:") || strings.Contains(got, "project:") {
 		t.Errorf("without a project: %s", got)
 	}
@@ -120,7 +120,7 @@ func TestFolderBelowAProject(t *testing.T) {
 	if err != nil || !strings.Contains(text, filepath.ToSlash(project)+"/_bmad-output") {
 		t.Errorf("%v, %s", err, text)
 	}
-	// What everybody may write to is not asked.
+	// A folder that everybody may write to is not asked.
 	open := folder(t, "open")
 	install(t, "v6-files", open)
 	if err := os.Chmod(open, 0o777); err != nil {
@@ -164,7 +164,7 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 }
 
-// encodedSize is what a text takes in an answer, as encoding/json writes it.
+// encodedSize returns the size of a text in an answer, as encoding/json writes it.
 func encodedSize(t *testing.T, text string) int {
 	t.Helper()
 	data, err := json.Marshal(text)

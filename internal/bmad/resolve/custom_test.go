@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// TestCustomizationInYAML: what a customization of the alphas to 6.2 says of the persona
-// replaces, the rest is added, but not what the installer has written into the file already.
+// TestCustomizationInYAML: the persona in a customization of the alphas to 6.2 replaces the item's,
+// the rest is added, but not the parts that the installer has written into the file already.
 func TestCustomizationInYAML(t *testing.T) {
 	const name = "_bmad/_config/agents/bmm-analyst.customize.yaml"
 	menu := []resolve.MenuItem{
@@ -81,11 +81,11 @@ func TestCustomizationInYAML(t *testing.T) {
 }
 
 // TestCustomizationInTOML: three layers of a skill, four of the configuration; the project's
-// go for what other sources have too.
+// hold for the items of other sources too.
 func TestCustomizationInTOML(t *testing.T) {
 	tests := []struct {
 		name   string
-		layers map[string]string // what is laid over, by its ending
+		layers map[string]string // the texts laid over, by their endings
 		want   string            // facts, menu and style of the analyst
 		custom int
 	}{
@@ -291,7 +291,7 @@ func TestSettingsView(t *testing.T) {
 	}
 }
 
-// TestValuesOfTheEntry: what the file that begins a workflow says of names goes for its other
+// TestValuesOfTheEntry: the values of names in the file that begins a workflow hold for its other
 // files too, whatever they are read as.
 func TestValuesOfTheEntry(t *testing.T) {
 	const dir = "bmad/bmm/workflows/2-plan-workflows/prd/"
@@ -315,7 +315,7 @@ func TestValuesOfTheEntry(t *testing.T) {
 	}
 }
 
-// TestMenuData: an item of a menu can name a file that goes with what it does.
+// TestMenuData: an item of a menu can name a file that goes with its action.
 func TestMenuData(t *testing.T) {
 	c := project(t, "v6-mixed")
 	r := resolveItem(t, c, catalog.Agent, "analyst")
@@ -330,7 +330,7 @@ func TestMenuData(t *testing.T) {
 	}
 }
 
-// TestNoConfiguration: where there is none, the reader is told so.
+// TestNoConfiguration: if there is none, the reader is told so.
 func TestNoConfiguration(t *testing.T) {
 	for name, want := range map[string]bool{"next": true, "source-v6": true, "v6-skills": false, "v4": false} {
 		c := project(t, name)

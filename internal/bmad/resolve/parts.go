@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// addSkillParts reads the texts of a skill: SKILL.md and, where that only points to it or has to be
+// addSkillParts reads the texts of a skill: SKILL.md and, if that only points to it or has to be
 // rendered first, the workflow beside it.
 func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string]any) error {
 	i := r.i
@@ -138,7 +138,7 @@ func (r *resolver) enter(text string) error {
 	return r.configureFrom("config_source")
 }
 
-// takeFrontMatter reads the values of front matter, such as the path nextStep; name and description
+// takeFrontMatter reads the values of front matter, for example the path nextStep; name and description
 // describe the file and are not placeholders.
 func (r *resolver) takeFrontMatter(text string) error {
 	front, _, _ := format.FrontMatter(text)

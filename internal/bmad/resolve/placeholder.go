@@ -160,8 +160,8 @@ func inTable(name string) bool {
 	return strings.HasPrefix(name, "agent.") || strings.HasPrefix(name, "workflow.")
 }
 
-// inline returns a setting as it reads within a sentence. Tables are named where they are
-// shown with the item, and written out where not.
+// inline returns a setting as it reads within a sentence. Tables are named if they are
+// shown with the item, and written out if not.
 func (r *resolver) inline(name string, v any) string {
 	if s, ok := format.PlainText(v); ok {
 		return cmp.Or(maskText(s), "(not set: skip this)")

@@ -91,7 +91,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestPlaceholdersOfNothing: without a project or a date, what stands for them stays.
+// TestPlaceholdersOfNothing: without a project or a date, their placeholders stay.
 func TestPlaceholdersOfNothing(t *testing.T) {
 	got, open := resolveProbe(t, "", "{project-root}/x {date} {planning_artifacts} {user_name}", resolve.Target{})
 	if want := "{project-root}/x {date} {project-root}/_bmad-output/planning-artifacts Kim"; got != want || strings.Join(open, " ") != "{project-root} {date}" {
@@ -134,7 +134,7 @@ func TestLoops(t *testing.T) {
 }
 
 // TestPlaceholdersOfSources: {project-root} is the caller's project, but before a file of the
-// installation it is where that file is; the project's own settings go for all sources.
+// installation it is the folder of that file; the project's own settings go for all sources.
 func TestPlaceholdersOfSources(t *testing.T) {
 	text := "---\nname: probe\ndescription: x\n---\n" +
 		"{project-root} {project-root}/docs/x.md `{project-root}/_bmad/bmm/config.yaml` {project-root}/_bmad/_memory/none.md {installed_path} {bmad_folder} {user_name} {output_folder} {project-root}/../x"

@@ -38,8 +38,8 @@ func TestResolvedGolden(t *testing.T) {
 	}
 }
 
-// TestEveryItem: each item of each layout is resolved: its entry file is first, what it refers
-// to is there and can be read, and no placeholder of what is known is left.
+// TestEveryItem: each item of each layout is resolved: its entry file is first, its references
+// exist and can be read, and no placeholder with a known value is left.
 func TestEveryItem(t *testing.T) {
 	for _, name := range layouts {
 		if name == "broken" { // TestBrokenLayers has it
@@ -98,7 +98,7 @@ func readable(t *testing.T, c *catalog.Catalog, what string, r *resolve.Resolved
 	}
 }
 
-// TestPersonas: who agents are, with and without what the project says of them.
+// TestPersonas: the personas of agents, with and without the project's customization.
 func TestPersonas(t *testing.T) {
 	type persona = resolve.Persona
 	tests := []struct {
@@ -170,7 +170,7 @@ func TestPrinciples(t *testing.T) {
 	}
 }
 
-// TestMenuOfNothing: what a menu names and nobody has is said; words and prompts name nothing.
+// TestMenuOfNothing: an item of a menu that nobody has is reported; words and prompts name nothing.
 func TestMenuOfNothing(t *testing.T) {
 	toml := "[agent]\nname = 'X'\n"
 	for code, does := range map[string]string{
@@ -213,7 +213,7 @@ func TestClassicCommands(t *testing.T) {
 }
 
 // TestDependencies: an agent of version 4 names files of its own folder, and a pack's those of
-// the core; what is not there is left out.
+// the core; missing files are left out.
 func TestDependencies(t *testing.T) {
 	const core = "bmad://.bmad-core/core-config.yaml the project's configuration: read this first"
 	tests := []struct{ agent, more string }{
@@ -279,7 +279,7 @@ func TestWorkflowInYAML(t *testing.T) {
 	}
 }
 
-// TestOnDisk: the same from a real disk, where paths are longer and links are followed.
+// TestOnDisk: the same from a real disk, whose paths are longer and whose links are followed.
 func TestOnDisk(t *testing.T) {
 	s := onDisk(t, layout(t, "v6-alpha", "v6-skills"))
 	c := catalog.Open(s)

@@ -43,8 +43,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestLayers: of the four layers of the configuration each goes over those before it, in what
-// is filled in and in what is listed of agents.
+// TestLayers: of the four layers of the configuration each goes over those before it, in the
+// texts and in the lists of agents.
 func TestLayers(t *testing.T) {
 	files := layout(t, "v6-skills")
 	layers := []string{"_bmad/config.toml", "_bmad/config.user.toml", "_bmad/custom/config.toml", "_bmad/custom/config.user.toml"}
@@ -132,7 +132,7 @@ keyboard = "shown"
 	}
 }
 
-// TestSecretValues: what no value shows, whatever its key, in the configuration and in texts.
+// TestSecretValues: no value shows a secret, whatever its key, in the configuration and in texts.
 func TestSecretValues(t *testing.T) {
 	tests := []struct{ config, want string }{
 		{"x: postgres://u:pw-1@host/db", "postgres://********@host/db"},
