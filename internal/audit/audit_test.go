@@ -97,7 +97,7 @@ func show(a workflow.Audit) string {
 }
 
 // TestRealRuns audits the documents of whole runs: none of them may fall below
-// what a good document is worth. First drafts are traced to the requirements of
+// the score of a good document. First drafts are traced to the requirements of
 // their own round.
 func TestRealRuns(t *testing.T) {
 	relay, zh := "../../testdata/submissions/webhook-relay/", "../../testdata/submissions/zh-booking/"

@@ -21,7 +21,7 @@ var writers = map[string]func(stage uint64, size int) string{
 	"chinese":  specimen.Chinese,
 }
 
-// runOf is the documents of the stages of a run, in their order.
+// runOf returns the documents of the stages of a run, in their order.
 func runOf(b *testing.B, kind string, run, size int) []string {
 	b.Helper()
 	var out []string
@@ -75,8 +75,8 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// BenchmarkLookAgain audits a document a second time, as a later stage reads it: how long that
-// takes of what the first look takes.
+// BenchmarkLookAgain audits a document a second time, as a later stage reads it, and reports the
+// share of the first look's time that it takes.
 func BenchmarkLookAgain(b *testing.B) {
 	var first, second time.Duration
 	for i := uint64(1); b.Loop(); i++ {

@@ -154,7 +154,7 @@ func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) 
 	l.needs = append(l.needs, needs)
 }
 
-// longestWord is the word of a phrase that fewest clauses have, or the first character of
+// longestWord returns the word of a phrase that fewest clauses have, or the first character of
 // a Chinese one.
 func longestWord(phrase string, han bool) string {
 	if han {
@@ -256,8 +256,8 @@ func disowns(raw string, topic map[string]bool) bool {
 	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }
 
-// match reports whether a sentence, by its clauses, takes the document back. topic is what
-// the document has for a subject.
+// match reports whether a sentence, by its clauses, takes the document back. topic has the words
+// of the document's subject.
 func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
 	for _, i := range l.candidates(clauses, han) {
 		hit := true

@@ -78,7 +78,7 @@ func countsTests(t markdown.Table) bool {
 }
 
 // reportedFindings returns the findings of a review or QA report: items, headings and
-// rows with an id such as R1, and rows of a table with a severity.
+// rows with an id, for example R1, and rows of a table with a severity.
 func (s *document) reportedFindings() []story {
 	var out []story
 	for i, l := range s.Lines {

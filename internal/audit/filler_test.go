@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// fillerCorpus is what testdata/filler/index.yaml lists: documents that say nothing, and
+// fillerCorpus has the rows of testdata/filler/index.yaml: documents that say nothing, and
 // honest ones, each with the objective of its run.
 type fillerCorpus struct {
 	Objectives map[string]string `yaml:"objectives"`
@@ -25,7 +25,7 @@ type fillerRow struct {
 	File      string           `yaml:"file"`
 	Stage     workflow.StageID `yaml:"stage"`
 	Objective string           `yaml:"objective"`
-	// Alone is false where only the objective shows that the document is filler.
+	// Alone is false if only the objective shows that the document is filler.
 	NeedsObjective bool `yaml:"needs_objective"`
 }
 
@@ -40,7 +40,7 @@ func readFillerCorpus(t *testing.T) fillerCorpus {
 	return c
 }
 
-// contentChecks are the checks of the rubrics that look at what a text is made of.
+// contentChecks are the checks of the rubrics that look at the words of a text.
 var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}
 
 // TestFiller audits both sides of the corpus: filler stays below 60 with its objective, and

@@ -25,7 +25,7 @@ const maxRubric = 256 << 10
 // FileName returns the name of a stage's rubric file.
 func FileName(st workflow.Stage) string { return st.RubricName() + ".yaml" }
 
-// Read returns the text of a stage's rubric in a folder; nil without one.
+// Read returns the text of a stage's rubric in a folder; nil if there is none.
 func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 	name := FileName(st)
 	data, err := durable.ReadFile(own, name, maxRubric)
@@ -95,7 +95,7 @@ func loadBuiltin(st workflow.Stage) (Rubric, error) {
 // parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
 
-// names are the section names of the rubric.
+// names returns the section names of the rubric.
 func (r Rubric) names() []string {
 	var out []string
 	for _, c := range r.checks {
@@ -158,7 +158,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 	return r, nil
 }
 
-// stageNames are the stages of a workflow and of the built-in ones, each once.
+// stageNames returns the stages of a workflow and of the built-in ones, each once.
 func stageNames(d *workflow.Definition) []string {
 	return workflow.IDsOf(workflow.StagesOf(append([]*workflow.Definition{d}, workflow.Builtins()...)...))
 }

@@ -76,7 +76,7 @@ func isFence(l string) bool { _, _, ok := markdown.Fence(l); return ok }
 
 func isHash(l string) bool { _, _, ok := markdown.HashHeading(l); return ok }
 
-// label is a bold line alone, which announces what follows.
+// label is a bold line alone, which announces the text below it.
 var label = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?\s*$`)
 
 func isLabel(l string) bool { return label.MatchString(l) }

@@ -216,5 +216,5 @@ func (s *document) storyHas(what string, st story) bool {
 	return false
 }
 
-// emptyLabel is a line such as "- Acceptance: TBD".
+// emptyLabel is a line without content, for example "- Acceptance: TBD".
 var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

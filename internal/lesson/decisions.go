@@ -12,7 +12,7 @@ import (
 var decisionNames = []string{"decisions", "decision", "decision log", "decision records", "key decisions", "design decisions", "technical decisions", "architecture decisions", "architectural decisions",
 	"决策", "决定", "关键决策", "设计决策", "技术决策", "架构决策", "架构决定", "décisions", "décisions clés"}
 
-// decisions are the lines below the headings of that name.
+// decisions returns the lessons of a document: one for each decision, if it lists any.
 func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesson {
 	var out []Lesson
 	for _, text := range readDecisions(document) {

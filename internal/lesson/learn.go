@@ -54,7 +54,7 @@ func Of(s *standing.Standing, entries []workflow.Transition, document func(workf
 	return out
 }
 
-// failures are the open findings of a report, or else the reason for another round.
+// failures returns the open findings of a report as lessons, or the reason for another round if there are none.
 func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []Lesson {
 	rec := s.Record(st.ID)
 	var out []Lesson
@@ -94,7 +94,7 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
 }
 
-// outcomes returns the outcomes of findings that are not open any more.
+// outcomes returns the outcomes of findings that are closed.
 func outcomes(s *standing.Standing, st workflow.Stage) []Lesson {
 	var out []Lesson
 	for _, f := range s.Record(st.ID).Findings {
@@ -113,7 +113,7 @@ func outcomes(s *standing.Standing, st workflow.Stage) []Lesson {
 // key tells the findings of a session apart.
 func key(st workflow.Stage, id string) string { return string(st.ID) + "/" + id }
 
-// severity is the tag for how bad a failure is.
+// severity returns the tag for the severity of a failure.
 func severity(of string) string {
 	switch strings.ToLower(of) {
 	case "critical", "blocker":
@@ -124,7 +124,7 @@ func severity(of string) string {
 	return "minor"
 }
 
-// category is the first that fits a failure.
+// category returns the first category that fits a failure.
 func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
 	evidence := rec.Evidence
 	if st.SendsBackTo != "" && evidence == nil {
@@ -157,14 +157,14 @@ func againstArchitecture(s *standing.Standing, f workflow.Finding) bool {
 }
 
 // skipsSections reports whether a document lacks a section that its rubric asks for: the rules
-// that look for one are called NO-….
+// that look for one are called NO-…, for example NO-CRITERIA.
 func skipsSections(a *workflow.Audit) bool {
 	return a != nil && slices.ContainsFunc(a.Findings, func(f workflow.AuditFinding) bool {
 		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor"
 	})
 }
 
-// minRepeated is how many characters an answer has to have before repeating it cannot be an accident.
+// minRepeated is the length in characters from which a repeated answer cannot be an accident.
 const minRepeated = 12
 
 // repeatsAnswer reports whether a person has to repeat an answer.
@@ -180,12 +180,12 @@ func repeatsAnswer(s *workflow.Session, feedback string) bool {
 	return false
 }
 
-// plain is a text in lower case with single spaces, without the mark at its end.
+// plain returns a text in lower case with single spaces, without the mark at its end.
 func plain(text string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(text), " ")), ".!。！")
 }
 
-// story is the run itself, once it is finished.
+// story returns the lesson of the run itself, once it is finished.
 func story(s *standing.Standing, st workflow.Stage) Lesson {
 	text := s.Objective
 	if len(s.Artifacts) > 0 {

@@ -28,7 +28,7 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// session is a run of the built-in workflow at a stage.
+// session returns a run of the built-in workflow at a stage.
 func session(stage workflow.StageID) *standing.Standing {
 	w := workflow.Default()
 	s := w.NewSession("id", "Build a relay", "/p", "test", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))

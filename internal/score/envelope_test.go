@@ -206,7 +206,7 @@ func TestMarkdownQuestionsAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// TestHostileEnvelopesAreCheap reads what overflowed the stack or took minutes in
+// TestHostileEnvelopesAreCheap reads texts that overflowed the stack or took minutes in
 // the repair library.
 func TestHostileEnvelopesAreCheap(t *testing.T) {
 	for _, text := range []string{

@@ -137,7 +137,7 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestFrontMatterOfEveryKind: front matter states what the block of any stage would.
+// TestFrontMatterOfEveryKind: front matter states the fields of any stage's block.
 func TestFrontMatterOfEveryKind(t *testing.T) {
 	a := score.Read(stageOf(workflow.Dev), "---\nsprints: [1, 2]\nresolved:\n  - {id: R1, how: fixed}\n---\n# Report")
 	if len(a.Resolved) != 1 || fmt.Sprint(a.Scope) != "[1 2]" {

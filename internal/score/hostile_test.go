@@ -127,7 +127,7 @@ func TestReadingStopsWhenTheCallerGoes(t *testing.T) {
 	}
 }
 
-// BenchmarkRead shows what a byte costs: of an honest report, and of hostile texts at two sizes,
+// BenchmarkRead shows the cost of a byte: of an honest report, and of hostile texts at two sizes,
 // which should cost the same a byte.
 func BenchmarkRead(b *testing.B) {
 	honest := strings.Repeat("# QA\n\nStatus: pass\n\n| Id | Criterion | Result |\n|---|---|---|\n| AC-1 | a link works once | pass |\n\nThe suite was run three times: 44 passed, 0 failed.\n\n", 40)

@@ -57,7 +57,7 @@ const (
 	maxOption  = 200 // characters
 )
 
-// options are the answers that a question offers.
+// options returns the answers that a question offers.
 func options(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers", "选项"} {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestWhichScoreCounts holds documents that state several scores, or one that is not meant. want is
-// -1 where none counts; note is in what is said about it.
+// -1 if none counts; note is a part of the notes about it.
 func TestWhichScoreCounts(t *testing.T) {
 	doc := "# PRD\n\nThe relay keeps every event.\n\n"
 	for _, tt := range []struct {
@@ -86,7 +86,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{"---\nquality_score: 150\n---\n" + doc, -1, "150 is not a score from 0 to 100"},
 		{"---\nquality_score: -5\n---\n" + doc, -1, "-5 is not a score from 0 to 100"},
 		{doc + "总分：150/100", -1, "150/100 is not a score from 0 to 100"},
-		// A total says what it is out of, in a line of its own.
+		// A total has its maximum in a line of its own.
 		{doc + "总分：92/100", 92, ""},
 		{doc + "**总分：92／100**", 92, ""},
 		{doc + "## 总评分: 88.5 / 100分", 88.5, ""},

@@ -153,7 +153,7 @@ func TestDefect(t *testing.T) {
 	}
 }
 
-// TestEstimateFollowsTheAudit: what says nothing is not worth the 60 points that an estimate
+// TestEstimateFollowsTheAudit: a document that says nothing is not worth the 60 points that an estimate
 // begins with.
 func TestEstimateFollowsTheAudit(t *testing.T) {
 	for _, tt := range []struct {
@@ -178,7 +178,7 @@ func TestEstimateFollowsTheAudit(t *testing.T) {
 	}
 }
 
-// TestReadyForApprovalDecidesNothing: the score is what a gate asks for.
+// TestReadyForApprovalDecidesNothing: a gate asks for the score.
 func TestReadyForApprovalDecidesNothing(t *testing.T) {
 	for _, ready := range []string{"true", "false", `"no"`} {
 		a := score.Read(stageOf(workflow.PO), `{"prd_updated":"# P","quality_score":91,"ready_for_approval":`+ready+`}`)

@@ -56,7 +56,7 @@ func findBlocks(lines []string) []block {
 	return out
 }
 
-// finder finds the blocks in lines. text is the lines joined, offsets where each of them begins.
+// finder finds the blocks in lines. text is the lines joined, offsets the places at which they begin.
 // repair is how many bytes the repair library may still read.
 type finder struct {
 	lines   []string

@@ -18,7 +18,7 @@ type honestReport struct {
 	evidence   func(i int) string
 }
 
-// honestReports are the base of the shapes and of the mutations.
+// honestReports returns the base of the shapes and of the mutations.
 func honestReports() []honestReport {
 	english := []string{"curl -i /session?token=… gives 303 and a cookie", "the second use gives 410", "after 16 minutes: 410", "the cookie is gone after sign-out", "the row in sessions is deleted", "p95 94 ms at 200 requests/s"}
 	chinese := []string{"点击链接后返回 303 并写入会话", "第二次使用返回 410", "16 分钟后返回 410", "退出后 Cookie 已清除", "会话记录已删除", "两人同时提交，只有一人成功"}
@@ -132,7 +132,7 @@ var shapes = map[string]func(h honestReport) string{
 	},
 }
 
-// TestHonestReportsPass: what was really tested goes on at the first try, in whatever shape.
+// TestHonestReportsPass: a report of real tests goes on at the first try, in whatever shape.
 func TestHonestReportsPass(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -149,7 +149,7 @@ func TestHonestReportsPass(t *testing.T) {
 	}
 }
 
-// plain is the little that the caller does to a text before it is read.
+// plain returns the little that the caller does to a text before it is read.
 func plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if inner, ok := strings.CutPrefix(text, "````markdown\n"); ok {
@@ -190,7 +190,7 @@ func TestMutationsAreSeen(t *testing.T) {
 	t.Logf("%d mutations", n)
 }
 
-// realReports are those of the sample projects.
+// realReports returns the reports of the sample projects.
 func realReports(t *testing.T) (out []honestReport) {
 	for _, file := range []string{"webhook-relay/11-qa.md", "zh-booking/06-qa.json"} {
 		data, err := os.ReadFile("../../testdata/submissions/" + file)

@@ -32,12 +32,12 @@ const requirements = `# Requirements
 
 var owed = []string{"AC-1.1", "AC-1.2", "AC-1.3", "AC-2.1", "AC-2.2"}
 
-// qa is the contract of a QA report for these requirements.
+// qa returns the contract of a QA report for these requirements.
 func qa() Contract {
 	return Contract{Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{requirements}})}
 }
 
-// review is the contract of a review.
+// review returns the contract of a review.
 func review() Contract {
 	c := qa()
 	c.Owes = workflow.OwesFindings
@@ -53,12 +53,12 @@ func passingRows(ids ...string) []string {
 	return rows
 }
 
-// report is a report with a block of these rows, and more fields.
+// report returns a report with a block of these rows, and more fields.
 func report(rows []string, more string) string {
 	return "# QA report\n\nTested on staging.\n\n```json\n" + `{"summary": "all of it", "criteria": [` + strings.Join(rows, ",\n ") + `]` + more + "}\n```\n"
 }
 
-// judgeText reads and judges a report, and says what becomes of it.
+// judgeText reads and judges a report, and returns its outcome.
 func judgeText(text string, c Contract) string {
 	j := Judge(Read(text, []string{"qa_report", "report"}), c)
 	return outcome(j)
@@ -84,7 +84,7 @@ func texts[T fmt.Stringer](list []T) (out []string) {
 	return out
 }
 
-// TestJudge: what a report says, and what comes of it.
+// TestJudge: reports and their outcomes.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	all := passingRows(owed...)
