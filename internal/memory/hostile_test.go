@@ -320,7 +320,7 @@ func TestAddressesTheModel(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: notes from an export are known if they are imported again, and changes nothing.
+// TestRoundTrip: notes from an export are known if they are imported again, and change nothing.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))

@@ -99,7 +99,7 @@ func CleanText(text string) (string, error) {
 	return text, nil
 }
 
-// cleanTags returns tags, each once; nil if there are none.
+// cleanTags returns tags, each once; nil if tags is nil.
 func cleanTags(tags []string) ([]string, error) {
 	if tags == nil {
 		return nil, nil

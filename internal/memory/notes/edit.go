@@ -46,7 +46,7 @@ func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
 }
 
 // replace puts other lines in the place of some; an empty one removes its line. All other bytes
-// stay. first is the part that is written before the others; nil if any may be.
+// stay. first is the part that is written before the others; nil if the order does not matter.
 func (s *Set) replace(changes map[*line][]byte, first *part) {
 	touched := map[*part]bool{}
 	for l := range changes {
