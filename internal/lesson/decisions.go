@@ -53,7 +53,7 @@ func readDecisions(document string) []string {
 			case headed && markdown.MatchesName(markdown.NameOf(head), decisionNames): // the heading of one of them
 			case headed:
 				out, open = append(out, head), true
-			case item && (!open || !isIndented(d.Lines[i])):
+			case item && (!open || !indents(d.Lines[i])):
 				out, open = append(out, body), true
 			case open:
 				out[len(out)-1] += " " + line
@@ -64,6 +64,4 @@ func readDecisions(document string) []string {
 	return out
 }
 
-func isIndented(line string) bool {
-	return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
-}
+func indents(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }
