@@ -2,17 +2,17 @@ package sdk
 
 // AgentInfo describes an agent in a list.
 type AgentInfo struct {
-	// ID is the agent's name in the method, such as "pm" or "bmad-agent-pm".
+	// ID is the agent's name in the method, for example "pm" or "bmad-agent-pm".
 	ID string `json:"id"`
 	// Name is the name of its person, Title its role.
 	Name  string `json:"name,omitempty"`
 	Title string `json:"title,omitempty"`
 	Icon  string `json:"icon,omitempty"`
-	// WhenToUse describes what it is for.
+	// WhenToUse describes its purpose.
 	WhenToUse string   `json:"when_to_use,omitempty"`
 	Module    string   `json:"module,omitempty"`
 	Aliases   []string `json:"aliases,omitempty"`
-	// Source is where it was found: "project", "user", "root", or the name of a folder.
+	// Source names the place that it comes from: "project", "user", "root", or the name of a folder.
 	Source string `json:"source"`
 }
 

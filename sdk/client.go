@@ -31,7 +31,7 @@ type Options struct {
 	// Store keeps the sessions: by default, those of a project in its .bmad-task/conversations, others
 	// in memory.
 	Store Store
-	// Rights, if not nil, keeps what each session may do, outside of the reach of its agent. See
+	// Rights, if not nil, keeps the rights of each session out of the reach of its agent. See
 	// [OpenOptions].
 	Rights Rights
 	// Prices default to [price.Default].
@@ -170,7 +170,7 @@ func (c *Client) StartConversation(ctx context.Context, agentID string, o Conver
 	return &Conversation{t}, nil
 }
 
-// Open continues a conversation, or a session as one, where it was saved, also by another process.
+// Open continues a saved conversation, or a session as one, even if another process saved it.
 func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
 	return c.OpenWith(ctx, id, OpenOptions{})
 }
@@ -184,7 +184,7 @@ func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conve
 	return &Conversation{t}, nil
 }
 
-// OpenSession continues a session of one command where it was saved.
+// OpenSession continues a saved session of one command.
 func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
 	t, err := c.open(ctx, id, OpenOptions{})
 	if err != nil {
@@ -203,13 +203,13 @@ type Summary struct {
 	Model  string `json:"model"`
 	// Provider is the kind of server that has the model.
 	Provider string `json:"provider,omitempty"`
-	// FilesOf is "caller" where the session was started with files of the caller's, for OpenWith.
+	// FilesOf is "caller" if the session was started with files of the caller's, for OpenWith.
 	FilesOf string      `json:"files_of,omitempty"`
 	Turns   int         `json:"turns"`
 	Spent   price.Money `json:"spent_nano_usd"`
 	Created time.Time   `json:"created_at"`
 	Updated time.Time   `json:"updated_at"`
-	// Problem says why the session cannot be opened; "" where it can.
+	// Problem says why the session cannot be opened; "" if it can.
 	Problem string `json:"problem,omitempty"`
 }
 

@@ -91,7 +91,7 @@ func (c *Conversation) Resume(context.Context) error {
 // Pause has the turn stop at the next safe point, and saves it.
 func (c *Conversation) Pause(ctx context.Context) error { return c.t.pause(ctx) }
 
-// Cancel ends the turn under way. What the agent has written stays.
+// Cancel ends the turn under way. The files that the agent has written stay.
 func (c *Conversation) Cancel() {
 	t := c.t
 	t.mu.Lock()
@@ -109,7 +109,7 @@ func (c *Conversation) Cancel() {
 // Idle reports whether the agent is ready for a message.
 func (c *Conversation) Idle() bool { return c.t.status() == Idle }
 
-// Status returns where the conversation stands.
+// Status returns the state of the conversation.
 func (c *Conversation) Status() Status { return c.t.status() }
 
 // Questions returns the open questions, the oldest first.
@@ -122,13 +122,13 @@ func (c *Conversation) History() []Turn {
 	return append([]Turn{}, c.t.Turns...)
 }
 
-// Documents returns what the agent has written so far.
+// Documents returns the files that the agent has written so far.
 func (c *Conversation) Documents() []Document { return c.t.documents() }
 
-// Files are the agent's files.
+// Files returns the agent's files.
 func (c *Conversation) Files() vfs.FS { return c.t.files }
 
-// Costs returns what was spent so far.
+// Costs returns the costs so far.
 func (c *Conversation) Costs() price.Report { return c.t.report() }
 
 // Events returns a channel of the last events and those to come. It is closed when the
@@ -163,7 +163,7 @@ func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWo
 func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	t := c.t
 	t.mu.Lock()
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		t.mu.Unlock()
 		return nil, err
 	}
@@ -194,10 +194,10 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// tell is a turn that needs no model.
+// tell takes a turn that needs no model.
 func (t *thread) tell(ctx context.Context, words, text string) error {
 	t.mu.Lock()
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		t.mu.Unlock()
 		return err
 	}

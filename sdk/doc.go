@@ -48,15 +48,15 @@
 // # Money
 //
 // A limit holds for a session with all agents that it calls. It needs a model with a known price;
-// an answer is cut short where the rest of the limit allows no more, and refused where it allows
+// an answer is cut short if the rest of the limit allows no more, and refused if it allows
 // less than 1,000 tokens. A session that has spent its limit is paused; [Client.OpenWith] goes on
 // with more. Amounts are in nano-dollars, by the dated list of package price.
 //
-// # What lasts
+// # Persistence
 //
 // A session is saved after each round of tools, each question and each turn, with its messages as
 // the provider sent them, its files and its costs: in the project's folder .bmad-task/conversations,
-// or in memory where there is no project. Whatever ends the program, the session goes on behind the
+// or in memory if there is no project. Whatever ends the program, the session goes on behind the
 // last step that was saved. A tool that was under way is used again then, and a sub-agent begins its
 // work again. One process at a time works on a session.
 //

@@ -40,7 +40,7 @@ type (
 	ProviderError = provider.Error
 	// CostLimitError is work that has spent its limit.
 	CostLimitError = price.LimitError
-	// PriceUnknownError is a model without a price where a limit is to hold.
+	// PriceUnknownError is a model without a price, for which no limit can hold.
 	PriceUnknownError = price.UnknownError
 	// ModelRetiredError is a model that its server refuses.
 	ModelRetiredError = price.RetiredError

@@ -55,7 +55,7 @@ type Event struct {
 
 // Cost is the amount that was spent at an event, in nano-dollars.
 type Cost struct {
-	// Call is the price of the last call; nil where it is not known.
+	// Call is the price of the last call; nil if it is not known.
 	Call  *int64 `json:"call_nano_usd,omitempty"`
 	Spent int64  `json:"spent_nano_usd"`
 	Limit int64  `json:"limit_nano_usd,omitempty"`

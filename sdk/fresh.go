@@ -3,7 +3,7 @@ package sdk
 import "context"
 
 // Fresh reports whether the conversation can go on from the state in memory: the error is
-// [ErrChanged] where another process has continued it, and [ErrLocked] where one is at work on it.
+// [ErrChanged] if another process has continued it, and [ErrLocked] if one is at work on it.
 func (c *Conversation) Fresh(ctx context.Context) error {
 	c.t.mu.Lock()
 	working := c.t.working

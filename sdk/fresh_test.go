@@ -25,7 +25,7 @@ func TestFresh(t *testing.T) {
 		if err := c.Send(t.Context(), words); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Wait(limited(t)); err != nil {
+		if _, err := c.Wait(newContext(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestSync(t *testing.T) {
 	two, _ := client(t, sdk.Options{Project: dir}, fake.Text("Two."))
 	c, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
 	if err == nil {
-		err = errors.Join(c.Send(t.Context(), "my words"), c.Sync(limited(t)))
+		err = errors.Join(c.Send(t.Context(), "my words"), c.Sync(newContext(t)))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestSync(t *testing.T) {
 		t.Errorf("saved are %v, %v", saved, err)
 	}
 	close(free)
-	if _, err := c.Wait(limited(t)); err != nil {
+	if _, err := c.Wait(newContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	again, err := two.Open(t.Context(), c.ID())
@@ -81,7 +81,7 @@ func TestSync(t *testing.T) {
 		err = again.Send(t.Context(), "two")
 	}
 	if err == nil {
-		_, err = again.Wait(limited(t))
+		_, err = again.Wait(newContext(t))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSync(t *testing.T) {
 	if err := c.Send(t.Context(), "lost"); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Sync(limited(t)); !errors.Is(err, sdk.ErrChanged) {
+	if err := c.Sync(newContext(t)); !errors.Is(err, sdk.ErrChanged) {
 		t.Errorf("after a turn elsewhere: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// work takes the steps of a turn, saving where something was done, until it is over.
+// work takes the steps of a turn, saving if something was done, until it is over.
 func (t *thread) work(ctx context.Context) error {
 	if err := t.save(ctx); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (t *thread) event(e Event) {
 	t.publish(e)
 }
 
-// count adds what a call cost.
+// count adds the cost of a call.
 func (t *thread) count(r *provider.Response, e price.Estimate) {
 	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
 	report := t.budget.Report()
@@ -326,7 +326,7 @@ func (t *thread) await(ctx context.Context) error {
 	}
 }
 
-// answer answers a question, the oldest where no id is given. more is true where a turn waits to
+// answer answers a question, the oldest if no id is given. more is true if a turn waits to
 // go on and nobody works on it.
 func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
 	t.mu.Lock()
@@ -364,5 +364,5 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	return more, t.saveUnlessWorking(ctx)
 }
 
-// report is what the session has cost.
+// report returns the costs of the session.
 func (t *thread) report() price.Report { return t.budget.Report() }

@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// menu is what an agent answers to, with the installations it was found in.
+// menu lists the commands of an agent, with the installations it was found in.
 type menu struct {
 	snapshot *library.Snapshot
 	shelf    *methodFiles
@@ -24,7 +24,7 @@ type menuItem struct {
 	does string
 }
 
-// ownMenu is what an agent of a caller's own answers to.
+// ownMenu returns the menu of an agent of the caller's own.
 func ownMenu(a *Agent) menu {
 	m := menu{heading: a.ID}
 	if a.Name != "" {
@@ -74,7 +74,7 @@ func (m menu) command(words string) (item menuItem, rest string, marked, ok bool
 	return menuItem{}, "", marked, false
 }
 
-// message is what the agent is told for the person's words: the document that an item of its menu
+// message returns the message to the agent for the person's words: the document that an item of its menu
 // stands for, else the words. warning says that a command is not known.
 func (m menu) message(words string) (text, warning string) {
 	item, rest, marked, ok := m.command(words)
@@ -131,7 +131,7 @@ func (m menu) codes() []string {
 	return codes
 }
 
-// help returns the menu where the words ask for it.
+// help returns the menu if the words ask for it.
 func (m menu) help(words string) (string, bool) {
 	switch strings.ToLower(strings.TrimSpace(words)) {
 	case "*help", "/help", "help", "*menu":

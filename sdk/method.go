@@ -16,7 +16,7 @@ import (
 )
 
 // methodFiles are the files of the installations, read only, at their own paths: those of the
-// project where they lie in it, those of other sources there too unless the project has a file of
+// project if they lie in it, those of other sources there too unless the project has a file of
 // that name, and then below the source's name.
 type methodFiles struct {
 	snapshot *library.Snapshot
@@ -68,7 +68,7 @@ func (m *methodFiles) addFolders(name string) {
 	}
 }
 
-// path returns where the file of an address is.
+// path returns the path of the file of an address.
 func (m *methodFiles) path(uri string) (string, bool) {
 	uri, _, _ = strings.Cut(uri, "?")
 	name, ok := m.paths[uri]

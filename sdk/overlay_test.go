@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// TestOverlayOfTheCaller: what an agent has changed over a folder is there in the next process.
+// TestOverlayOfTheCaller: the changes of an agent over a folder are there in the next process.
 func TestOverlayOfTheCaller(t *testing.T) {
 	dir, store := project(t), sdk.NewMemStore()
 	over := func() *vfs.Overlay {
@@ -20,19 +20,19 @@ func TestOverlayOfTheCaller(t *testing.T) {
 		return vfs.NewOverlay(base, nil)
 	}
 	c, _ := client(t, sdk.Options{Project: dir, Store: store}, write("/docs/prd.md", "# PRD\n"), fake.Text("done"))
-	s, err := c.StartAgent(limited(t), "pm", "write", sdk.SessionOptions{FS: over()})
+	s, err := c.StartAgent(newContext(t), "pm", "write", sdk.SessionOptions{FS: over()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(limited(t)); err != nil {
+	if _, err := s.Run(newContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	again, _ := client(t, sdk.Options{Project: dir, Store: store})
-	list, err := again.Sessions(limited(t))
+	list, err := again.Sessions(newContext(t))
 	if err != nil || len(list) != 1 || list[0].FilesOf != "caller" || list[0].Provider != "fake" {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	conv, err := again.OpenWith(limited(t), s.ID(), sdk.OpenOptions{FS: over()})
+	conv, err := again.OpenWith(newContext(t), s.ID(), sdk.OpenOptions{FS: over()})
 	if err != nil {
 		t.Fatal(err)
 	}

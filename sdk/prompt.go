@@ -82,7 +82,7 @@ func cutLines(text string, most int) string {
 	return strings.ToValidUTF8(text, "") + "\n- …"
 }
 
-// contextText is how the caller's context is told.
+// contextText returns the caller's context as text.
 func contextText(context map[string]any) (string, error) {
 	if len(context) == 0 {
 		return "", nil

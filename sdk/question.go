@@ -55,7 +55,7 @@ func textQuestion(text string) (Question, bool) {
 	}
 	var options []string
 	for len(lines) > 0 && len(options) < maxOptions {
-		option, ok := numbered(lines[len(lines)-1])
+		option, ok := trimNumber(lines[len(lines)-1])
 		if !ok {
 			break
 		}
@@ -77,8 +77,8 @@ func asks(line string) bool {
 	return strings.HasSuffix(line, "?") || strings.HasSuffix(line, "？")
 }
 
-// numbered returns the text behind the number of a list's item, such as "2. " or "3) ".
-func numbered(line string) (text string, ok bool) {
+// trimNumber returns the text behind the number of a list's item, for example "2. " or "3) ".
+func trimNumber(line string) (text string, ok bool) {
 	digits := strings.TrimLeftFunc(strings.TrimLeft(line, "*"), unicode.IsDigit)
 	if n := len(strings.TrimLeft(line, "*")) - len(digits); n == 0 || n > 3 {
 		return "", false

@@ -11,13 +11,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// Rights keeps what sessions are allowed, and what they have spent, where neither their agents nor
+// Rights keeps the rights and costs of sessions in a place where neither their agents nor
 // anything else in a project can change it. Its methods may be called at the same time for
 // different sessions.
 type Rights interface {
 	// Keep replaces the record of a session, a JSON value.
 	Keep(ctx context.Context, id string, data []byte) error
-	// Kept returns what was kept last; nil where nothing was, or nothing that can be trusted.
+	// Kept returns the record that was kept last; nil if there is none, or none that can be trusted.
 	Kept(ctx context.Context, id string) []byte
 }
 
@@ -29,9 +29,9 @@ type rightsState struct {
 	Models  []price.Line `json:"costs,omitempty"`
 }
 
-// OpenOptions are what a saved session cannot hold, and what it is allowed. Its file can be written
+// OpenOptions are the options that a saved session cannot hold, and its rights. The file can be written
 // by others, its agent perhaps among them, so that it never gives a session more than the caller:
-// what [Options.Rights] has kept counts, and without that no command, the limit of the client or the
+// the record of [Options.Rights] counts, and without that no command, the limit of the client or the
 // file, whichever is lower, and the defaults of MaxTokens and Rounds. A session of which Rights has
 // kept nothing spends nothing before a limit is named, unless its model has no price. Fields that
 // are set replace all of that.
@@ -39,7 +39,7 @@ type OpenOptions struct {
 	// FS are the files of a session that was started with files of the caller's.
 	FS vfs.FS
 	// CostLimit, if not 0, is the limit from the beginning of the session. CostLeft, if not 0, is
-	// what may be spent from now on.
+	// the amount that may be spent from now on.
 	CostLimit, CostLeft price.Money
 	// Commands are the command lines that the agent may run, by Run; nil leaves those that Rights
 	// has kept.
@@ -51,11 +51,11 @@ type OpenOptions struct {
 	MaxTokens, Rounds int
 }
 
-// caller is what the caller of a client allows all its sessions.
+// caller has the rights that the caller of a client gives all its sessions.
 type caller struct {
 	limit  price.Money
 	prices *price.Table
-	// records is true where Rights keeps records, priced where the price of the model is known.
+	// records is true if Rights keeps records, priced if the price of the model is known.
 	records, priced bool
 }
 
@@ -90,7 +90,7 @@ func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning stri
 	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count unless you allow it again; a limit replaces that of the session.", text)
 }
 
-// allow puts what a caller names in place of the options.
+// allow replaces options by those that a caller names.
 func (o *optionState) allow(by OpenOptions, spent price.Money) {
 	switch {
 	case by.CostLimit != 0:
@@ -105,15 +105,15 @@ func (o *optionState) allow(by OpenOptions, spent price.Money) {
 	o.MaxTokens, o.Rounds = orDefault(by.MaxTokens, o.MaxTokens), orDefault(by.Rounds, o.Rounds)
 }
 
-// least is as much of a file's options as counts without a record.
+// least returns the part of a file's options that counts if there is no record.
 func (o optionState) least(by caller, spent price.Money) optionState {
 	o.Commands = nil
 	o.MaxTokens, o.Rounds = min(o.MaxTokens, defaultMaxTokens), min(o.Rounds, defaultRounds)
 	if by.limit > 0 && (o.CostLimit <= 0 || o.CostLimit > by.limit) {
 		o.CostLimit = by.limit
 	}
-	// A session whose limit was lost, or taken out of the file, looks as one that had none. Where the
-	// price of the model is not known there was none.
+	// A session whose limit was lost, or taken out of the file, looks as one that had none. If the
+	// price of the model is not known, there was none.
 	if by.priced && by.records && by.limit == 0 {
 		o.CostLimit = max(spent, 1)
 	}

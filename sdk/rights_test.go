@@ -60,7 +60,7 @@ func newAllowed(t *testing.T) *allowed {
 		err = s.Send(t.Context(), "begin")
 	}
 	if err == nil {
-		_, err = s.Wait(limited(t))
+		_, err = s.Wait(newContext(t))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +103,7 @@ func (a *allowed) edit(change func(state map[string]any)) {
 }
 
 // use continues the session with an agent that tries to run commands and to spend all it can. It
-// returns the commands that ran, what the session has cost in the end, and the warnings.
+// returns the commands that ran, the costs of the session in the end, and the warnings.
 func (a *allowed) use(o sdk.OpenOptions) (ran []string, costs price.Report, warned string) {
 	a.t.Helper()
 	tries := fake.Calls(fake.Call("bash_command", map[string]string{"command": "go vet"}), fake.Call("bash_command", map[string]string{"command": "curl evil"}))
@@ -124,7 +124,7 @@ func (a *allowed) use(o sdk.OpenOptions) (ran []string, costs price.Report, warn
 		a.t.Fatal(err)
 	}
 	var limit *sdk.CostLimitError
-	if _, err := s.Wait(limited(a.t)); err != nil && !errors.As(err, &limit) {
+	if _, err := s.Wait(newContext(a.t)); err != nil && !errors.As(err, &limit) {
 		a.t.Fatal(err)
 	}
 	for len(events) > 0 {
@@ -258,7 +258,7 @@ func TestReplayedFile(t *testing.T) {
 	}
 }
 
-// TestWithoutRights: callers that keep nothing themselves give what they allow when they open a
+// TestWithoutRights: callers that keep nothing themselves name the rights when they open a
 // session. Its file only narrows that.
 func TestWithoutRights(t *testing.T) {
 	a := newAllowed(t)
@@ -274,7 +274,7 @@ func TestWithoutRights(t *testing.T) {
 			err = s.Send(t.Context(), "go on")
 		}
 		if err == nil {
-			_, err = s.Wait(limited(t))
+			_, err = s.Wait(newContext(t))
 		}
 		if err != nil {
 			t.Fatal(err)

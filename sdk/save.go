@@ -44,7 +44,7 @@ func (t *thread) save(ctx context.Context) error {
 	return t.write(ctx)
 }
 
-// write does what save does. The caller holds saving.
+// write does the work of save. The caller holds saving.
 func (t *thread) write(ctx context.Context) error {
 	events, saved := t.events.toSave()
 	var lines []byte
@@ -93,7 +93,7 @@ func (t *thread) write(ctx context.Context) error {
 	return nil
 }
 
-// newRights returns the record of a state that is about to be saved, and numbers it; nil where it
+// newRights returns the record of a state that is about to be saved, and numbers it; nil if it
 // is as it was kept last. The caller holds saving.
 func (t *thread) newRights(s *state) []byte {
 	r := rightsState{Options: s.Options, Models: s.Models}
@@ -119,7 +119,7 @@ func (t *thread) keepRights(ctx context.Context, data []byte) {
 	}
 }
 
-// saveUnlessWorking saves what is done between turns. The work on a turn saves by itself.
+// saveUnlessWorking saves the changes between turns. The work on a turn saves by itself.
 func (t *thread) saveUnlessWorking(ctx context.Context) error {
 	t.mu.Lock()
 	if err := t.until(ctx, func() bool { return !t.working || t.claimed }); err != nil {

@@ -51,7 +51,7 @@ func client(t testing.TB, o sdk.Options, steps ...fake.Step) (*sdk.Client, *fake
 	return c, p
 }
 
-func limited(t testing.TB) context.Context {
+func newContext(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
@@ -90,7 +90,7 @@ func TestSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Run(limited(t))
+	r, err := s.Run(newContext(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestQuestions(t *testing.T) {
 		}
 		_ = one
 	}()
-	if _, err := s.Run(limited(t)); err != nil {
+	if _, err := s.Run(newContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	last := p.Requests()[1].Messages
@@ -165,7 +165,7 @@ func TestResumeElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Run(limited(t))
+	r, err := s.Run(newContext(t))
 	if err != nil || r.Status != sdk.Paused || len(r.Questions) != 1 {
 		t.Fatalf("%+v, %v; want a pause at the question", r, err)
 	}
@@ -179,7 +179,7 @@ func TestResumeElsewhere(t *testing.T) {
 	if err := again.Answer(t.Context(), r.Questions[0].ID, "blue"); err != nil {
 		t.Fatal(err)
 	}
-	r, err = again.Resume(limited(t))
+	r, err = again.Resume(newContext(t))
 	if err != nil || r.Status != sdk.Ended || len(r.Documents) != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -214,7 +214,7 @@ func TestConversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := limited(t)
+	ctx := newContext(t)
 	if err := v.Send(ctx, "Create a PRD"); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, events := limited(t), v.Events()
+	ctx, events := newContext(t), v.Events()
 	if err := v.Send(ctx, "one"); err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := limited(t)
+	ctx := newContext(t)
 	if err := v.Send(ctx, "one"); err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestCloseGoesOnLater(t *testing.T) {
 	if err := again.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if turn, err := again.Wait(limited(t)); err != nil || turn.Response != "Here." || len(again.Documents()) != 1 {
+	if turn, err := again.Wait(newContext(t)); err != nil || turn.Response != "Here." || len(again.Documents()) != 1 {
 		t.Errorf("%+v, %v", turn, err)
 	}
 	if err := v.Send(t.Context(), "stale"); err == nil {
@@ -370,7 +370,7 @@ func TestStops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := s.Run(limited(t))
+			r, err := s.Run(newContext(t))
 			if c.err == nil && err != nil || c.err != nil && !c.err(err) {
 				t.Errorf("error %v", err)
 			}
@@ -402,7 +402,7 @@ func TestRounds(t *testing.T) {
 			}
 			_ = s.Answer(t.Context(), q.Question.ID, answer)
 		}()
-		_, err = s.Run(limited(t))
+		_, err = s.Run(newContext(t))
 		if (err != nil) != (answer == "stop") || len(p.Requests()) != calls {
 			t.Errorf("%s: %v after %d calls; want %d", answer, err, len(p.Requests()), calls)
 		}
@@ -413,14 +413,14 @@ func TestBudget(t *testing.T) {
 	big := write("/a", "1")
 	big.Usage = provider.Usage{Input: 1, Output: 400_000} // $0.80 of $1
 	over := big
-	over.Usage.Output = 300_000 // more than what is left, and not more than a server may count
+	over.Usage.Output = 300_000 // more than is left, and not more than a server may count
 	c, p := client(t, sdk.Options{CostLimit: price.Dollar}, big, over, fake.Text("Done."))
 	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{MaxTokens: 400_000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var limit *sdk.CostLimitError
-	if _, err = s.Run(limited(t)); !errors.As(err, &limit) || limit.Spent.Short() != "$1.40" || limit.Limit != price.Dollar {
+	if _, err = s.Run(newContext(t)); !errors.As(err, &limit) || limit.Spent.Short() != "$1.40" || limit.Limit != price.Dollar {
 		t.Errorf("error %v; want the limit with both amounts", err)
 	}
 	if len(p.Requests()) != 2 {
@@ -469,7 +469,7 @@ func TestSubAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var limit *sdk.CostLimitError
-	r, err := s.Run(limited(t))
+	r, err := s.Run(newContext(t))
 	if !errors.As(err, &limit) {
 		t.Errorf("error %v; want the limit", err)
 	}
@@ -493,7 +493,7 @@ func TestOwnAgent(t *testing.T) {
 	if err := v.Send(t.Context(), "*test now"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Wait(limited(t)); err != nil {
+	if _, err := v.Wait(newContext(t)); err != nil {
 		t.Fatal(err)
 	}
 	r := p.Requests()[0]
@@ -507,7 +507,7 @@ func TestOwnAgent(t *testing.T) {
 	if err := again.Send(t.Context(), "more"); err != nil {
 		t.Fatal(err)
 	}
-	if turn, err := again.Wait(limited(t)); err != nil || turn.Response != "Again." || p.Requests()[1].System != r.System {
+	if turn, err := again.Wait(newContext(t)); err != nil || turn.Response != "Again." || p.Requests()[1].System != r.System {
 		t.Errorf("%+v, %v", turn, err)
 	}
 }
@@ -553,7 +553,7 @@ func TestState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := limited(t)
+	ctx := newContext(t)
 	if err := v.Send(ctx, "one"); err != nil {
 		t.Fatal(err)
 	}
@@ -672,7 +672,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	v.Cancel()
-	if _, err := v.Wait(limited(t)); err != nil && !errors.Is(err, context.Canceled) {
+	if _, err := v.Wait(newContext(t)); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	for _, r := range p.Requests() {
@@ -698,7 +698,7 @@ func TestSlowReader(t *testing.T) {
 		if err := v.Send(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Wait(limited(t)); err != nil {
+		if _, err := v.Wait(newContext(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -731,7 +731,7 @@ func TestMoreMoney(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(limited(t)); err == nil {
+	if _, err := s.Run(newContext(t)); err == nil {
 		t.Fatal("the limit did not hold")
 	}
 	other, p := client(t, sdk.Options{Project: dir}, fake.Text("Done."))
@@ -743,7 +743,7 @@ func TestMoreMoney(t *testing.T) {
 		t.Fatal(err)
 	}
 	var spent *sdk.CostLimitError
-	if _, err := v.Wait(limited(t)); !errors.As(err, &spent) || len(p.Requests()) != 0 {
+	if _, err := v.Wait(newContext(t)); !errors.As(err, &spent) || len(p.Requests()) != 0 {
 		t.Fatalf("without more money: %v after %d calls; want the limit and no call", err, len(p.Requests()))
 	}
 	v, err = other.OpenWith(t.Context(), s.ID(), sdk.OpenOptions{CostLeft: price.Dollar})
@@ -753,7 +753,7 @@ func TestMoreMoney(t *testing.T) {
 	if err := v.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if turn, err := v.Wait(limited(t)); err != nil || turn.Response != "Done." || v.Costs().Limit.Short() != "$2.20" {
+	if turn, err := v.Wait(newContext(t)); err != nil || turn.Response != "Done." || v.Costs().Limit.Short() != "$2.20" {
 		t.Errorf("%+v, %v, %+v", turn, err, v.Costs())
 	}
 }
@@ -765,12 +765,12 @@ func TestServerDown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Run(limited(t))
+	r, err := s.Run(newContext(t))
 	var down *sdk.ProviderError
 	if !errors.As(err, &down) || r.Status != sdk.Paused {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if r, err = s.Resume(limited(t)); err != nil || r.Text != "Done." {
+	if r, err = s.Resume(newContext(t)); err != nil || r.Text != "Done." {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -22,13 +22,13 @@ type Session struct{ t *thread }
 // Result is the outcome of a session.
 type Result struct {
 	ID string `json:"id"`
-	// Status is ended, or paused where the session goes on with Resume.
+	// Status is ended, or paused if the session goes on with Resume.
 	Status    Status       `json:"status"`
 	Text      string       `json:"text"`
 	Documents []Document   `json:"documents"`
 	Costs     price.Report `json:"costs"`
 	Tools     []ToolCall   `json:"tool_calls,omitempty"`
-	// Questions are open where the session is paused at them.
+	// Questions are the open ones if the session is paused at them.
 	Questions []Question    `json:"questions,omitempty"`
 	Took      time.Duration `json:"took_ns"`
 }
@@ -37,7 +37,7 @@ type Result struct {
 func (s *Session) ID() string { return s.t.ID }
 
 // Run works until the command is carried out. Questions are answered with Answer at the same time;
-// when one waits for longer than the pause time-out, or Pause is called, the session is saved and
+// if one waits for longer than the pause time-out, or Pause is called, the session is saved and
 // the result has the status [Paused]. So does, with an error, a cancelled context, a server that
 // does not answer, a disk that fails, and a limit that is spent.
 func (s *Session) Run(ctx context.Context) (*Result, error) {
@@ -65,20 +65,20 @@ func (s *Session) Answer(ctx context.Context, questionID, text string) error {
 // Questions returns the open questions, the oldest first.
 func (s *Session) Questions() []Question { return s.t.questions() }
 
-// Status returns where the session stands.
+// Status returns the state of the session.
 func (s *Session) Status() Status { return s.t.status() }
 
 // Events returns a channel of the events so far and those to come. It is closed when the session
 // is over. A reader that is slow misses events, and is told how many; the session never waits.
 func (s *Session) Events() <-chan Event { return s.t.channel() }
 
-// Documents returns what the agent has written so far.
+// Documents returns the files that the agent has written so far.
 func (s *Session) Documents() []Document { return s.t.documents() }
 
-// Files are the agent's files.
+// Files returns the agent's files.
 func (s *Session) Files() vfs.FS { return s.t.files }
 
-// Costs returns what was spent so far.
+// Costs returns the costs so far.
 func (s *Session) Costs() price.Report { return s.t.report() }
 
 func (t *thread) result() *Result {
@@ -132,7 +132,7 @@ func (t *thread) channel() <-chan Event {
 // documents returns the files that the agent has made.
 func (t *thread) documents() []Document {
 	out := []Document{}
-	for _, info := range t.box.made() {
+	for _, info := range t.box.madeFiles() {
 		if data, err := t.files.Read(info.Path); err == nil {
 			out = append(out, Document{Path: info.Path, Content: string(data), Modified: info.Modified})
 		}

@@ -62,7 +62,7 @@ func (s *shelf) snapshot() (*library.Snapshot, *methodFiles) {
 	return now, s.files
 }
 
-// agents lists what is found.
+// agents lists the agents that are found.
 func (s *shelf) agents() ([]AgentInfo, error) {
 	snapshot, _ := s.snapshot()
 	items, err := snapshot.All(catalog.Agent, "", "")
@@ -118,7 +118,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	return a, m, nil
 }
 
-// plainError is an error of the catalog in English, without the types of this program.
+// plainError returns an error of the catalog in English, without the types of this program.
 func plainError(err error) error {
 	f := fault.From(err).Translated(lang.English)
 	if f.Hint == "" {

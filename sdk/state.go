@@ -20,10 +20,10 @@ const (
 	kindConversation = "conversation"
 )
 
-// Status is where a session stands.
+// Status is the state of a session.
 type Status string
 
-// The statuses. A session that is paused, or whose process died at work, goes on where it stopped.
+// The statuses. A session that is paused, or whose process died at work, goes on from there.
 const (
 	Idle       Status = "idle"
 	Processing Status = "processing"
@@ -39,8 +39,8 @@ type Question struct {
 	Question string   `json:"question"`
 	Context  string   `json:"context,omitempty"`
 	Options  []string `json:"options,omitempty"`
-	// Source is "tool" where the work waits for the answer, "text" where the agent's text ends with
-	// a question, which any message answers, and "rounds" where the limit of a turn is reached.
+	// Source is "tool" if the work waits for the answer, "text" if the agent's text ends with
+	// a question, which any message answers, and "rounds" if the limit of a turn is reached.
 	Source string `json:"source"`
 }
 
@@ -98,7 +98,7 @@ type state struct {
 	Turns     []Turn                    `json:"turns,omitempty"`
 	// Turn is the one under way.
 	Turn *Turn `json:"turn,omitempty"`
-	// Stop is why the last answer ended; empty where the model has to answer.
+	// Stop is the reason why the last answer ended; empty if the model has to answer.
 	Stop provider.Stop `json:"stop,omitempty"`
 	// Rounds counts the calls since the person was heard, Pauses those that the server asked for in a
 	// row. Cut is true after an answer that was cut.
@@ -111,7 +111,7 @@ type state struct {
 
 	Models []price.Line    `json:"costs,omitempty"`
 	Files  json.RawMessage `json:"files,omitempty"`
-	// FilesOf is where the files are kept if not in Files.
+	// FilesOf names the place of the files if they are not in Files.
 	FilesOf string `json:"files_of,omitempty"`
 
 	// extra are the keys of a later version of this program.
@@ -171,7 +171,7 @@ func parseState(id string, data []byte) (*state, error) {
 		ID      string `json:"id"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	switch {
 	case head.Version > stateVersion:
@@ -181,11 +181,11 @@ func parseState(id string, data []byte) (*state, error) {
 	}
 	var p plain
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	s := (*state)(&p)
 	if err := json.Unmarshal(data, &s.extra); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", placed(data, err))}
+		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
 	}
 	for key := range stateKeys {
 		delete(s.extra, key)
@@ -193,8 +193,8 @@ func parseState(id string, data []byte) (*state, error) {
 	return s, s.check()
 }
 
-// placed adds the line to an error of JSON.
-func placed(data []byte, err error) string {
+// addLine adds the line to an error of JSON.
+func addLine(data []byte, err error) string {
 	at := int64(-1)
 	if e, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // as the decoder returns it
 		at = e.Offset

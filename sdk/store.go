@@ -23,17 +23,17 @@ type Store interface {
 	Save(ctx context.Context, id string, state []byte) error
 	// Append adds lines to the events of a session.
 	Append(ctx context.Context, id string, lines []byte) error
-	// Load returns the state and Events the events of a session; [ErrNotFound] where there is none.
+	// Load returns the state and Events the events of a session; [ErrNotFound] if there is none.
 	Load(ctx context.Context, id string) ([]byte, error)
 	Events(ctx context.Context, id string) ([]byte, error)
 	List(ctx context.Context) (ids []string, err error)
 	Delete(ctx context.Context, id string) error
 	// Lock holds a session against other processes until the returned function is called;
-	// [ErrLocked] where one of them holds it.
+	// [ErrLocked] if one of them holds it.
 	Lock(ctx context.Context, id string) (unlock func() error, err error)
 }
 
-// The limits of what is read from a disk, in bytes.
+// The limits of the files that are read, in bytes.
 const (
 	maxState  = 256 << 20
 	maxEvents = 256 << 20
@@ -45,7 +45,7 @@ type DirStore struct {
 	base string
 }
 
-// projectFolder is where a project keeps its sessions; the ignore file keeps them out of version
+// projectFolder is the place of a project's sessions; the ignore file keeps them out of version
 // control.
 const (
 	projectFolder = ".bmad-task/conversations"
@@ -264,7 +264,7 @@ func (m *MemStore) Lock(_ context.Context, id string) (func() error, error) {
 	}, nil
 }
 
-// summaries lists what is stored.
+// summaries lists the stored sessions.
 func summaries(ctx context.Context, store Store) ([]Summary, error) {
 	ids, err := store.List(ctx)
 	if err != nil {
@@ -325,7 +325,7 @@ func lastEvent(ctx context.Context, store Store, id string) (int64, error) {
 	return events[len(events)-1].Seq, nil
 }
 
-// checkID refuses what cannot be an id, before it becomes the name of a folder.
+// checkID refuses a text that cannot be an id, before it becomes the name of a folder.
 func checkID(id string) error {
 	if id == "" || len(id) > 64 {
 		return ErrNotFound

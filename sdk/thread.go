@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// thread is a session or conversation: its state, and what works on it. At most one goroutine
+// thread is a session or conversation: its state, and the work on it. At most one goroutine
 // works on a turn; every other call only looks, or answers a question.
 type thread struct {
 	client *Client
@@ -34,7 +34,7 @@ type thread struct {
 	// claimed is true once that goroutine holds the session against other processes.
 	working, claimed bool
 	cancel           context.CancelFunc
-	// pausing is true where the work is to stop at the next safe point.
+	// pausing is true if the work is to stop at the next safe point.
 	pausing bool
 	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
@@ -173,7 +173,7 @@ func (t *thread) begin(ctx context.Context, words string) error {
 
 // take makes the person's words a turn. The caller holds the lock.
 func (t *thread) take(ctx context.Context, words string) error {
-	if err := t.settled(ctx); err != nil {
+	if err := t.waitForSave(ctx); err != nil {
 		return err
 	}
 	switch {
@@ -207,8 +207,8 @@ func (t *thread) take(ctx context.Context, words string) error {
 	return nil
 }
 
-// settled waits until a turn that is over is saved. The caller holds the lock.
-func (t *thread) settled(ctx context.Context) error {
+// waitForSave waits until a turn that is over is saved. The caller holds the lock.
+func (t *thread) waitForSave(ctx context.Context) error {
 	return t.until(ctx, func() bool { return !t.working || t.Turn != nil })
 }
 
@@ -229,7 +229,7 @@ func (t *thread) until(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// publish adds what every event has.
+// publish adds the fields that every event has.
 func (t *thread) publish(e Event) {
 	if t.parent != nil {
 		if e.Type != EventTurnStarted {
@@ -276,7 +276,7 @@ func (t *thread) spawn() error {
 	return nil
 }
 
-// enter takes the work on the turn, and returns what does it; nil where there is none.
+// enter takes the work on the turn, and returns the function that does it; nil if there is none.
 func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -351,8 +351,8 @@ func (t *thread) run(ctx context.Context) error {
 // errPaused ends the work on a turn that is to go on later.
 var errPaused = errors.New("paused")
 
-// goesOn reports whether a turn that has stopped can go on where it is: the program ends, the disk
-// or the server does not answer, or money is missing. A conversation ends such a turn, where its
+// goesOn reports whether a turn that has stopped can go on from there: the program ends, the disk
+// or the server does not answer, or money is missing. A conversation ends such a turn if its
 // program does not end, since the person can speak again.
 func (t *thread) goesOn(ctx context.Context, err error) bool {
 	var store *StoreError

@@ -106,8 +106,8 @@ func (b *toolbox) note(input string) {
 	}
 }
 
-// made returns the files that the agent has made.
-func (b *toolbox) made() []vfs.Info {
+// madeFiles returns the files that the agent has made.
+func (b *toolbox) madeFiles() []vfs.Info {
 	if _, ok := b.thread.files.(snapshotter); ok {
 		return vfs.Documents(b.thread.files)
 	}
@@ -200,7 +200,7 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	return t.response(), err
 }
 
-// addTurn counts what a sub-agent has used.
+// addTurn adds the costs and tokens of a sub-agent.
 func (t *thread) addTurn(of *Turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

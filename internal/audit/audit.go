@@ -26,7 +26,7 @@ const (
 	maxSummary  = 160 // bytes
 )
 
-// tooLong is the finding of a document of which only a part was read.
+// tooLong returns the finding of a document of which only a part was read.
 func tooLong(document string, l lang.Language) []workflow.AuditFinding {
 	if len(document) <= maxRead {
 		return nil

@@ -39,7 +39,7 @@ func readFile(t *testing.T, name string) string {
 
 func rubric(t testing.TB, stage workflow.StageID) audit.Rubric {
 	t.Helper()
-	r, err := audit.Load(nil, workflow.Default(), named(stage))
+	r, err := audit.Load(nil, workflow.Default(), stageOf(stage))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func show(a workflow.Audit) string {
 }
 
 // TestRealRuns audits the documents of whole runs: none of them may fall below
-// what a good document is worth. First drafts are traced to the requirements of
+// the score of a good document. First drafts are traced to the requirements of
 // their own round.
 func TestRealRuns(t *testing.T) {
 	relay, zh := "../../testdata/submissions/webhook-relay/", "../../testdata/submissions/zh-booking/"
@@ -122,7 +122,7 @@ func TestRealRuns(t *testing.T) {
 			if name == "" {
 				return ""
 			}
-			return score.Read(named(stage), readFile(t, name)).Document
+			return score.Read(stageOf(stage), readFile(t, name)).Document
 		}
 		a := rubric(t, run.stage).Audit(document(run.stage, run.file), audit.Background{Plan: workflow.SM, Earlier: map[workflow.StageID]string{
 			workflow.PO: document(workflow.PO, run.prd), workflow.SM: document(workflow.SM, run.plan),
@@ -136,8 +136,8 @@ func TestRealRuns(t *testing.T) {
 	}
 }
 
-// named is a stage of the default workflow.
-func named(id workflow.StageID) workflow.Stage {
+// stageOf returns a stage of the default workflow.
+func stageOf(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }

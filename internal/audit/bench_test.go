@@ -21,7 +21,7 @@ var writers = map[string]func(stage uint64, size int) string{
 	"chinese":  specimen.Chinese,
 }
 
-// runOf is the documents of the stages of a run, in their order.
+// runOf returns the documents of the stages of a run, in their order.
 func runOf(b *testing.B, kind string, run, size int) []string {
 	b.Helper()
 	var out []string
@@ -41,8 +41,8 @@ func runOf(b *testing.B, kind string, run, size int) []string {
 	return out
 }
 
-// audited audits the document of a stage, with those of the stages before it.
-func audited(b *testing.B, stage int, documents []string) {
+// runAudit audits the document of a stage, with those of the stages before it.
+func runAudit(b *testing.B, stage int, documents []string) {
 	b.Helper()
 	known := audit.Background{Plan: workflow.SM, Objective: "Build a relay that stores webhooks and delivers them again", Earlier: map[workflow.StageID]string{}}
 	for i := range stage {
@@ -63,7 +63,7 @@ func BenchmarkAudit(b *testing.B) {
 				b.StartTimer()
 				for stage := range stages {
 					began := specimen.Processor()
-					audited(b, stage, documents)
+					runAudit(b, stage, documents)
 					took[stage] += specimen.Processor() - began
 				}
 			}
@@ -75,8 +75,8 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
-// BenchmarkLookAgain audits a document a second time, as a later stage reads it: how long that
-// takes of what the first look takes.
+// BenchmarkLookAgain audits a document a second time, as a later stage reads it, and reports the
+// share of the first look's time that it takes.
 func BenchmarkLookAgain(b *testing.B) {
 	var first, second time.Duration
 	for i := uint64(1); b.Loop(); i++ {

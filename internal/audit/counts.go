@@ -40,7 +40,7 @@ func findWrongCounts(_ check, s *document) []miss {
 			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) || notTotal.MatchString(l[max(0, boundaryBack(l, m[2]-14)):m[2]]) || strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || anyID.MatchString(l[:m[0]]) {
 				continue
 			}
-			// "the 5 open criteria": an adjective makes it a part, unless it says nothing.
+			// "the 5 open criteria": an adjective makes it a part, if it says anything.
 			if between := strings.TrimSpace(l[m[3]:m[4]]); between != "" && !slices.Contains([]string{"prioritised", "prioritized", "following", "detailed", "complete", "small"}, between) {
 				continue
 			}
@@ -86,7 +86,7 @@ func (s *document) countOf(noun string) int {
 		}
 		return len(s.distinctStories())
 	case "functional requirements", "功能需求":
-		return len(distinct(s.promised([]string{"FR"})))
+		return len(distinct(s.promises([]string{"FR"})))
 	case "requirements":
 		return 0 // of which kind is not said
 	case "acceptance criteria", "criteria", "验收标准":
@@ -95,7 +95,7 @@ func (s *document) countOf(noun string) int {
 	return len(s.planned())
 }
 
-// distinctStories are the stories with an id, each once: without ids the number is a guess.
+// distinctStories returns the stories with an id, each once: if there are no ids, the number is a guess.
 func (s *document) distinctStories() []string {
 	var out []string
 	for _, st := range s.userStories() {

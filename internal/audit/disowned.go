@@ -154,7 +154,7 @@ func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) 
 	l.needs = append(l.needs, needs)
 }
 
-// longestWord is the word of a phrase that fewest clauses have, or the first character of
+// longestWord returns the word of a phrase that fewest clauses have, or the first character of
 // a Chinese one.
 func longestWord(phrase string, han bool) string {
 	if han {
@@ -200,7 +200,7 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 // findDisowned finds a sentence that says of the document that nothing in it is so.
 func findDisowned(_ check, s *document) []miss {
 	findings := map[int]bool{}
-	for _, f := range s.reported() {
+	for _, f := range s.reportedFindings() {
 		findings[f.line] = true // of the work, not of the report
 	}
 	topic := s.prose().topics()
@@ -256,8 +256,8 @@ func disowns(raw string, topic map[string]bool) bool {
 	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
 }
 
-// match reports whether a sentence, by its clauses, takes the document back. topic is what
-// the document has for a subject.
+// match reports whether a sentence, by its clauses, takes the document back. topic has the words
+// of the document's subject.
 func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
 	for _, i := range l.candidates(clauses, han) {
 		hit := true
@@ -267,7 +267,7 @@ func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool)
 					return part.MatchString(c)
 				}
 				at := part.FindStringIndex(c)
-				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !denied(c[:at[0]])
+				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !negates(c[:at[0]])
 			})
 		}
 		if hit {
@@ -277,8 +277,8 @@ func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool)
 	return false
 }
 
-// denied reports whether the words behind it are denied: "none of the figures is …".
-func denied(before string) bool {
+// negates reports whether the words behind it are denied: "none of the figures is …".
+func negates(before string) bool {
 	words := strings.Fields(before)
 	for _, w := range words[max(0, len(words)-6):] {
 		switch w {

@@ -43,7 +43,7 @@ func (s *document) has(what string) bool {
 		defs := s.definitions("US", "FR")
 		return len(defs) == 0 || slices.ContainsFunc(tags(s.text, defs), func(t string) bool { return t != "" })
 	case "findings":
-		return len(s.reported()) > 0 || some(noIssues)
+		return len(s.reportedFindings()) > 0 || some(noIssues)
 	}
 	// Specifics: whatever could be looked up or run again.
 	return s.figures(3) || some(anyID) || some(filePath) || some(results) || some(command)
@@ -77,9 +77,9 @@ func countsTests(t markdown.Table) bool {
 	return col >= 0 && slices.ContainsFunc(t.Rows, func(r markdown.Row) bool { return numeral.MatchString(r.Cell(col)) })
 }
 
-// reported returns the findings of a review or QA report: items, headings and
-// rows with an id such as R1, and rows of a table with a severity.
-func (s *document) reported() []story {
+// reportedFindings returns the findings of a review or QA report: items, headings and
+// rows with an id, for example R1, and rows of a table with a severity.
+func (s *document) reportedFindings() []story {
 	var out []story
 	for i, l := range s.Lines {
 		if s.Code[i] || len(l) > 1<<16 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shareMiss is the miss of a check that goes by a share of the document: it begins to cost at
+// shareMiss returns the miss of a check that goes by a share of the document: it begins to cost at
 // "at" percent, a third of the points, and costs all of them at "full" percent.
 func shareMiss(c check, share float64, line int, name string) []miss {
 	percent := int(math.Round(100 * share))

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// fillerCorpus is what testdata/filler/index.yaml lists: documents that say nothing, and
+// fillerCorpus has the rows of testdata/filler/index.yaml: documents that say nothing, and
 // honest ones, each with the objective of its run.
 type fillerCorpus struct {
 	Objectives map[string]string `yaml:"objectives"`
@@ -25,7 +25,7 @@ type fillerRow struct {
 	File      string           `yaml:"file"`
 	Stage     workflow.StageID `yaml:"stage"`
 	Objective string           `yaml:"objective"`
-	// Alone is false where only the objective shows that the document is filler.
+	// Alone is false if only the objective shows that the document is filler.
 	NeedsObjective bool `yaml:"needs_objective"`
 }
 
@@ -40,7 +40,7 @@ func readFillerCorpus(t *testing.T) fillerCorpus {
 	return c
 }
 
-// contentChecks are the checks of the rubrics that look at what a text is made of.
+// contentChecks are the checks of the rubrics that look at the words of a text.
 var contentChecks = []string{"FILLER", "JARGON", "ANNOUNCED", "DISOWNED", "OFF-OBJECTIVE"}
 
 // TestFiller audits both sides of the corpus: filler stays below 60 with its objective, and
@@ -51,10 +51,10 @@ func TestFiller(t *testing.T) {
 	if len(c.Filler) < 20 || len(c.Honest) < 20 {
 		t.Fatalf("%d documents of filler, %d honest ones", len(c.Filler), len(c.Honest))
 	}
-	audited := func(row fillerRow, objective string) workflow.Audit {
+	auditRow := func(row fillerRow, objective string) workflow.Audit {
 		text := readFile(t, filepath.Join(fillerFolder, filepath.FromSlash(row.File)))
 		if strings.Contains(row.File, "submissions/") {
-			text = score.Read(named(row.Stage), text).Document
+			text = score.Read(stageOf(row.Stage), text).Document
 		}
 		return rubric(t, row.Stage).Audit(text, audit.Background{Objective: objective})
 	}
@@ -70,7 +70,7 @@ func TestFiller(t *testing.T) {
 	}
 	held, heldAlone, passed := 0, 0, 0
 	for _, row := range c.Filler {
-		with, alone := audited(row, objective(row)), audited(row, "")
+		with, alone := auditRow(row, objective(row)), auditRow(row, "")
 		if with.Score < 60 {
 			held++
 		} else {
@@ -84,7 +84,7 @@ func TestFiller(t *testing.T) {
 		}
 	}
 	for _, row := range c.Honest {
-		a, alone := audited(row, objective(row)), audited(row, "")
+		a, alone := auditRow(row, objective(row)), auditRow(row, "")
 		if charged(a) || charged(alone) {
 			t.Errorf("honest %s: %s", row.File, show(a))
 		} else {

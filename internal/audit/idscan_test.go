@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// idExpression is what an id is.
+// idExpression matches an id.
 var idExpression = regexp.MustCompile(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|AC|BG|TR|R|T|Q|SEC|PERF)[-_]?(\d{1,4}(?:\.\d{1,4}){0,2}))(?:[a-z]\b|\b)|(?:^|[^\p{Han}A-Za-z])(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
 
 // sameIDs compares the ids that are read in a text with the matches of the expression.
@@ -67,7 +67,7 @@ func TestPhrasesOfTheCorpus(t *testing.T) {
 		if !st.Audited() {
 			continue
 		}
-		r, err := embedded(st)
+		r, err := loadBuiltin(st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +81,12 @@ func TestPhrasesOfTheCorpus(t *testing.T) {
 		t.Fatal("no rubric has phrases")
 	}
 	compare := func(line string, words []string) {
-		if got, want := phrasePattern(words).MatchString(line), markdown.MatchesName(line, lowered(words)); got != want {
+		if got, want := phrasePattern(words).MatchString(line), markdown.MatchesName(line, lowerAll(words)); got != want {
 			t.Errorf("%q of %q: got %v, want %v", line, words, got, want)
 		}
 	}
 	for _, words := range lists {
-		for _, line := range append([]string{"", "whole", "a whole", "xa b", "a b", "a b_", "c++", "ac++", "c++x", "(c++)", "的中文字", "éx", "xé"}, lowered(words)...) {
+		for _, line := range append([]string{"", "whole", "a whole", "xa b", "a b", "a b_", "c++", "ac++", "c++x", "(c++)", "的中文字", "éx", "xé"}, lowerAll(words)...) {
 			compare(line, words)
 			compare("_"+line, words)
 			compare(line+" .", words)

@@ -34,11 +34,11 @@ func TestShelf(t *testing.T) {
 	}
 }
 
-// TestAuditsAtOnce audits with the same earlier documents in several goroutines: each gets what one
+// TestAuditsAtOnce audits with the same earlier documents in several goroutines: each gets the result that one
 // alone gets.
 func TestAuditsAtOnce(t *testing.T) {
 	st := workflow.Default().Stages[3]
-	r, err := embedded(st)
+	r, err := loadBuiltin(st)
 	if err != nil {
 		t.Fatal(err)
 	}

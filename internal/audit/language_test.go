@@ -14,7 +14,7 @@ import (
 
 const chinese = lang.Language("zh")
 
-// spokenFor is what a finding may have in Latin letters: quotations, code, ids and values.
+// spokenFor matches the parts of a finding that may be in Latin letters: quotations, code, ids and values.
 var spokenFor = regexp.MustCompile("`[^`]*`|“[^”]*”|\"[^\"]*\"")
 
 var english = regexp.MustCompile(`[A-Za-z][a-z']*(?:[ ,;:]+[A-Za-z][a-z']*){3}`)
@@ -71,7 +71,7 @@ func TestFindingsInChinese(t *testing.T) {
 	}
 }
 
-// stagesOf are the built-in stages, and one whose rubric is that of its kind.
+// stagesOf returns the built-in stages, and one whose rubric is that of its kind.
 func stagesOf(t *testing.T) []workflow.Stage {
 	t.Helper()
 	stages := slices.DeleteFunc(workflow.Default().Stages, func(st workflow.Stage) bool { return !st.Audited() })

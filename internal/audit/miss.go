@@ -53,7 +53,7 @@ func (c check) finding(l miss, in lang.Language) workflow.AuditFinding {
 
 func (l miss) count() int { return max(l.n, len(l.items)) }
 
-// brief is the finding in the summary: fewer items, and the line.
+// brief returns the finding in the summary: fewer items, and the line.
 func (l miss) brief(f workflow.AuditFinding, in lang.Language) string {
 	text := f.Problem
 	if len(l.items) > 2 {
@@ -86,7 +86,7 @@ func (l miss) fill(text string, in lang.Language) string {
 		case plural:
 			b.WriteString(many)
 		case word == "name":
-			b.WriteString(l.named(in))
+			b.WriteString(l.label(in))
 		case word == "want":
 			b.WriteString(l.want)
 		case word == "n":
@@ -99,7 +99,7 @@ func (l miss) fill(text string, in lang.Language) string {
 	return b.String()
 }
 
-func (l miss) named(in lang.Language) string {
+func (l miss) label(in lang.Language) string {
 	out := l.name
 	for i, name := range l.either {
 		if i > 0 {
@@ -145,5 +145,5 @@ func atLines(lines []int) []miss {
 // atLine names a line in a finding.
 func atLine(i int) lang.Text { return lang.T("line %d", i+1) }
 
-// plain is a name or a quotation in a finding, the same in every language.
+// plain returns a name or a quotation in a finding, the same in every language.
 func plain(text string) lang.Text { return lang.T("%s", text) }

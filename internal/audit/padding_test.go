@@ -8,7 +8,7 @@ import (
 
 var sentenceExpression = regexp.MustCompile(`[.!?]\s+|[。！？；]`)
 
-// FuzzSentences compares the reader of sentences with the expression that says what it reads.
+// FuzzSentences compares the reader of sentences with the expression that defines them.
 func FuzzSentences(f *testing.F) {
 	for _, text := range []string{"", "a", "A. b", "a.b", "a.  ", "。。", "a！b？c；", "a?\t\nb", "\xff.\xff", "一。 二 3。"} {
 		f.Add(text)

@@ -59,10 +59,10 @@ func TestParallel(t *testing.T) {
 		en, zh := got["en"], got["zh"]
 		t.Logf("%-24s en %5.1f  zh %5.1f  %+5.1f", pair, en.Score, zh.Score, zh.Score-en.Score)
 		if ids(en) != ids(zh) {
-			t.Logf("%s only in English, or only in Chinese:\n%s\n%s", pair, listed(en), listed(zh))
+			t.Logf("%s only in English, or only in Chinese:\n%s\n%s", pair, listFindings(en), listFindings(zh))
 		}
 		if math.Abs(en.Score-zh.Score) > apart {
-			t.Errorf("%s: %v in English, %v in Chinese\n%s\n%s", pair, en.Score, zh.Score, listed(en), listed(zh))
+			t.Errorf("%s: %v in English, %v in Chinese\n%s\n%s", pair, en.Score, zh.Score, listFindings(en), listFindings(zh))
 		}
 	}
 	for _, st := range append(slices.Clone(stages), "document") {
@@ -95,7 +95,7 @@ func ids(a workflow.Audit) string {
 	return strings.Join(out, " ")
 }
 
-func listed(a workflow.Audit) string {
+func listFindings(a workflow.Audit) string {
 	var b strings.Builder
 	for _, f := range a.Findings {
 		fmt.Fprintf(&b, "  %-18s −%-4g line %-3d %s\n", f.ID, f.Points, f.Line, f.Problem)

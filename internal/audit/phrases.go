@@ -17,7 +17,7 @@ func containsAny(l string, words ...string) bool {
 	return false
 }
 
-func lowered(words []string) []string {
+func lowerAll(words []string) []string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = strings.ToLower(w)
@@ -52,7 +52,7 @@ func wordPattern(words []string) *pattern.Pattern {
 // phrasePattern matches a line in lower case that [markdown.MatchesName] finds one of the phrases in.
 func phrasePattern(phrases []string) *pattern.Pattern {
 	var parts []string
-	for _, p := range lowered(phrases) {
+	for _, p := range lowerAll(phrases) {
 		whole, exactly := strings.CutPrefix(p, "=")
 		switch {
 		case exactly:

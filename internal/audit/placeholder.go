@@ -71,7 +71,7 @@ func hasPlaceholder(l string) bool {
 	return false
 }
 
-// hasMarker reports whether a line has a marker such as TODO that is not spoken of.
+// hasMarker reports whether a line has a marker, for example TODO, that is not spoken of.
 func hasMarker(l string) bool {
 	for _, re := range []*pattern.Pattern{marker, markerColon, toBeDone} {
 		at := re.FindStringSubmatchIndex(l)

@@ -24,7 +24,7 @@ type sentence struct {
 // two words do, in translations of whole documents.
 func wordsOf(han int) float64 { return float64(han) * 2 / 3 }
 
-// size is the length of a sentence in words.
+// size returns the length of a sentence in words.
 func (s sentence) size() float64 { return float64(len(s.words)) + wordsOf(len(s.han)) }
 
 // prose is the text of a document outside code and headings, read once.
@@ -134,7 +134,7 @@ func (r *proseReader) flush() {
 	}
 }
 
-// sentence reads the words of a sentence; ok is false without any.
+// sentence reads the words of a sentence; ok is false if there are none.
 func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw

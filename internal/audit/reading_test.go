@@ -34,7 +34,7 @@ func TestFilled(t *testing.T) {
 		"**Label**": false, "---": false, "| a |\n|---|\n| TBD |": false, "(to be defined)": false,
 	} {
 		d := readText("## A\n"+body+"\n## B\nmore\n", nil)
-		if got := d.filled(d.Heads[0]); got != want {
+		if got := d.hasContent(d.Heads[0]); got != want {
 			t.Errorf("%q: %v, want %v", body, got, want)
 		}
 	}

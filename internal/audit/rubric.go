@@ -25,7 +25,7 @@ const maxRubric = 256 << 10
 // FileName returns the name of a stage's rubric file.
 func FileName(st workflow.Stage) string { return st.RubricName() + ".yaml" }
 
-// Read returns the text of a stage's rubric in a folder; nil without one.
+// Read returns the text of a stage's rubric in a folder; nil if there is none.
 func Read(own fs.FS, st workflow.Stage) ([]byte, error) {
 	name := FileName(st)
 	data, err := durable.ReadFile(own, name, maxRubric)
@@ -60,7 +60,7 @@ func Load(own fs.FS, d *workflow.Definition, st workflow.Stage) (Rubric, error) 
 			return Parse(FileName(st), d, st, data)
 		}
 	}
-	r, err := embedded(st)
+	r, err := loadBuiltin(st)
 	r.Stage = st.ID
 	return r, err
 }
@@ -71,8 +71,8 @@ func Builtin(st workflow.Stage) bool {
 	return err == nil
 }
 
-// embedded returns the built-in rubric for a stage.
-func embedded(st workflow.Stage) (Rubric, error) {
+// loadBuiltin returns the built-in rubric for a stage.
+func loadBuiltin(st workflow.Stage) (Rubric, error) {
 	if !Builtin(st) {
 		st.Rubric = map[workflow.Kind]string{
 			workflow.KindDocument: "document", workflow.KindPlan: string(workflow.SM), workflow.KindBuild: string(workflow.Dev),
@@ -95,7 +95,7 @@ func embedded(st workflow.Stage) (Rubric, error) {
 // parsed keeps the built-in rubrics by name: they cannot change.
 var parsed sync.Map
 
-// names are the section names of the rubric.
+// names returns the section names of the rubric.
 func (r Rubric) names() []string {
 	var out []string
 	for _, c := range r.checks {
@@ -158,7 +158,7 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 	return r, nil
 }
 
-// stageNames are the stages of a workflow and of the built-in ones, each once.
+// stageNames returns the stages of a workflow and of the built-in ones, each once.
 func stageNames(d *workflow.Definition) []string {
 	return workflow.IDsOf(workflow.StagesOf(append([]*workflow.Definition{d}, workflow.Builtins()...)...))
 }
@@ -258,7 +258,7 @@ func (c *check) complete(name string, line int) error {
 func (c *check) set(key string, value *yaml.Node) (err error) {
 	if text := map[string]*string{"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What, "only": &c.Only, "from": &c.From}[key]; text != nil {
 		*text = value.Value
-		return c.allowed(key)
+		return c.checkValue(key)
 	}
 	if number := map[string]*float64{"points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone}[key]; number != nil {
 		*number, err = points(value)
@@ -275,8 +275,8 @@ func (c *check) set(key string, value *yaml.Node) (err error) {
 	return err
 }
 
-// allowed rejects a text that is not one of the values of its key.
-func (c *check) allowed(key string) error {
+// checkValue rejects a text that is not one of the values of its key.
+func (c *check) checkValue(key string) error {
 	switch {
 	case key == "id" && !checkID.MatchString(c.ID):
 		return lang.Errorf("%q is not an id; use capitals, digits and hyphens, as in NO-CRITERIA", c.ID)

@@ -28,7 +28,7 @@ checks:
 `
 
 func TestOwnRubric(t *testing.T) {
-	r, err := audit.Load(own(good), workflow.Default(), named(workflow.PO))
+	r, err := audit.Load(own(good), workflow.Default(), stageOf(workflow.PO))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestOwnRubric(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	// A folder without the stage's file leaves the built-in rubric.
-	if r, err := audit.Load(own(good), workflow.Default(), named(workflow.Dev)); err != nil || r.Stage != workflow.Dev || r.Audit("x", audit.Background{}).Score > 50 {
+	if r, err := audit.Load(own(good), workflow.Default(), stageOf(workflow.Dev)); err != nil || r.Stage != workflow.Dev || r.Audit("x", audit.Background{}).Score > 50 {
 		t.Errorf("%v %v", r.Stage, err)
 	}
 }
@@ -72,7 +72,7 @@ func TestRubricMistakes(t *testing.T) {
 		`po.yaml, line 7: min: "few" is not a whole number above 0`:                            strings.Replace(strings.Replace(good, "section", "short", 1), "name: Bell", "min: few", 1),
 		"po.yaml, line 2: mapping values are not allowed in this context":                      "stage: po\nchecks: a: b\n",
 	} {
-		_, err := audit.Load(own(text), workflow.Default(), named(workflow.PO))
+		_, err := audit.Load(own(text), workflow.Default(), stageOf(workflow.PO))
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "" {
 			t.Errorf("got %v\nwant %s", err, want)
 		}
@@ -89,11 +89,11 @@ func TestRubricMistakes(t *testing.T) {
 	}
 	// The report of a verdict is not audited, whatever rubric a project brings.
 	for _, id := range []workflow.StageID{workflow.Review, workflow.QA} {
-		if _, err := audit.Load(fstest.MapFS{string(id) + ".yaml": &fstest.MapFile{Data: []byte(good)}}, workflow.Default(), named(id)); err == nil || !strings.Contains(err.Error(), "is judged by its rows, and not audited") {
+		if _, err := audit.Load(fstest.MapFS{string(id) + ".yaml": &fstest.MapFile{Data: []byte(good)}}, workflow.Default(), stageOf(id)); err == nil || !strings.Contains(err.Error(), "is judged by its rows, and not audited") {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if _, err := audit.Load(fstest.MapFS{"po.yaml/x": &fstest.MapFile{}}, workflow.Default(), named(workflow.PO)); !fault.Is(err, fault.Storage) {
+	if _, err := audit.Load(fstest.MapFS{"po.yaml/x": &fstest.MapFile{}}, workflow.Default(), stageOf(workflow.PO)); !fault.Is(err, fault.Storage) {
 		t.Errorf("a folder of the name: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestTracing(t *testing.T) {
 		got, rules := "", rubric(t, tt.stage)
 		if tt.id == "UNTESTED" { // of a rubric of one's own
 			var err error
-			if rules, err = audit.Parse("dev.yaml", nil, named(tt.stage), []byte(untested)); err != nil {
+			if rules, err = audit.Parse("dev.yaml", nil, stageOf(tt.stage), []byte(untested)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestTracing(t *testing.T) {
 // TestRetiredKinds: rubrics that projects have copied stay good, though some of their checks find
 // nothing any more.
 func TestRetiredKinds(t *testing.T) {
-	r, err := audit.Parse("po.yaml", nil, named(workflow.PO), []byte(`checks:
+	r, err := audit.Parse("po.yaml", nil, stageOf(workflow.PO), []byte(`checks:
   - {id: ECHOED, kind: echoed, severity: critical, points: 55, at: 20, full: 40, problem: again, fix: once}
   - {id: REPEATED, kind: repeated, severity: major, each: 2, cap: 14, at: 4, problem: again, fix: once}
   - {id: OFF, kind: objective, severity: critical, points: 55, at: 5, full: 10, problem: off, fix: on}

@@ -24,7 +24,7 @@ func findSection(c check, s *document) []miss {
 		return []miss{{line: -1, either: []string{c.Name}, accepts: c.Names}}
 	}
 	for _, h := range found {
-		if s.filled(h) {
+		if s.hasContent(h) {
 			return nil
 		}
 	}
@@ -43,8 +43,8 @@ func whole(names []string) []string {
 	return out
 }
 
-// filled reports whether a heading has text, a list, a table row or code below it.
-func (d *text) filled(h markdown.Heading) bool {
+// hasContent reports whether a heading has text, a list, a table row or code below it.
+func (d *text) hasContent(h markdown.Heading) bool {
 	if substance(h.Rest) {
 		return true
 	}
@@ -76,7 +76,7 @@ func isFence(l string) bool { _, _, ok := markdown.Fence(l); return ok }
 
 func isHash(l string) bool { _, _, ok := markdown.HashHeading(l); return ok }
 
-// label is a bold line alone, which announces what follows.
+// label is a bold line alone, which announces the text below it.
 var label = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?\s*$`)
 
 func isLabel(l string) bool { return label.MatchString(l) }
@@ -126,7 +126,7 @@ func (d *text) hasFigure(i int) bool {
 // findFigures looks at sections that are there and filled, but have no figure.
 func findFigures(c check, s *document) []miss {
 	for _, h := range s.Sections(c.Names) {
-		if !s.filled(h) {
+		if !s.hasContent(h) {
 			continue
 		}
 		ok := false

@@ -15,7 +15,7 @@ import (
 
 var stages = workflow.IDsOf(auditedStages())
 
-// auditedStages are the stages of the default workflow whose documents are.
+// auditedStages returns the stages of the default workflow whose documents are.
 func auditedStages() []workflow.Stage {
 	return slices.DeleteFunc(slices.Clone(workflow.Default().Stages), func(st workflow.Stage) bool { return !st.Audited() })
 }
@@ -100,7 +100,7 @@ var hard = map[string]string{
 	"keys":        "asdf ",
 }
 
-// TestLargeDocuments runs into the package's time limit where the work grows
+// TestLargeDocuments runs into the package's time limit if the work grows
 // with the square of the size.
 func TestLargeDocuments(t *testing.T) {
 	const size = 5 << 20
@@ -115,7 +115,7 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
-// TestReadsWhatSomebodyWouldRead audits documents larger than anybody's: what comes after
+// TestReadsWhatSomebodyWouldRead audits documents larger than anybody's: the text after
 // the first megabyte costs points, and no work.
 func TestReadsWhatSomebodyWouldRead(t *testing.T) {
 	for _, piece := range []string{"| FR-1 | a | b |\n"} {
@@ -135,7 +135,7 @@ func TestReadsWhatSomebodyWouldRead(t *testing.T) {
 }
 
 // TestWorkGrowsWithTheSize counts the allocations of hard documents of one size and of
-// twice that: where a reader goes over the rest of the text for each place, or keeps what
+// twice that: if a reader goes over the rest of the text for each place, or keeps the text that
 // it has seen again and again, they grow faster than the text.
 func TestWorkGrowsWithTheSize(t *testing.T) {
 	if slow > 1 {
@@ -165,7 +165,7 @@ func allocations(call func()) float64 {
 	return float64(after.Mallocs - before.Mallocs)
 }
 
-// shrink makes the documents smaller: 16 kB by default, 40 kB with BMAD_EVERY_CUT, less where the
+// shrink makes the documents smaller: 16 kB by default, 40 kB with BMAD_EVERY_CUT, less if the
 // race detector looks on. How the work grows with the size is TestWorkGrowsWithTheSize's to show.
 func shrink() int {
 	if testing.Short() {

@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// named is a sprint in a finding.
-func named(sp markdown.Sprint) lang.Text { return lang.T("Sprint %d", sp.Number) }
+// sprintLabel names a sprint in a finding.
+func sprintLabel(sp markdown.Sprint) lang.Text { return lang.T("Sprint %d", sp.Number) }
 
 var (
 	// storyHead begins the heading, item or row of a sprint's story.
@@ -136,7 +136,7 @@ func findSprintsWithout(c check, s *document) []miss {
 	}
 	for _, h := range s.Sections(names) {
 		inside := slices.ContainsFunc(sprints, func(sp markdown.Sprint) bool { return sp.Line <= h.Line && h.Line < sp.End })
-		if !inside && h.Level <= 3 && s.filled(h) {
+		if !inside && h.Level <= 3 && s.hasContent(h) {
 			return nil
 		}
 	}
@@ -158,7 +158,7 @@ func findSprintsWithout(c check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = sp.Line
 			}
-			out.items = append(out.items, named(sp))
+			out.items = append(out.items, sprintLabel(sp))
 		}
 	}
 	if len(out.items) == 0 {
@@ -179,14 +179,14 @@ func findSprintStories(c check, s *document) []miss {
 	for _, sp := range s.planned() {
 		stories := s.sprintStories(sp)
 		if len(stories) == 0 && c.What == "any" {
-			add(sp.Line, named(sp))
+			add(sp.Line, sprintLabel(sp))
 		}
 		if c.What == "any" {
 			continue
 		}
 		for _, st := range stories {
 			if !s.storyHas(c.What, st) {
-				add(st.line, st.named())
+				add(st.line, st.label())
 			}
 		}
 	}
@@ -216,5 +216,5 @@ func (s *document) storyHas(what string, st story) bool {
 	return false
 }
 
-// emptyLabel is a line such as "- Acceptance: TBD".
+// emptyLabel is a line without content, for example "- Acceptance: TBD".
 var emptyLabel = pattern.New(`(?i)^[\s*_>+-]*[^:：|]{2,40}[:：][\s*_]*(?:tbd|tbc|todo|待定|待补充|待补|待明确|-|–|—|\.\.\.|…)\s*[.。]?\s*$`)

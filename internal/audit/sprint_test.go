@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// agree fails where the audit of a plan speaks of other sprints than its scope has.
+// agree fails if the audit of a plan speaks of other sprints than its scope has.
 func agree(t *testing.T, plan string) {
 	t.Helper()
 	sprints, _ := score.ReadSprints(plan)

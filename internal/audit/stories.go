@@ -14,8 +14,8 @@ var (
 	asA        = pattern.New(`(?i)\bas (?:an?|the|its|our)\b.{2,120}?\bI(?:'d| want| can| need| would|\s+must)|作为.{1,40}?(?:我希望|我想|我要|我需要|我能|我可以|希望|需要)`)
 )
 
-// named is the story in a finding.
-func (st story) named() lang.Text {
+// label names the story in a finding.
+func (st story) label() lang.Text {
 	if st.nth > 0 {
 		return lang.T("story %d", st.nth)
 	}
@@ -121,7 +121,7 @@ func findStoriesWithoutCriteria(_ check, s *document) []miss {
 			if len(out.items) == 0 {
 				out.line = st.line
 			}
-			out.items = append(out.items, st.named())
+			out.items = append(out.items, st.label())
 		}
 	}
 	if len(out.items) == 0 {

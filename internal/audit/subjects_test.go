@@ -38,7 +38,7 @@ func (s subjects) document(t *testing.T, stage workflow.StageID, name string) st
 	}
 	text := readFile(t, filepath.Join(folder, filepath.FromSlash(name)))
 	if strings.HasPrefix(name, "submissions/") {
-		text = score.Read(named(stage), text).Document
+		text = score.Read(stageOf(stage), text).Document
 	}
 	return text
 }

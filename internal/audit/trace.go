@@ -25,7 +25,7 @@ func findUntraced(c check, s *document) []miss {
 	var defs []definition
 	for _, prefix := range c.IDs {
 		// Stories stand in if a document has no requirements.
-		if defs = from.promised([]string{prefix}); len(defs) > 0 {
+		if defs = from.promises([]string{prefix}); len(defs) > 0 {
 			break
 		}
 	}
@@ -53,8 +53,8 @@ func findUntraced(c check, s *document) []miss {
 	return []miss{out}
 }
 
-// promised returns the definitions of a document but for those that it leaves out.
-func (d *text) promised(prefixes []string) []definition {
+// promises returns the definitions of a document but for those that it leaves out.
+func (d *text) promises(prefixes []string) []definition {
 	var out []definition
 	for _, def := range d.definitions(prefixes...) {
 		if !d.Within(def.line, markdown.Omissions) {
@@ -80,7 +80,7 @@ func servedThrough(through, bodies []string, here mentions) bool {
 	return false
 }
 
-// priority is a tag such as "(Must)", "| Should |" or "Priority: P0".
+// priority is a tag, for example "(Must)", "| Should |" or "Priority: P0".
 var priority = pattern.New(`(?i)(?:^|[(（\[【|:：—–,，;·*]\s*|\s-\s)(must|should|could|won'?t|P[0-4]|high|medium|low|必须|必需|必做|应该|应有|应做|可以|可选|可做|不做|高|中|低)(?:[ -]have)?[*_]*\s*(?:$|[,，;；)）\]】|.。·])`)
 
 // tags returns the priority of each definition, from its line or its heading.

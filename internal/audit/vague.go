@@ -10,7 +10,7 @@ import (
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
 func findVague(c check, s *document) []miss {
-	words, lower := wordPattern(c.Words), lowered(c.Words)
+	words, lower := wordPattern(c.Words), lowerAll(c.Words)
 	var out miss
 	for i, l := range s.Said {
 		// Most lines have none of the words, which is cheap to see.

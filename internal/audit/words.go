@@ -149,7 +149,7 @@ func setOf(words []string) map[string]bool {
 //go:embed rubrics/*.yaml
 var builtin embed.FS
 
-// rubricTexts are the built-in rubrics, and the words that are generic anyway.
+// rubricTexts returns the built-in rubrics, and the words that are generic anyway.
 func rubricTexts() string {
 	var b strings.Builder
 	b.WriteString(lists().generic)

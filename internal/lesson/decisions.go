@@ -12,10 +12,10 @@ import (
 var decisionNames = []string{"decisions", "decision", "decision log", "decision records", "key decisions", "design decisions", "technical decisions", "architecture decisions", "architectural decisions",
 	"决策", "决定", "关键决策", "设计决策", "技术决策", "架构决策", "架构决定", "décisions", "décisions clés"}
 
-// decisions are the lines below the headings of that name.
+// decisions returns the lessons of a document: one for each decision, if it lists any.
 func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesson {
 	var out []Lesson
-	for _, text := range decided(document) {
+	for _, text := range readDecisions(document) {
 		if len(out) < maxDecisions {
 			out = append(out, Lesson{Session: s.SessionID, Finding: key(st, workflow.Hash([]byte(plain(text)))[:12]), Type: Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)}})
 		}
@@ -23,9 +23,9 @@ func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesso
 	return out
 }
 
-// decided lists the decisions of a document: the items, table rows and headings below such a
+// readDecisions lists the decisions of a document: the items, table rows and headings below such a
 // heading, each with the lines that continue it.
-func decided(document string) []string {
+func readDecisions(document string) []string {
 	d := markdown.Read(document, decisionNames)
 	heads := map[int]string{}
 	for _, h := range d.Heads {
@@ -53,7 +53,7 @@ func decided(document string) []string {
 			case headed && markdown.MatchesName(markdown.NameOf(head), decisionNames): // the heading of one of them
 			case headed:
 				out, open = append(out, head), true
-			case item && (!open || !indented(d.Lines[i])):
+			case item && (!open || !indents(d.Lines[i])):
 				out, open = append(out, body), true
 			case open:
 				out[len(out)-1] += " " + line
@@ -64,4 +64,4 @@ func decided(document string) []string {
 	return out
 }
 
-func indented(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }
+func indents(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }

@@ -48,13 +48,13 @@ func Of(s *standing.Standing, entries []workflow.Transition, document func(workf
 			out = append(out, story(s, st))
 		}
 		if entry.Action == workflow.ActionSubmit && st.Gate == workflow.GateVerdict {
-			out = append(out, settled(s, st)...)
+			out = append(out, outcomes(s, st)...)
 		}
 	}
 	return out
 }
 
-// failures are the open findings of a report, or else the reason for another round.
+// failures returns the open findings of a report as lessons, or the reason for another round if there are none.
 func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition) []Lesson {
 	rec := s.Record(st.ID)
 	var out []Lesson
@@ -74,7 +74,7 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 			text = s.Say("%s (%s)", text, f.File)
 		}
 		if f.Fix != "" {
-			text = s.Say("%s; fix: %s", unended(text), f.Fix)
+			text = s.Say("%s; fix: %s", trimStop(text), f.Fix)
 		}
 		out = append(out, Lesson{Session: s.SessionID, Finding: key(st, f.ID), Type: Failures, Agent: agent, Text: clip(text),
 			Tags: []string{category(s, st, rec, f, entry), severity(f.Severity), string(st.ID)}})
@@ -94,8 +94,8 @@ func failures(s *standing.Standing, st workflow.Stage, entry workflow.Transition
 		Tags: []string{category(s, st, rec, workflow.Finding{}, entry), severity(""), string(st.ID)}}}
 }
 
-// settled returns the outcomes of findings that are not open any more.
-func settled(s *standing.Standing, st workflow.Stage) []Lesson {
+// outcomes returns the outcomes of findings that are closed.
+func outcomes(s *standing.Standing, st workflow.Stage) []Lesson {
 	var out []Lesson
 	for _, f := range s.Record(st.ID).Findings {
 		if f.Open() {
@@ -113,7 +113,7 @@ func settled(s *standing.Standing, st workflow.Stage) []Lesson {
 // key tells the findings of a session apart.
 func key(st workflow.Stage, id string) string { return string(st.ID) + "/" + id }
 
-// severity is the tag for how bad a failure is.
+// severity returns the tag for the severity of a failure.
 func severity(of string) string {
 	switch strings.ToLower(of) {
 	case "critical", "blocker":
@@ -124,7 +124,7 @@ func severity(of string) string {
 	return "minor"
 }
 
-// category is the first that fits a failure.
+// category returns the first category that fits a failure.
 func category(s *standing.Standing, st workflow.Stage, rec *workflow.Record, f workflow.Finding, entry workflow.Transition) string {
 	evidence := rec.Evidence
 	if st.SendsBackTo != "" && evidence == nil {
@@ -157,14 +157,14 @@ func againstArchitecture(s *standing.Standing, f workflow.Finding) bool {
 }
 
 // skipsSections reports whether a document lacks a section that its rubric asks for: the rules
-// that look for one are called NO-….
+// that look for one are called NO-…, for example NO-CRITERIA.
 func skipsSections(a *workflow.Audit) bool {
 	return a != nil && slices.ContainsFunc(a.Findings, func(f workflow.AuditFinding) bool {
 		return strings.HasPrefix(f.ID, "NO-") && f.Severity != "minor"
 	})
 }
 
-// minRepeated is how many characters an answer has to have before repeating it cannot be an accident.
+// minRepeated is the length in characters from which a repeated answer cannot be an accident.
 const minRepeated = 12
 
 // repeatsAnswer reports whether a person has to repeat an answer.
@@ -180,22 +180,22 @@ func repeatsAnswer(s *workflow.Session, feedback string) bool {
 	return false
 }
 
-// plain is a text in lower case with single spaces, without the mark at its end.
+// plain returns a text in lower case with single spaces, without the mark at its end.
 func plain(text string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(text), " ")), ".!。！")
 }
 
-// story is the run itself, once it is finished.
+// story returns the lesson of the run itself, once it is finished.
 func story(s *standing.Standing, st workflow.Stage) Lesson {
 	text := s.Objective
 	if len(s.Artifacts) > 0 {
-		text = s.Say("%s; documents: %s", unended(clip(text)), strings.Join(s.Artifacts, ", "))
+		text = s.Say("%s; documents: %s", trimStop(clip(text)), strings.Join(s.Artifacts, ", "))
 	}
 	return Lesson{Session: s.SessionID, Finding: "story", Type: Stories, Agent: string(st.ID), Text: clip(text), Tags: []string{s.Definition().Name}}
 }
 
-// unended is a text without the mark at its end, so that more can follow.
-func unended(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
+// trimStop returns a text without the full stop at its end, so that more can follow.
+func trimStop(text string) string { return strings.TrimRight(strings.TrimSpace(text), ".。") }
 
 // clip bounds the text of a lesson.
 func clip(text string) string { return words.Clip(text, maxLesson) }

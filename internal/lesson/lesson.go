@@ -110,7 +110,7 @@ func Ask(s *standing.Standing) Question {
 	return Question{Text: strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n"), Types: typesFor(s.Workflow, s.Stage), Session: s.SessionID}
 }
 
-// typesFor are the types of notes that help in a stage.
+// typesFor returns the types of notes that help in a stage, for example failures if it judges the work.
 func typesFor(w *workflow.Definition, st workflow.Stage) []string {
 	switch st.Kind {
 	case workflow.KindPlan:

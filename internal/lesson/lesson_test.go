@@ -22,13 +22,13 @@ func TestDecided(t *testing.T) {
 		{"# A\n## Decisions\n", "[]"},
 		{"", "[]"},
 	} {
-		if got := fmt.Sprint(decided(c.document)); got != c.want {
+		if got := fmt.Sprint(readDecisions(c.document)); got != c.want {
 			t.Errorf("%d: got %s, want %s", i, got, c.want)
 		}
 	}
 }
 
-// session is a run of the built-in workflow at a stage.
+// session returns a run of the built-in workflow at a stage.
 func session(stage workflow.StageID) *standing.Standing {
 	w := workflow.Default()
 	s := w.NewSession("id", "Build a relay", "/p", "test", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))

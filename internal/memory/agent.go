@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
-// AgentMemory is what an agent has learned in a project.
+// AgentMemory has the notes that an agent has learned in a project.
 type AgentMemory struct {
 	Agent string `json:"agent"`
 	// Aliases are the other names under which its notes are kept.
@@ -45,7 +45,7 @@ type Learning struct {
 	Source     string   `json:"source"`
 }
 
-// Agent returns what an agent has learned, under any of its names: the newest first or, with a
+// Agent returns the notes of an agent, under any of its names: the newest first or, with a
 // query, the closest first. lastN is from 1 to 50; 0 is 10.
 func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
 	if err := notes.CheckAgent(agent); err != nil {
@@ -58,7 +58,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	defer v.close()
 	names, known := v.kit.Aliases(agent)
 	files := []string{}
-	found := v.ranked(func(n placed) bool {
+	found := v.rank(func(n placed) bool {
 		if n.Type != notes.AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
 			return false
 		}
@@ -69,8 +69,8 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 		return true
 	})
 	writes := func(n placed) bool { return slices.Contains(names, strings.ToLower(n.Agent)) }
-	if there := v.called(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
-		return AgentMemory{}, unknown(agent, there)
+	if there := v.agentNames(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
+		return AgentMemory{}, unknownAgent(agent, there)
 	}
 	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss}
 	return fit(len(found), func(items, text int) AgentMemory {
@@ -114,9 +114,9 @@ func (v *view) agents() (out []AgentFacts) {
 	return out
 }
 
-// called lists the names of agents: those of agents, and the stages of the project's workflow,
+// agentNames lists the names of agents: those of agents, and the stages of the project's workflow,
 // whose notes have the stage for an agent.
-func (v *view) called() (out []string) {
+func (v *view) agentNames() (out []string) {
 	for _, a := range v.agents() {
 		out = append(out, a.ID)
 	}
@@ -137,8 +137,8 @@ func (v *view) called() (out []string) {
 // maxNamed is how many names an error lists.
 const maxNamed = 20
 
-// unknown is the error for an agent that nobody knows; there are the names of the others.
-func unknown(agent string, there []string) error {
+// unknownAgent returns the error for an agent that nobody knows; there are the names of the others.
+func unknownAgent(agent string, there []string) error {
 	e := fault.New(fault.NotFound, "the project knows no agent %q", agent)
 	if len(there) == 0 {
 		return e.WithHint("nobody has learned anything in this project yet; remember_structured keeps the first note")

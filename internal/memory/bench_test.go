@@ -42,7 +42,7 @@ var vocabulary = sync.OnceValue(func() []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
 })
 
-// sentences returns what makes the text of the n-th note: about 30 words, a few of them frequent.
+// sentences returns a function that makes the text of the n-th note: about 30 words, a few of them frequent.
 func sentences(seed uint64) func(n int) string {
 	r := rand.New(rand.NewPCG(seed, 2))
 	word := func() string {
@@ -58,8 +58,8 @@ func sentences(seed uint64) func(n int) string {
 	}
 }
 
-// filled is a project with that many notes.
-func filled(t testing.TB, path string, count int) shelf {
+// newFilledShelf returns a project with that many notes.
+func newFilledShelf(t testing.TB, path string, count int) shelf {
 	t.Helper()
 	sentence := sentences(1)
 	s := openWith(t, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
@@ -79,7 +79,7 @@ func filled(t testing.TB, path string, count int) shelf {
 	return s
 }
 
-// counts are the numbers of notes that are measured at.
+// counts returns the numbers of notes that are measured at.
 func counts() []int {
 	if testing.Short() {
 		return []int{10, 1000}
@@ -93,7 +93,7 @@ func BenchmarkRemember(b *testing.B) {
 	for _, count := range counts() {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			path, sentence := scratch.Dir(b), sentences(2)
-			s := filled(b, path, count)
+			s := newFilledShelf(b, path, count)
 			s.remember(b, notes.Draft{Text: "the first one builds the index"}, notes.Created)
 			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
 				b.Fatal(err)
@@ -146,7 +146,7 @@ func BenchmarkRecall(b *testing.B) {
 	queries := []string{"the relay loses events when the disk is full", "certificate of the gateway", "磁盘已满", "le cache expire trop tôt", "internal/ledger/schema.go", "depploy rolback"}
 	for _, count := range counts()[1:] {
 		path := b.TempDir()
-		s := filled(b, path, count)
+		s := newFilledShelf(b, path, count)
 		b.Run(fmt.Sprint("first/", count), func(b *testing.B) {
 			for b.Loop() {
 				first := openWith(b, path, memory.New(memory.Options{Now: time.Now}), config.Default(path))
@@ -183,7 +183,7 @@ func BenchmarkHeap(b *testing.B) {
 	for _, count := range counts()[1:] {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			path := b.TempDir()
-			filled(b, path, count)
+			newFilledShelf(b, path, count)
 			if _, err := open(b, path).Recall(ctx, memory.Query{Text: "what the program itself keeps: the lexicon"}); err != nil {
 				b.Fatal(err)
 			}

@@ -25,7 +25,7 @@ func deadLine(id, at string) string {
 
 const day1, day2, day3, old = "2026-06-01T00:00:00.000Z", "2026-06-02T00:00:00.000Z", "2026-06-03T00:00:00.000Z", "2026-01-01T00:00:00.000Z"
 
-// before, later: what gc does with each kind of line, on 2026-06-10.
+// collected has each kind of line for gc, on 2026-06-10.
 var collected = strings.Join([]string{
 	noteLine("kept", "kept", "x", day1),
 	noteLine("twice", "twice", "old", day1), noteLine("twice", "twice", "new", day2),
@@ -43,7 +43,7 @@ func onDay(t testing.TB, path string) shelf {
 	return openWith(t, path, memory.New(memory.Options{Now: now}), config.Default(path))
 }
 
-// TestCollect removes what no longer counts and nothing else; a note that another one hid gets an
+// TestCollect removes the lines that do not count and nothing else; a note that another one hid gets an
 // id of its own.
 func TestCollect(t *testing.T) {
 	t.Parallel()
@@ -143,8 +143,8 @@ func TestCollectCut(t *testing.T) {
 	}
 }
 
-// TestExportAndImport: what is exported in a format can be imported, a second time without effect;
-// what cannot be taken is named with its reason.
+// TestExportAndImport: notes exported in a format can be imported, a second time without effect;
+// a note that cannot be taken is named with its reason.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "Demo Projet"))
@@ -191,7 +191,7 @@ func TestExportAndImport(t *testing.T) {
 	if _, err := s.Export(ctx, "jsnl", memory.Filter{}); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(fault.From(err).Hint, "did you mean") {
 		t.Errorf("an unknown format: %v", err)
 	}
-	// A kit's own list, with what cannot be taken.
+	// A kit's own list, with items that cannot be taken.
 	deleted := s.remember(t, notes.Draft{Type: notes.SharedContext, Agent: "a", Text: "was deleted"}, notes.Created)
 	if _, err := s.Forget(ctx, notes.SharedContext, deleted.ID, "t"); err != nil {
 		t.Fatal(err)

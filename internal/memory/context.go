@@ -16,7 +16,7 @@ import (
 
 // ProjectContext describes a project as a whole, as far as its files do.
 type ProjectContext struct {
-	// Status is "empty" where nothing is known; Hint has the next step then.
+	// Status is "empty" if nothing is known; Hint has the next step then.
 	Status       string            `json:"status,omitempty"`
 	Hint         string            `json:"hint,omitempty"`
 	Project      *grimoire.Project `json:"project,omitempty"`
@@ -67,7 +67,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	}
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
-	decisions := v.ranked(func(n placed) bool { return n.Type == notes.Decisions })
+	decisions := v.rank(func(n placed) bool { return n.Type == notes.Decisions })
 	agents, design := v.agents(), architecture(b.p.Dir, v.kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
 		out := ProjectContext{Problems: v.amiss}
@@ -99,7 +99,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	return out, nil
 }
 
-// projectFacts is a description as it is shown; nil where nothing is known.
+// projectFacts returns a description as it is shown; nil if nothing is known.
 func projectFacts(p grimoire.Project, items, text int) *grimoire.Project {
 	if p.Name+p.Type+p.Description == "" && len(p.Stack)+len(p.Repos) == 0 {
 		return nil

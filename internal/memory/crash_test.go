@@ -27,7 +27,7 @@ type write struct {
 
 const cutText = "the relay loses events when the disk is full"
 
-// writes are every kind of write, each on what the ones before have left.
+// writes returns every kind of write, each after the ones before.
 func writes() []write {
 	remember := func(d notes.Draft) func(*memory.Book) error {
 		return func(b *memory.Book) error {
@@ -56,14 +56,14 @@ func writes() []write {
 // clock shows the number of the write.
 func bookOn(disk *durabletest.Disk, n int) *memory.Book { return bookAt(disk, n, "cut") }
 
-// bookAt is bookOn in a folder of its own: what is known of folders is kept by their paths.
+// bookAt is bookOn in a folder of its own: folders are known by their paths.
 func bookAt(disk *durabletest.Disk, n int, folder string) *memory.Book {
 	path := filepath.Join(string(filepath.Separator), "simulated", folder, "p")
 	now := func() time.Time { return time.Unix(1_700_000_000+int64(n), 0) }
 	return memory.New(memory.Options{Now: now}).Of(&project.Project{Dir: disk.Dir(path), Config: config.Default(path)})
 }
 
-// set is what all notes say, deleted ones as well.
+// set lists the content of all notes, deleted ones as well.
 func set(t testing.TB, disk *durabletest.Disk) string {
 	t.Helper()
 	b := bookOn(disk, 0)
@@ -78,8 +78,8 @@ func set(t testing.TB, disk *durabletest.Disk) string {
 }
 
 // TestEveryCut does every kind of write on a simulated disk and, at each of its steps, loses power
-// or breaks the disk in every way: the notes are those of before or of after, what was acknowledged
-// is there, and the write can be repeated.
+// or breaks the disk in every way: the notes are those of before or of after, each acknowledged
+// one is there, and the write can be repeated.
 func TestEveryCut(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()
@@ -128,7 +128,7 @@ func hasNotes(t testing.TB, disk *durabletest.Disk) bool {
 	return bookOn(disk, 0).Exists()
 }
 
-// files is all that stands in the folder of the notes.
+// files returns all that stands in the folder of the notes.
 func files(t testing.TB, disk *durabletest.Disk) string {
 	t.Helper()
 	var out strings.Builder

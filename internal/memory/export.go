@@ -53,10 +53,10 @@ func exportLines(_, _ string, list []notes.Note) (string, error) {
 	return out.String(), nil
 }
 
-// oneLine is a text as an item of a list has it.
+// oneLine returns a text as an item of a list has it.
 func oneLine(text string) string { return visible.Line(untrusted.Mask(text)) }
 
-func dated(n *notes.Note) string { return "[" + date(n.CreatedAt) + "]" }
+func dateMark(n *notes.Note) string { return "[" + date(n.CreatedAt) + "]" }
 
 // exportList writes notes as items of lists, each below its agent in a heading of a format.
 func exportList(out *strings.Builder, list []notes.Note, heading string, tagged bool) {
@@ -64,7 +64,7 @@ func exportList(out *strings.Builder, list []notes.Note, heading string, tagged 
 		if i == 0 || n.Agent != list[i-1].Agent {
 			fmt.Fprintf(out, heading, n.Agent)
 		}
-		fmt.Fprintf(out, "- %s %s", dated(&n), oneLine(n.Text))
+		fmt.Fprintf(out, "- %s %s", dateMark(&n), oneLine(n.Text))
 		for _, tag := range n.Tags {
 			if tagged {
 				fmt.Fprintf(out, " `%s`", strings.Join(strings.Fields(untrusted.Mask(tag)), "-"))
@@ -105,7 +105,7 @@ func exportMuseum(app, _ string, list []notes.Note) (string, error) {
 			if f.Category != "" {
 				title = f.Category + " — " + title
 			}
-			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dated(&n), n.Agent, visible.Line(title))
+			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dateMark(&n), n.Agent, visible.Line(title))
 			if rest = visible.Line(rest); rest != "" {
 				fmt.Fprintf(&out, "**Leçon** : %s\n", rest)
 			}

@@ -31,12 +31,12 @@ type placed struct {
 	failure *grimoire.Failure
 }
 
-// nameOf is the key of a note in the index; foreign notes have that of foreignName.
+// nameOf returns the key of a note in the index; foreign notes have that of foreignName.
 func nameOf(k notes.Key) string { return string(k.Type) + "/" + k.ID }
 
 func foreignName(id string) string { return "@" + id }
 
-// placedAt returns the note of an entry, without one if there is none.
+// placedAt returns the note of an entry, or an empty one if there is none.
 func placedAt(e *notes.Entry) placed {
 	if n := e.Note(); n != nil {
 		return placed{Note: n, name: nameOf(n.Key()), entry: e}
@@ -122,7 +122,7 @@ func open(dir *durable.Dir, s grimoire.Source, now time.Time) foreignFile {
 	return f
 }
 
-// projectName is the name of a project that the ids of its notes are made of: the one that a note has
+// projectName returns the name of a project that the ids of its notes are made of: the one that a note has
 // already, else the one in a kit's description, else that of the folder.
 func projectName(p *project.Project, known *notes.Set) string {
 	if name := known.Project(); name != "" {

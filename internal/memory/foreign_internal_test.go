@@ -39,7 +39,7 @@ func kit(t testing.TB, name string) (*Book, string) {
 	return m.Of(&project.Project{Dir: dir, Config: config.Default(path)}), path
 }
 
-// TestForeignIsKept: what the files say is the same value until one of them changes, comes or goes.
+// TestForeignIsKept: the content of the files is the same value until one of them changes, comes or goes.
 func TestForeignIsKept(t *testing.T) {
 	t.Parallel()
 	b, path := kit(t, "kit")

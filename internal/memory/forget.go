@@ -42,14 +42,14 @@ func (b *Book) amend(ctx context.Context, kind notes.Type, ref string, plan func
 	return out, err
 }
 
-// Collected is what gc removes, in lines.
+// Collected counts the lines that gc removes.
 type Collected struct {
 	notes.Swept
 	Files   []string `json:"files"`
 	Applied bool     `json:"applied"`
 }
 
-// Collect finds, and with apply removes, lines that no longer count: those of expired and deleted
+// Collect finds, and with apply removes, lines that do not count: those of expired and deleted
 // notes, those that a later line replaces, and old deletions. Lines that cannot be read stay.
 func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err error) {
 	w, err := b.write()

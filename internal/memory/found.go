@@ -36,8 +36,8 @@ type Found struct {
 // maxShownText is how much of a note is shown, in bytes.
 const maxShownText = 600
 
-// found is a note as a recall shows it.
-func (r *reading) found(n placed, h recall.Hit) Found {
+// describe returns a note as a recall shows it.
+func (r *reading) describe(n placed, h recall.Hit) Found {
 	text := untrusted.Shown(n.Text, maxShownText)
 	return Found{
 		ID: n.ID, Type: n.Type, Agent: untrusted.Label(n.Agent, notes.MaxAgent), Text: text, Tags: shownAll(n.Tags), Date: date(n.UpdatedAt),
@@ -45,7 +45,7 @@ func (r *reading) found(n placed, h recall.Hit) Found {
 	}
 }
 
-// date is a day; "" for none.
+// date returns a day; "" if there is none.
 func date(t notes.Time) string {
 	if t.IsZero() {
 		return ""
@@ -55,7 +55,7 @@ func date(t notes.Time) string {
 
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }
 
-// shownAll are the first tags of a note, or files of a task, as they are shown.
+// shownAll returns the first tags of a note, or files of a task, as they are shown.
 func shownAll(list []string) []string {
 	out := make([]string, min(len(list), notes.MaxTags))
 	for i := range out {
@@ -64,10 +64,10 @@ func shownAll(list []string) []string {
 	return out
 }
 
-// label is a name as it is shown.
+// label returns a name as it is shown.
 func label(name string) string { return untrusted.Label(name, notes.MaxName) }
 
-// pathLike matches what is written like a path of a file in the project.
+// pathLike matches words that look like the path of a file in the project, for example src/main.go.
 var pathLike = pattern.New(`(?:[\w.@-]+/)+[\w@-][\w.@-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b`)
 
 // maxPaths is how many paths of a note are looked for on the disk.

@@ -18,7 +18,7 @@ const Refused = "refused"
 
 // Source is a file to import.
 type Source struct {
-	// Name is for people, Data what it has.
+	// Name is for people, Data its content.
 	Name string
 	Data []byte
 	// Type and Agent are for notes that name none.
@@ -41,7 +41,7 @@ type Item struct {
 	err error
 }
 
-// Reason is why the item was refused, in a language.
+// Reason returns the reason why the item was refused, in a language.
 func (i Item) Reason(l lang.Language) string { return fault.From(i.err).In(l) }
 
 // Imported is the result of an import.
@@ -58,7 +58,7 @@ type Imported struct {
 const SharedAgent = "shared"
 
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
-// Without apply nothing is written.
+// Nothing is written if apply is false.
 func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported, err error) {
 	w, err := b.write()
 	if err != nil {
@@ -86,7 +86,7 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 type imported struct {
 	notes.Draft
 	line int
-	// derived is true if the tags are what another format keeps of them.
+	// derived is true if the tags have been through another format, which keeps only a part of them.
 	derived bool
 }
 
@@ -145,7 +145,7 @@ func (src Source) drafts() (out []imported, problems []notes.Problem) {
 	return out, problems
 }
 
-// agent is a name from a file as one of an agent.
+// agent returns a name from a file as one of an agent.
 func (src Source) agent(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if notes.InName(r) {

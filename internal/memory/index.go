@@ -12,7 +12,7 @@ import (
 // LexiconFile has words of the project with the same meaning, in the folder of the notes.
 const LexiconFile = "lexicon.tsv"
 
-// index is what finds the notes of a project.
+// index finds the notes of a project.
 type index struct {
 	*recall.Index
 	// lexicon is the version of the project's lexicon that it was built with.

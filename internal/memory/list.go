@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	Type  notes.Type
 	Agent string
-	// Deleted and Expired add the notes that are not found any more.
+	// Deleted and Expired add the notes that a search does not find.
 	Deleted, Expired bool
 }
 
@@ -96,7 +96,7 @@ func (b *Book) Show(ctx context.Context, kind notes.Type, ref string) (n notes.N
 	return e.Last().Masked(), e.Deleted(), file, nil
 }
 
-// Stats counts what a project remembers.
+// Stats counts the notes of a project.
 type Stats struct {
 	Folder  string             `json:"folder"`
 	Notes   int                `json:"notes"`
@@ -140,7 +140,7 @@ func (b *Book) Stats(ctx context.Context, f Filter) (Stats, error) {
 	return out, nil
 }
 
-// Check lists what cannot be used of the notes, with its place.
+// Check lists the parts of the notes that cannot be used, with their places.
 func (b *Book) Check(ctx context.Context) ([]notes.Problem, error) {
 	r, err := b.read(ctx)
 	if err != nil {

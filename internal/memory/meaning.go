@@ -53,7 +53,7 @@ func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits [
 	}
 	for name, h := range byName {
 		h.Score += asMeant * max(0, likeness[name])
-		f := r.found(r.named(name), h)
+		f := r.describe(r.note(name), h)
 		f.Weak = f.Weak && likeness[name] < leastLike
 		results = append(results, f)
 	}

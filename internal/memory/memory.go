@@ -1,4 +1,4 @@
-// Package memory is what a team does with the notes of a project: decisions, failures, learnings of
+// Package memory keeps the notes of a project for a team: decisions, failures, learnings of
 // agents, shared context and stories. It remembers, finds, shows, lists, exports and removes them, beside
 // the memory files of other kits, which it reads. Package notes has the format, package queue the tasks
 // that wait for an agent.
@@ -41,18 +41,18 @@ const (
 // methodFolders are those in which the kits of the method keep their memory.
 var methodFolders = []string{"_bmad/_memory", "_grimoire/_memory"}
 
-// Options are what a Memory needs of its program.
+// Options are the parts of its program that a Memory needs.
 type Options struct {
 	// Now is the clock of this machine.
 	Now func() time.Time
 	// NewID makes a unique id, for tasks of the queue; by default a random one.
 	NewID func() string
-	// Meaning finds notes by what they mean; with nil, words alone count.
+	// Meaning finds notes by their meaning; if it is nil, words alone count.
 	Meaning Meaning
 	Log     *slog.Logger
 }
 
-// Meaning compares texts by what they mean, with servers that the person names in the settings of
+// Meaning compares texts by their meaning, with servers that the person names in the settings of
 // a project.
 type Meaning interface {
 	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
@@ -127,7 +127,7 @@ func Folder(p *project.Project) string {
 	return DefaultFolder
 }
 
-// usualFolders are those where the memory can be that no setting names.
+// usualFolders returns the folders of a memory that no setting names.
 func usualFolders() []string { return append(slices.Clone(methodFolders), DefaultFolder) }
 
 // Path returns the folder of our notes, relative to the project.

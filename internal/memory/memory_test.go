@@ -37,7 +37,7 @@ type shelf struct {
 	path string
 }
 
-// clock is a clock that never stands still, in the past of every file.
+// clock returns a clock that never stands still, in the past of every file.
 func clock() func() time.Time {
 	var n atomic.Int64
 	return func() time.Time { return time.Unix(1_700_000_000+n.Add(1), 0) }
@@ -109,7 +109,7 @@ func (s shelf) remember(t testing.TB, d notes.Draft, want string) memory.Remembe
 	return got
 }
 
-// tasks is the queue of the project.
+// tasks returns the queue of the project.
 func (s shelf) tasks(t testing.TB) *queue.Queue {
 	t.Helper()
 	q, err := s.Queue()
@@ -223,7 +223,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be a note is refused, and nothing is made on the disk.
+// TestRefused: a text that cannot be a note is refused, and nothing is made on the disk.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	off := config.Default("")
@@ -280,7 +280,7 @@ func TestPace(t *testing.T) {
 	s.remember(t, notes.Draft{Type: notes.Stories, Agent: "a", Text: "the same"}, notes.Unchanged)
 }
 
-// TestLinesOfOthersStay: what cannot be read is named with its place, hides nothing, and is still there
+// TestLinesOfOthersStay: a line that cannot be read is named with its place, hides nothing, and is still there
 // after every rewrite, byte for byte; so are keys that this program does not know.
 func TestLinesOfOthersStay(t *testing.T) {
 	t.Parallel()
@@ -356,7 +356,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestOtherProcesses: what another process or an editor writes is seen at once.
+// TestOtherProcesses: a note that another process or an editor writes is seen at once.
 func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")
@@ -386,7 +386,7 @@ func TestOtherProcesses(t *testing.T) {
 	}
 }
 
-// TestAttributes: the file that makes git merge lines keeps what else is in it.
+// TestAttributes: the file that makes git merge lines keeps its other lines.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	for have, want := range map[string]string{
@@ -405,7 +405,7 @@ func TestAttributes(t *testing.T) {
 	}
 }
 
-// TestLeftovers: what a killed process left of a write goes with the next one; other files stay.
+// TestLeftovers: files that a killed process left go with the next write; other files stay.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
@@ -418,7 +418,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// TestFolder: the folder is that of the method where there is one, and never moves away from
+// TestFolder: the folder is that of the method if there is one, and never moves away from
 // notes that are there.
 func TestFolder(t *testing.T) {
 	t.Parallel()

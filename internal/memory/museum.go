@@ -74,7 +74,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.sorted, func(a, b placed) int { return rank(a) - rank(b) })
-	found := v.ranked(func(n placed) bool {
+	found := v.rank(func(n placed) bool {
 		f, is := exhibits[n.name]
 		return is && (category == allCategories || f.Category == category)
 	})

@@ -69,7 +69,7 @@ func session(id, name string, state workflow.State, changed string) *workflow.Se
 	return &workflow.Session{SessionID: id, TaskName: name, Objective: "book slots", CurrentStage: workflow.Dev, CurrentState: state, CreatedAt: at, UpdatedAt: at, Version: workflow.FormatVersion}
 }
 
-// answers runs a call of each use case, as its arguments: the use case, then what it takes.
+// answers runs a call of each use case, as its arguments: the use case, then its parameters.
 func (s shelf) answers(args ...string) (out any, err error) {
 	arg := func(i int) string {
 		if i < len(args) {
@@ -139,7 +139,7 @@ func TestReadingReplies(t *testing.T) {
 	}
 }
 
-// TestReadingRefusals: a refusal says what it refuses, why, and what there is.
+// TestReadingRefusals: a refusal names the name that it refuses, the reason, and the names that there are.
 func TestReadingRefusals(t *testing.T) {
 	t.Parallel()
 	s := kitProject(t, "kit", nil)

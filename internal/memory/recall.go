@@ -16,7 +16,7 @@ const (
 	defaultLimit = 5
 )
 
-// Query is what is looked for.
+// Query describes the notes to find.
 type Query struct {
 	Text  string
 	Type  notes.Type
@@ -40,7 +40,7 @@ func (q *Query) check() error {
 	return Filter{Type: q.Type, Agent: q.Agent}.check()
 }
 
-// tooLong is the error for a query of more than maxQuery bytes.
+// tooLong returns the error for a query of more than maxQuery bytes.
 func tooLong(query string) error {
 	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
 }
@@ -51,9 +51,9 @@ type Recalled struct {
 	Results []Found `json:"results"`
 	// Searched is the number of notes that the query was compared with.
 	Searched int `json:"searched"`
-	// NothingClose is true where every result is weak.
+	// NothingClose is true if every result is weak.
 	NothingClose bool `json:"nothing_close,omitempty"`
-	// Degraded is why meaning was not compared, where the person has named a server for it.
+	// Degraded is the reason why meaning was not compared, if the person has named a server for it.
 	Degraded string          `json:"degraded,omitempty"`
 	Note     string          `json:"note"`
 	Problems []notes.Problem `json:"problems,omitempty"`
@@ -76,7 +76,7 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 		return Recalled{}, err
 	}
 	defer r.close()
-	index, keep := r.indexed(), r.chooser(q.Type, q.Agent)
+	index, keep := r.updateIndex(), r.chooser(q.Type, q.Agent)
 	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.problems()}
 	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
 	// The person has named a server for it.
@@ -85,9 +85,9 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	if byMeaning {
 		wide = candidates
 	}
-	hits := index.Search(q.Text, wide, func(name string) bool { return keep(r.named(name)) })
+	hits := index.Search(q.Text, wide, func(name string) bool { return keep(r.note(name)) })
 	for _, h := range hits[:min(len(hits), q.Limit)] {
-		out.Results = append(out.Results, r.found(r.named(h.Key), h))
+		out.Results = append(out.Results, r.describe(r.note(h.Key), h))
 	}
 	if byMeaning {
 		if ranked, err := r.byMeaning(ctx, b.m.Meaning, untrusted.Shown(q.Text, maxQuery), hits, keep); err != nil {

@@ -26,7 +26,7 @@ func (s shelf) recall(t testing.TB, q memory.Query) memory.Recalled {
 	return got
 }
 
-func found(r memory.Recalled) string {
+func resultTexts(r memory.Recalled) string {
 	var out []string
 	for _, f := range r.Results {
 		out = append(out, f.Text)
@@ -34,7 +34,7 @@ func found(r memory.Recalled) string {
 	return strings.Join(out, "|")
 }
 
-// TestRecall: what was remembered is found at once, across languages; what was deleted, has expired
+// TestRecall: a note is found at once, across languages; one that was deleted, has expired
 // or belongs to others is not.
 func TestRecall(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestRecall(t *testing.T) {
 		first.Coverage < 0.9 || first.Weak || got.NothingClose || first.Source != s.Path()+"/failures.jsonl:1" || !slices.Equal(first.Tags, []string{"relay"}) {
 		t.Errorf("%+v", got)
 	}
-	if got.Searched != 3 || got.Note != memory.Warning || strings.Contains(found(got), "slow") {
+	if got.Searched != 3 || got.Note != memory.Warning || strings.Contains(resultTexts(got), "slow") {
 		t.Errorf("%+v", got)
 	}
 	for q, want := range map[memory.Query]string{
@@ -61,11 +61,11 @@ func TestRecall(t *testing.T) {
 		{Text: "invoce export", Limit: 1}:                  "the invoice export was finished",
 		{Text: "relay disk events payments key", Limit: 1}: "the relay loses events when the disk is full",
 	} {
-		if got := found(s.recall(t, q)); got != want {
+		if got := resultTexts(s.recall(t, q)); got != want {
 			t.Errorf("%+v finds %q, want %q", q, got, want)
 		}
 	}
-	if got := s.recall(t, memory.Query{Text: "payments", Agent: "dev"}); !got.NothingClose || strings.Contains(found(got), "payments") {
+	if got := s.recall(t, memory.Query{Text: "payments", Agent: "dev"}); !got.NothingClose || strings.Contains(resultTexts(got), "payments") {
 		t.Errorf("of another agent: %+v", got)
 	}
 	if got := s.recall(t, memory.Query{Text: "kubernetes operators"}); !got.NothingClose {
@@ -74,7 +74,7 @@ func TestRecall(t *testing.T) {
 	if _, err := s.Forget(ctx, "", disk.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
-	if got := found(s.recall(t, memory.Query{Text: "full disk"})); strings.Contains(got, "relay") {
+	if got := resultTexts(s.recall(t, memory.Query{Text: "full disk"})); strings.Contains(got, "relay") {
 		t.Errorf("a deleted note is found: %s", got)
 	}
 	s.remember(t, notes.Draft{Text: "the relay loses events when the disk is full"}, notes.Restored)
@@ -103,7 +103,7 @@ func TestRecallRefuses(t *testing.T) {
 	}
 }
 
-// TestRecallMarks: what a note must not be taken for is said with it, and credentials that somebody
+// TestRecallMarks: a note comes with a warning against misreading it, and credentials that somebody
 // wrote into a file are not shown.
 func TestRecallMarks(t *testing.T) {
 	t.Parallel()
@@ -174,7 +174,7 @@ func (s shelf) ask(t testing.TB, m *memory.Memory, p *project.Project, text stri
 	return got
 }
 
-// TestRelevant: a briefing gets what belongs to its question, within its bounds, and nothing that
+// TestRelevant: a briefing gets the notes that belong to its question, within its bounds, and nothing that
 // addresses the model.
 func TestRelevant(t *testing.T) {
 	t.Parallel()
@@ -220,7 +220,7 @@ func TestRelevant(t *testing.T) {
 }
 
 // TestBriefingsQuoteNotes: a note stands in a briefing as a quotation with its author and file, which
-// its text cannot end; what a person has noted or let pass comes first.
+// its text cannot end; notes that a person has written or let pass come first.
 func TestBriefingsQuoteNotes(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")
@@ -239,8 +239,8 @@ func TestBriefingsQuoteNotes(t *testing.T) {
 	}
 }
 
-// TestLearn: a finding is one note, in whichever round it is reported; its tags say what became of
-// it; and nothing is written where the project does not keep notes.
+// TestLearn: a finding is one note, in whichever round it is reported; its tags name its
+// outcome; and nothing is written if the project does not keep notes.
 func TestLearn(t *testing.T) {
 	t.Parallel()
 	path := folder(t, "p")

@@ -39,12 +39,12 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	if !some {
 		return nil, nil // without the index, which takes the whole lexicon: most projects are new
 	}
-	keep := func(name string) bool { return fits(r.named(name)) }
+	keep := func(name string) bool { return fits(r.note(name)) }
 	var out []lesson.Note
 	size := len("[]")
 	var hits []placed
-	for _, h := range r.indexed().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
-		hits = append(hits, r.named(h.Key))
+	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
+		hits = append(hits, r.note(h.Key))
 	}
 	byOthers := func(n placed) bool { return !n.FromPerson() }
 	written := slices.DeleteFunc(slices.Clone(hits), byOthers)
@@ -69,8 +69,8 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	return out, nil
 }
 
-// Learn keeps what a change of a session teaches, where the project keeps notes. A finding of a session
-// is one note, however often it is reported; what became of it is in its tags.
+// Learn keeps the lessons of a change of a session, if the project keeps notes. A finding of a session
+// is one note, however often it is reported; its outcome is in its tags.
 func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error {
 	b := m.Of(p)
 	switch p.Config.Memory {
@@ -102,7 +102,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	})
 }
 
-// draft is a lesson as a note; wanted is false if it is known already.
+// draft returns a lesson as a note; wanted is false if it is known already.
 func (w *writing) draft(l lesson.Lesson) (d notes.Draft, wanted bool, err error) {
 	d = notes.Draft{
 		Type: notes.Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags,

@@ -81,10 +81,10 @@ func (r *reading) similar(key notes.Key, text string) (out []Similar) {
 		return nil
 	}
 	keep, own := r.chooser("", ""), nameOf(key)
-	for _, h := range r.indexed().Similar(text, maxSimilar, leastSimilar, func(name string) bool {
-		return name != own && keep(r.named(name))
+	for _, h := range r.updateIndex().Similar(text, maxSimilar, leastSimilar, func(name string) bool {
+		return name != own && keep(r.note(name))
 	}) {
-		other := r.named(h.Key)
+		other := r.note(h.Key)
 		out = append(out, Similar{ID: other.ID, Type: other.Type, Agent: other.Agent, Text: untrusted.Shown(other.Text, maxShownText/2), Score: round(h.Cosine)})
 	}
 	return out

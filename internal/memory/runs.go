@@ -63,7 +63,7 @@ type RunView struct {
 	SessionRow
 	State     string `json:"state,omitempty"`
 	Objective string `json:"objective,omitempty"`
-	// File has what the kit's file says about the run.
+	// File has the content of the kit's file about the run.
 	File any `json:"file,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 	}), nil
 }
 
-// cursor is the place of a row in the list: when it was changed, and what it is.
+// cursor returns the place of a row in the list: the time of its last change, its kind and its name.
 func (r SessionRow) cursor() string {
 	return r.changed.UTC().Format(time.RFC3339Nano) + "/" + r.Source + "/" + r.ID
 }
@@ -262,7 +262,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	}
 	return fit(maxCount, func(items, text int) RunStatus {
 		if run != nil {
-			out.Run.File = trimmed(run.State, items, text)
+			out.Run.File = trim(run.State, items, text)
 		}
 		out.Tasks = []queue.Task{}
 		for _, t := range tasks[len(tasks)-min(len(tasks), items):] {
@@ -273,7 +273,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	}), nil
 }
 
-// run describes the run that is asked for. It is one of the queue where nothing else has the name.
+// run describes the run that is asked for. It is one of the queue if nothing else has the name.
 func (v *view) run(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
 	var session *workflow.Summary
 	if branch == "" {
@@ -294,7 +294,7 @@ func (v *view) run(ctx context.Context, runID, branch string) (out RunStatus, ru
 	return RunStatus{Source: SourceRuns, Run: RunView{SessionRow: runRow(run)}}, run, nil
 }
 
-// statusOf is the status of a run of which only the tasks are known.
+// statusOf returns the status of a run of which only the tasks are known.
 func statusOf(all []queue.Task) string {
 	out := grimoire.Completed
 	for _, t := range all {
@@ -308,7 +308,7 @@ func statusOf(all []queue.Task) string {
 	return out
 }
 
-// session returns the session of an id or name, or the one changed last; nil where there is none.
+// session returns the session of an id or name, or the one changed last; nil if there is none.
 func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, error) {
 	sessions := v.p.Backend
 	if ref == "" {
@@ -333,7 +333,7 @@ func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, erro
 	return &summary, nil
 }
 
-// noRun is the error where nothing of the names exists.
+// noRun returns the error if nothing of the names exists.
 func (v *view) noRun(run, branch string) error {
 	var runs, branches []string
 	for _, r := range v.kit.Runs {
@@ -353,21 +353,21 @@ func (v *view) noRun(run, branch string) error {
 	return fault.New(fault.NotFound, "nothing has run in this project yet").WithHint("start a task with bmad-task")
 }
 
-// trimmed returns a value of a file without credentials, and with bounded texts and lists.
-func trimmed(value any, items, text int) any {
+// trim returns a value of a file without credentials, and with bounded texts and lists.
+func trim(value any, items, text int) any {
 	switch v := value.(type) {
 	case string:
 		return untrusted.Shown(v, text)
 	case []any:
 		out := []any{}
 		for _, one := range v[:min(len(v), items)] {
-			out = append(out, trimmed(one, items/2, text))
+			out = append(out, trim(one, items/2, text))
 		}
 		return out
 	case map[string]any:
 		out := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(v))[:min(len(v), items)] {
-			out[untrusted.Label(name, notes.MaxTag)] = trimmed(v[name], items/2, text)
+			out[untrusted.Label(name, notes.MaxTag)] = trim(v[name], items/2, text)
 		}
 		return out
 	}

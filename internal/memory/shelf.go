@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
-// kept is what was read of a project last, for all who open it. Who holds the notes holds it.
+// kept has the notes of a project as they were read last, for all who open it. Who holds the notes holds it.
 type kept struct {
 	set *notes.Set
 	// files are the memory files of other kits, foreign their notes by their keys in the index.
@@ -23,7 +23,7 @@ type kept struct {
 	index index
 }
 
-// shelf is an open project, with what was read of it.
+// shelf is an open project, with the notes that were read of it.
 type shelf struct {
 	p     *project.Project
 	notes *notes.Folder
@@ -43,8 +43,8 @@ type writing struct {
 	p *project.Project
 }
 
-// named returns the note of a key in the index, without one if it is not found any more.
-func (k *kept) named(name string) placed {
+// note returns the note of a key in the index; it is empty if the note is not found.
+func (k *kept) note(name string) placed {
 	kind, id, _ := strings.Cut(name, "/")
 	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
 		return placedAt(e)
@@ -66,8 +66,8 @@ func (k *kept) all(yield func(placed) bool) {
 	}
 }
 
-// indexed returns the index with all notes as they are.
-func (s shelf) indexed() *recall.Index {
+// updateIndex returns the index with all notes as they are.
+func (s shelf) updateIndex() *recall.Index {
 	x := &s.index
 	if x.begin(s.p.Dir, s.notes.File(LexiconFile)) {
 		for n := range s.all {
@@ -78,7 +78,7 @@ func (s shelf) indexed() *recall.Index {
 		x.mark(nameOf(key))
 	}
 	for name := range x.due {
-		if n := s.named(name); n.Note == nil {
+		if n := s.note(name); n.Note == nil {
 			x.Drop(name)
 		} else {
 			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
@@ -106,7 +106,7 @@ func (r *reading) refresh(ctx context.Context) error {
 	return nil
 }
 
-// problems lists what cannot be used, in the language of the project.
+// problems lists the parts that cannot be used, in the language of the project.
 func (r *reading) problems() []notes.Problem {
 	out := r.notes.Problems()
 	for _, why := range r.index.problems {
@@ -115,7 +115,7 @@ func (r *reading) problems() []notes.Problem {
 	return notes.Spoken(r.p.Language(""), append(out, r.files.problems...))
 }
 
-// source is the place of a note, relative to the project.
+// source returns the place of a note, relative to the project.
 func (r *reading) source(p placed) string {
 	if p.entry == nil {
 		return p.from
@@ -124,7 +124,7 @@ func (r *reading) source(p placed) string {
 	return grimoire.Place(r.notes.File(file), line)
 }
 
-// chooser returns what keeps the notes of a type and an agent, by its names, that hold now; a zero
+// chooser returns a filter that keeps the notes of a type and an agent, by its names, that hold now; a zero
 // argument keeps all.
 func (r *reading) chooser(kind notes.Type, agent string) func(placed) bool {
 	names, _ := r.files.content.Aliases(agent)

@@ -19,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 )
 
-// rememberMany is a process of TestProcesses: it remembers notes of its own and notes that all
+// rememberMany returns a process of TestProcesses: it remembers notes of its own and notes that all
 // share, and says which were acknowledged.
 func rememberMany(child string) int {
 	fields := strings.SplitN(child, " ", 3)

@@ -68,9 +68,9 @@ func newView(ctx context.Context, read func(context.Context) (*reading, error), 
 	return v, nil
 }
 
-// ranked returns those notes that are wanted, as many as are: the newest first, or those that fit
+// rank returns those notes that are wanted, as many as are: the newest first, or those that fit
 // the query, the best first. It counts all in matched.
-func (v *view) ranked(wanted func(placed) bool) (out []placed) {
+func (v *view) rank(wanted func(placed) bool) (out []placed) {
 	byKey := map[string]placed{}
 	for _, n := range v.sorted {
 		if wanted(n) {
@@ -80,7 +80,7 @@ func (v *view) ranked(wanted func(placed) bool) (out []placed) {
 	}
 	if v.matched = len(out); v.query != "" {
 		out = nil
-		for _, h := range v.indexed().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
+		for _, h := range v.updateIndex().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
 			out = append(out, byKey[h.Key])
 		}
 	}

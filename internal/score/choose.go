@@ -11,7 +11,7 @@ type Draft struct {
 	Audited float64
 }
 
-// counts is the score that a draft is compared by: the one that has to reach the gate.
+// counts returns the score that a draft is compared by: the one that has to reach the gate.
 func (d Draft) counts(scoring workflow.ScoringMode) float64 {
 	if scoring == workflow.ScoringAudited {
 		return min(d.Score(), d.Audited)

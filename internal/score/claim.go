@@ -94,7 +94,7 @@ func (c *claims) make(text, number, denominator string) {
 
 // state adds a claim unless the text behind it makes it a target, a condition or an example.
 func (c *claims) state(text, number, denominator, rest string) {
-	if qualified(rest) {
+	if isQualified(rest) {
 		c.ignored = append(c.ignored, text)
 		c.present(rest)
 		return
@@ -127,7 +127,7 @@ var (
 	below = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)\b)?[*_ \t.]*(?:$|[(（,，—–-])`)
 )
 
-func qualified(rest string) bool {
+func isQualified(rest string) bool {
 	rest = rest[:min(len(rest), 200)]
 	if conditional.MatchString(rest) || denied.MatchString(rest) {
 		return true
@@ -226,7 +226,7 @@ func (c *claims) statement(text, number, denominator, rest string) {
 		return
 	}
 	c.state(text, number, denominator, rest)
-	if !qualified(rest) {
+	if !isQualified(rest) {
 		c.present(rest)
 	}
 }

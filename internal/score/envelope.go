@@ -96,7 +96,7 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 			if defect.Empty() {
 				defect = f.defect(start)
 			}
-			if m.left < 0 || m.stopped() {
+			if m.left < 0 || m.done() {
 				break
 			}
 			continue
@@ -113,7 +113,7 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	}
 	switch {
 	case withDocument != nil:
-		withDocument.document = unfenced(withDocument.document)
+		withDocument.document = trimFence(withDocument.document)
 		if factsOnly != nil {
 			for k, v := range factsOnly.object {
 				if _, has := withDocument.object[k]; !has {
@@ -222,7 +222,7 @@ func (f *finder) parseAt(start int) (object map[string]any, end int) {
 		if f.repaired += e - start; f.repaired > maxRepairSize || tooDeep(f.text[start:e]) || strings.Contains(f.text[start:e], manyQuotes) {
 			continue
 		}
-		if f.repairs++; f.repairs > maxRepairs || f.m.stopped() {
+		if f.repairs++; f.repairs > maxRepairs || f.m.done() {
 			return nil, 0
 		}
 		fixed, err := jsonrepair.Repair(f.text[start:e])

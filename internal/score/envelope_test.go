@@ -10,17 +10,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func fenced(s string) string { return tick + "json\n" + s + "\n" + tick }
+func fence(s string) string { return tick + "json\n" + s + "\n" + tick }
 
 // TestFactsBesideADocument reads the block of facts that models put at the end of
 // a Markdown document, whatever polite sentence follows it.
 func TestFactsBesideADocument(t *testing.T) {
 	doc := "# Report\n\n## Results\n\nAll of it in words."
-	dev := score.Read(named(workflow.Dev), doc+"\n\n"+fenced(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))
+	dev := score.Read(stageOf(workflow.Dev), doc+"\n\n"+fence(`{"sprints":[1],"files":["a"],"resolved":[{"id":"R1","how":"h"}]}`))
 	if !slices.Equal(dev.Scope, []int{1}) || len(dev.Resolved) != 1 || dev.Document != doc {
 		t.Errorf("dev: %+v", dev)
 	}
-	po := score.Read(named(workflow.PO), doc+"\n\n"+fenced(`{"quality_score":92,"gaps":[],"questions":["Who?"]}`)+"\n\nPlease answer these.")
+	po := score.Read(stageOf(workflow.PO), doc+"\n\n"+fence(`{"quality_score":92,"gaps":[],"questions":["Who?"]}`)+"\n\nPlease answer these.")
 	if len(po.Questions) != 1 || po.Claimed == nil || *po.Claimed != 92 {
 		t.Errorf("po: %+v", po)
 	}
@@ -28,8 +28,8 @@ func TestFactsBesideADocument(t *testing.T) {
 
 func TestLongProseAfterTheEnvelope(t *testing.T) {
 	report := "# Rework report\n\n" + strings.Repeat("R1 was mended at its cause. ", 50)
-	text := fenced(`{"implementation":"`+strings.ReplaceAll(report, "\n", `\n`)+`","sprints":[1],"resolved":[{"id":"R1"}]}`) + "\n\n## Summary\n\n" + strings.Repeat("And so on. ", 400)
-	a := score.Read(named(workflow.Dev), text)
+	text := fence(`{"implementation":"`+strings.ReplaceAll(report, "\n", `\n`)+`","sprints":[1],"resolved":[{"id":"R1"}]}`) + "\n\n## Summary\n\n" + strings.Repeat("And so on. ", 400)
+	a := score.Read(stageOf(workflow.Dev), text)
 	if !strings.HasPrefix(a.Document, "# Rework report") || strings.Contains(a.Document, "Summary") || len(a.Resolved) != 1 {
 		t.Errorf("%.80q, %v", a.Document, a.Resolved)
 	}
@@ -37,11 +37,11 @@ func TestLongProseAfterTheEnvelope(t *testing.T) {
 
 func TestExamplesAreNoDefect(t *testing.T) {
 	for stage, text := range map[workflow.StageID]string{
-		workflow.SM:     "# Plan\n\n## Sprint 1: a\n\n" + fenced(`{"plan": "pro", "limits": {...}, "seats": 3}`),
-		workflow.Review: "# R\n\nStatus: PASS\n\n" + fenced(`{"report": <id>, ...}`),
-		workflow.PO:     "# P\n\n" + fenced("{\"prd\": \"arm64\", // x\n …}"),
+		workflow.SM:     "# Plan\n\n## Sprint 1: a\n\n" + fence(`{"plan": "pro", "limits": {...}, "seats": 3}`),
+		workflow.Review: "# R\n\nStatus: PASS\n\n" + fence(`{"report": <id>, ...}`),
+		workflow.PO:     "# P\n\n" + fence("{\"prd\": \"arm64\", // x\n …}"),
 	} {
-		if a := score.Read(named(stage), text); !a.Defect.Empty() {
+		if a := score.Read(stageOf(stage), text); !a.Defect.Empty() {
 			t.Errorf("%s: %q", stage, a.Defect)
 		}
 	}
@@ -57,7 +57,7 @@ func TestPlansInFences(t *testing.T) {
 		`{"sprints":[{"name":"Sprint 1: Intake"}]}`,
 		"## Sprint 1: Intake\n### Sprint 1 Definition of Done\n## Sprint 1–2 at a glance",
 	} {
-		a := score.Read(named(workflow.SM), text)
+		a := score.Read(stageOf(workflow.SM), text)
 		if len(a.Sprints) != 1 || !strings.Contains(a.Sprints[0].Title, "Intake") || len(a.Missing) != 0 {
 			t.Errorf("%.60q: %+v, %q", text, a.Sprints, a.Missing)
 		}
@@ -65,12 +65,12 @@ func TestPlansInFences(t *testing.T) {
 }
 
 func TestScoresThatMoved(t *testing.T) {
-	envelope := fenced(`{"prd_updated":"d","quality_score":92}`) + "\n"
+	envelope := fence(`{"prd_updated":"d","quality_score":92}`) + "\n"
 	for _, text := range []string{
 		envelope + "Quality score: 78 → 92.", envelope + "Quality score: 92/100 (was quality score: 78/100 in round 1)", envelope + "| Quality score | 78 | 92 |",
 		`{"prd_updated":"d","quality_score":{"total":92,"business":30}}`, `{"prd_updated":"d","quality_score":"92 points"}`, "## 9. Quality Score\r\n\r\n92/100",
 	} {
-		if c := score.Read(named(workflow.PO), text).Claimed; c == nil || *c != 92 {
+		if c := score.Read(stageOf(workflow.PO), text).Claimed; c == nil || *c != 92 {
 			t.Errorf("%.120q: %v", text, c)
 		}
 	}
@@ -90,8 +90,8 @@ func TestDocumentIsNotReplacedByAnExample(t *testing.T) {
 		{workflow.PO, `{"text": "hello", "gaps": [1]}`},
 		{workflow.PO, `{"quality_score": 95, "gaps": []}`},
 	} {
-		text := body + "\n\n" + fenced(tt.example) + "\n\n## More\n\nand the end.\n\nQuality Score: 81/100"
-		a := score.Read(named(tt.stage), text)
+		text := body + "\n\n" + fence(tt.example) + "\n\n## More\n\nand the end.\n\nQuality Score: 81/100"
+		a := score.Read(stageOf(tt.stage), text)
 		if a.Document != text || a.Claimed == nil || *a.Claimed != 81 {
 			t.Errorf("%s: document %.60q, score %v", tt.example, a.Document, a.Claimed)
 		}
@@ -108,7 +108,7 @@ func TestEnvelopeVariants(t *testing.T) {
 		"{“prd_draft”: “# D”, “quality_score”: 88, “gaps”: [“g”]}",
 		`{"result":{"prd_draft":"# D"},"quality_score":88,"gaps":["g"]}`,
 	} {
-		a := score.Read(named(workflow.PO), text)
+		a := score.Read(stageOf(workflow.PO), text)
 		if a.Claimed == nil || *a.Claimed != 88 || !slices.Equal(a.Gaps, []string{"g"}) {
 			t.Errorf("%s: %+v", text, a)
 		}
@@ -116,30 +116,30 @@ func TestEnvelopeVariants(t *testing.T) {
 			t.Errorf("%s: document %q", text, a.Document)
 		}
 	}
-	if a := score.Read(named(workflow.PO), "```markdown\n# D\n\ntext\n```"); a.Document != "# D\n\ntext" {
+	if a := score.Read(stageOf(workflow.PO), "```markdown\n# D\n\ntext\n```"); a.Document != "# D\n\ntext" {
 		t.Errorf("document %q", a.Document)
 	}
-	if a := score.Read(named(workflow.Dev), `{"implementation_summary":"# D","files":[]}`); a.Document != "# D" {
+	if a := score.Read(stageOf(workflow.Dev), `{"implementation_summary":"# D","files":[]}`); a.Document != "# D" {
 		t.Errorf("document %q", a.Document)
 	}
 }
 
 func TestScoresOfOtherTimesAndForms(t *testing.T) {
 	for text, want := range map[string]float64{
-		fenced(`{"prd_updated":"d","quality_score":92}`) + "\nPrevious quality score: 72/100, now 92.": 92,
-		"Quality Score: 78/100. The target is quality score: 90.":                                      78,
-		"Quality Score: 78/100\nDefinition of done: quality score: 90+":                                78,
-		"Quality score: 92. 2 gaps remain.":                                                            92,
-		"Quality Score (self-assessed): 92/100":                                                        92,
-		"质量评分（自评）：95/100":                                                                              95,
-		"质量评分为 95 分":                                                                                   95,
-		"Quality Score — 92/100":                                                                       92,
-		"## Quality Score\n\n92/100":                                                                   92,
-		"质量评分：９５／１００":                                                                                  95,
-		"| Quality score | 30+20 = 92/100 |":                                                           -1,
+		fence(`{"prd_updated":"d","quality_score":92}`) + "\nPrevious quality score: 72/100, now 92.": 92,
+		"Quality Score: 78/100. The target is quality score: 90.":                                     78,
+		"Quality Score: 78/100\nDefinition of done: quality score: 90+":                               78,
+		"Quality score: 92. 2 gaps remain.":                                                           92,
+		"Quality Score (self-assessed): 92/100":                                                       92,
+		"质量评分（自评）：95/100":                                                                             95,
+		"质量评分为 95 分":                                                                                  95,
+		"Quality Score — 92/100":                                                                      92,
+		"## Quality Score\n\n92/100":                                                                  92,
+		"质量评分：９５／１００":                                                                                 95,
+		"| Quality score | 30+20 = 92/100 |":                                                          -1,
 	} {
 		got := -1.0
-		if c := score.Read(named(workflow.PO), text).Claimed; c != nil {
+		if c := score.Read(stageOf(workflow.PO), text).Claimed; c != nil {
 			got = *c
 		}
 		if got != want {
@@ -163,7 +163,7 @@ func TestSprintHeadingsAsPeopleWriteThem(t *testing.T) {
 		`{"sprint_plan":{"sprints":[{"number":1,"title":"a"},{"number":"2","name":"b"}]}}`: "1 a, 2 b",
 	} {
 		var got []string
-		for _, s := range score.Read(named(workflow.SM), text).Sprints {
+		for _, s := range score.Read(stageOf(workflow.SM), text).Sprints {
 			got = append(got, fmt.Sprint(s.Number, " ", s.Title))
 		}
 		if strings.Join(got, ", ") != want {
@@ -175,12 +175,12 @@ func TestSprintHeadingsAsPeopleWriteThem(t *testing.T) {
 func TestScopeAsModelsWriteIt(t *testing.T) {
 	for raw, want := range map[string][]int{`["1"]`: {1}, `["Sprint 1", "sprint 3"]`: {1, 3}, `1`: {1}, `[1.0]`: {1}, `[{"number": 2}]`: {2}, `[]`: nil,
 		`"1, 2"`: {1, 2}, `"1-3"`: {1, 2, 3}, `["1-2", 4]`: {1, 2, 4}, `"Sprint 1 and Sprint 2"`: {1, 2}, `"all"`: nil, `["all of them"]`: nil, `""`: nil, `{"1":"done","2":"done"}`: {1, 2}, `[{"name":"Sprint 2"}]`: {2}} {
-		a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":`+raw+`}`)
+		a := score.Read(stageOf(workflow.Dev), `{"implementation":"d","sprints":`+raw+`}`)
 		if !slices.Equal(a.Scope, want) || !a.Defect.Empty() {
 			t.Errorf("%s: %v, %q", raw, a.Scope, a.Defect)
 		}
 	}
-	if a := score.Read(named(workflow.Dev), `{"implementation":"d","sprints":["the first"]}`); a.Defect.Empty() {
+	if a := score.Read(stageOf(workflow.Dev), `{"implementation":"d","sprints":["the first"]}`); a.Defect.Empty() {
 		t.Error("a scope that cannot be read is passed over")
 	}
 }
@@ -197,7 +197,7 @@ func TestMarkdownQuestionsAsPeopleWriteThem(t *testing.T) {
 		"## 澄清问题\n\n- 无":                                       "",
 	} {
 		var got []string
-		for _, q := range score.Read(named(workflow.PO), "# D\n\n"+text).Questions {
+		for _, q := range score.Read(stageOf(workflow.PO), "# D\n\n"+text).Questions {
 			got = append(got, q.ID+" "+q.Question)
 		}
 		if strings.Join(got, ", ") != want {
@@ -206,7 +206,7 @@ func TestMarkdownQuestionsAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-// TestHostileEnvelopesAreCheap reads what overflowed the stack or took minutes in
+// TestHostileEnvelopesAreCheap reads texts that overflowed the stack or took minutes in
 // the repair library.
 func TestHostileEnvelopesAreCheap(t *testing.T) {
 	for _, text := range []string{
@@ -216,7 +216,7 @@ func TestHostileEnvelopesAreCheap(t *testing.T) {
 		strings.Repeat("quality score: 90 ", 20_000),
 		strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000),
 	} {
-		check(t, "", score.Read(named(workflow.PO), text))
-		check(t, "", score.Read(named(workflow.Review), text))
+		check(t, "", score.Read(stageOf(workflow.PO), text))
+		check(t, "", score.Read(stageOf(workflow.Review), text))
 	}
 }

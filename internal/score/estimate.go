@@ -103,7 +103,7 @@ func Estimate(rubric string, document string) (points float64, missing []lang.Te
 func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
 
 // hasFigure reports whether a text has a percentage, a time in ms, or a bound
-// such as "<200" or "> 5".
+// for example "<200" or "> 5".
 func hasFigure(s string) bool {
 	for i := range len(s) {
 		rest := s[i:]

@@ -8,8 +8,8 @@ import (
 
 var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
 
-// unfenced removes one Markdown fence around a whole document.
-func unfenced(text string) string {
+// trimFence removes one Markdown fence around a whole document.
+func trimFence(text string) string {
 	m := markdownFence.FindStringSubmatch(text)
 	if m == nil {
 		return text

@@ -24,7 +24,7 @@ var documentKeys = sync.OnceValue(func() map[workflow.StageID][]string {
 	return out
 })
 
-// keysOf are the fields that hold a stage's document, the best first.
+// keysOf returns the fields that hold a stage's document, the best first.
 func keysOf(st workflow.Stage) []string {
 	if len(st.Keys) == 0 {
 		return []string{strings.ReplaceAll(string(st.ID), "-", "_") + "_report", "report"}
@@ -69,7 +69,7 @@ func squeeze(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
 }
 
-// canonical renames fields such as "prdDraft" or "Verdict" to the names we read.
+// canonical renames fields, for example "prdDraft" or "Verdict", to the names we read.
 func canonical(object map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(object)) {
 		if name := known()[squeeze(k)]; name != "" && name != k && object[name] == nil {

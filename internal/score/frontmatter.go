@@ -145,7 +145,7 @@ func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(append(out, quoted(n.Content[i].Value)...), ':')
+			out = append(append(out, quote(n.Content[i].Value)...), ':')
 			out = appendJSON(out, n.Content[i+1], depth+1)
 		}
 		return append(out, '}')
@@ -168,13 +168,13 @@ func appendScalar(out []byte, n *yaml.Node) []byte {
 	number := n.Tag == "!!int" || n.Tag == "!!float"
 	switch {
 	case number && n.LineComment != "": // "95 # target"
-		return append(out, quoted(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
+		return append(out, quote(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
 	case n.Tag == "!!null":
 		return append(out, "null"...)
 	case (number || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
 		return append(out, n.Value...)
 	}
-	return append(out, quoted(n.Value)...)
+	return append(out, quote(n.Value)...)
 }
 
 // oneText returns the text of an item that YAML reads as a field because of a colon in it: "- Who
@@ -190,7 +190,7 @@ func oneText(item *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key + ": " + item.Content[1].Value}
 }
 
-func quoted(s string) []byte {
+func quote(s string) []byte {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

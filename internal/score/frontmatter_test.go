@@ -62,7 +62,7 @@ func TestFactsInFrontMatterAndBlock(t *testing.T) {
 		facts["prd_draft"] = c.document
 		envelope, _ := json.Marshal(facts)
 		gaps, _ := json.Marshal(map[string]any{"gaps": c.gaps})
-		if a := score.Read(named(workflow.PO), c.document+"\n\n```json\n"+string(gaps)+"\n```"); fmt.Sprint(a.Gaps) != fmt.Sprint(c.gaps) || a.Document != c.document {
+		if a := score.Read(stageOf(workflow.PO), c.document+"\n\n```json\n"+string(gaps)+"\n```"); fmt.Sprint(a.Gaps) != fmt.Sprint(c.gaps) || a.Document != c.document {
 			t.Errorf("a block of gaps alone: %q, %q", a.Gaps, a.Document)
 		}
 		for form, text := range map[string]string{
@@ -76,7 +76,7 @@ func TestFactsInFrontMatterAndBlock(t *testing.T) {
 			"front matter of Windows":    "\ufeff" + strings.ReplaceAll("---\n"+yaml+"---\n"+c.document, "\n", "\r\n"),
 			"in a fence":                 "```markdown\n---\n" + yaml + "---\n" + c.document + "\n```",
 		} {
-			a := score.Read(named(workflow.PO), text)
+			a := score.Read(stageOf(workflow.PO), text)
 			want := c.document
 			if form == "block with a word behind" {
 				want += "\n\nDone."
@@ -122,7 +122,7 @@ func TestFrontMatter(t *testing.T) {
 		{"an alias", "---\nquality_score: 80\ngaps: &g [a]\nquestions: *g\n---\n# P", "80 [] # P"},
 		{"options as objects", "---\nquestions:\n  - question: Who?\n    options:\n      - {label: Staff, description: few}\n      - {label: All}\n---\n# P", "<nil> [q1 Who? Staff|All] # P"},
 	} {
-		a := score.Read(named(workflow.PO), c.text)
+		a := score.Read(stageOf(workflow.PO), c.text)
 		claimed := "<nil>"
 		if a.Claimed != nil {
 			claimed = fmt.Sprint(*a.Claimed)
@@ -137,13 +137,13 @@ func TestFrontMatter(t *testing.T) {
 	}
 }
 
-// TestFrontMatterOfEveryKind: front matter states what the block of any stage would.
+// TestFrontMatterOfEveryKind: front matter states the fields of any stage's block.
 func TestFrontMatterOfEveryKind(t *testing.T) {
-	a := score.Read(named(workflow.Dev), "---\nsprints: [1, 2]\nresolved:\n  - {id: R1, how: fixed}\n---\n# Report")
+	a := score.Read(stageOf(workflow.Dev), "---\nsprints: [1, 2]\nresolved:\n  - {id: R1, how: fixed}\n---\n# Report")
 	if len(a.Resolved) != 1 || fmt.Sprint(a.Scope) != "[1 2]" {
 		t.Errorf("%+v", a)
 	}
-	block, body, defect := score.FrontBlock(named(workflow.Review), "---\nverdict: fail\nverdict: pass\nfindings:\n  - {id: R1, problem: 'breaks: always'}\n---\n# Review")
+	block, body, defect := score.FrontBlock(stageOf(workflow.Review), "---\nverdict: fail\nverdict: pass\nfindings:\n  - {id: R1, problem: 'breaks: always'}\n---\n# Review")
 	if want := `{"verdict":"fail","verdict":"pass","findings":[{"id":"R1","problem":"breaks: always"}]}`; block != want || body != "# Review" || !defect.Empty() {
 		t.Errorf("%s, %q, %q", block, body, defect)
 	}
@@ -156,10 +156,10 @@ func TestBrokenFrontMatter(t *testing.T) {
 		"---\nquality_score: 74\nquestions:\n - id: q1\n   question: \"Who\n---\n# P",
 		"---\nquality_score: 74\n\tquestions: x\n---\n# P",
 	} {
-		if a := score.Read(named(workflow.PO), text); !strings.HasPrefix(a.FrontDefect.String(), "is not valid YAML, at line ") {
+		if a := score.Read(stageOf(workflow.PO), text); !strings.HasPrefix(a.FrontDefect.String(), "is not valid YAML, at line ") {
 			t.Errorf("%q: %q %+v", text, a.FrontDefect, a.Questions)
 		}
-		if a := score.Read(named(workflow.PO), text+"\n\n```json\n{\"quality_score\": 74, \"questions\": [\"Who?\"]}\n```"); !a.FrontDefect.Empty() || len(a.Questions) != 1 {
+		if a := score.Read(stageOf(workflow.PO), text+"\n\n```json\n{\"quality_score\": 74, \"questions\": [\"Who?\"]}\n```"); !a.FrontDefect.Empty() || len(a.Questions) != 1 {
 			t.Errorf("%q: %q beside a block", text, a.FrontDefect)
 		}
 	}

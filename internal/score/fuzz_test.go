@@ -38,7 +38,7 @@ func FuzzFrontMatter(f *testing.F) {
 		const document = "# P\n\nThe last line."
 		for _, st := range []workflow.StageID{workflow.PO, workflow.Review} {
 			text := "---\n" + head + "\n---\n" + document
-			a := score.Read(named(st), text)
+			a := score.Read(stageOf(st), text)
 			check(t, text, a)
 			if a.Defect.Empty() && a.FrontDefect.Empty() && !strings.Contains(head, "{") && !strings.HasSuffix(a.Document, document) {
 				t.Errorf("%q: %q", head, a.Document)
@@ -71,7 +71,7 @@ func check(t *testing.T, text string, a score.Assessment) {
 func TestHostileTextIsCheap(t *testing.T) {
 	for _, unit := range []string{"{\"a\n", "```json\n{\"prd_draft\": \"x\n", "Quality Score: ", "## Sprint 1: ", "|-|", "{", "\"", "Status: pass ", "- Q1: "} {
 		text := strings.Repeat(unit, 128<<10/len(unit))
-		check(t, "", score.Read(named(workflow.QA), text))
-		check(t, "", score.Read(named(workflow.PO), text))
+		check(t, "", score.Read(stageOf(workflow.QA), text))
+		check(t, "", score.Read(stageOf(workflow.PO), text))
 	}
 }

@@ -90,7 +90,7 @@ func TestWorkGrowsWithTheSubmission(t *testing.T) {
 		for _, stage := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev, workflow.QA} {
 			m := newMeter(context.Background(), len(text))
 			m.left = budgetFactor * len(text) // without the allowance for small documents
-			read(named(stage), text, m)
+			read(stageOf(stage), text, m)
 			if most := 20 * len(text); m.used > most {
 				t.Errorf("%s, %s: %d bytes looked at for %d", name, stage, m.used, len(text))
 			}
@@ -116,18 +116,18 @@ func TestReadingStopsWhenTheCallerGoes(t *testing.T) {
 		unit := hostile[name]
 		text := repeat(unit, 64<<10)
 		whole, cut := newMeter(context.Background(), len(text)), newMeter(&gone{Context: context.Background(), left: 1}, len(text))
-		read(named(workflow.QA), text, whole)
-		read(named(workflow.QA), text, cut)
+		read(stageOf(workflow.QA), text, whole)
+		read(stageOf(workflow.QA), text, cut)
 		if cut.used >= whole.used {
 			t.Errorf("%s: %d of %d bytes looked at after the caller had gone", name, cut.used, whole.used)
 		}
 	}
-	if _, err := ReadContext(&gone{Context: context.Background()}, named(workflow.QA), "Status: pass"); err == nil {
+	if _, err := ReadContext(&gone{Context: context.Background()}, stageOf(workflow.QA), "Status: pass"); err == nil {
 		t.Error("nothing is said of the caller that has gone")
 	}
 }
 
-// BenchmarkRead shows what a byte costs: of an honest report, and of hostile texts at two sizes,
+// BenchmarkRead shows the cost of a byte: of an honest report, and of hostile texts at two sizes,
 // which should cost the same a byte.
 func BenchmarkRead(b *testing.B) {
 	honest := strings.Repeat("# QA\n\nStatus: pass\n\n| Id | Criterion | Result |\n|---|---|---|\n| AC-1 | a link works once | pass |\n\nThe suite was run three times: 44 passed, 0 failed.\n\n", 40)
@@ -136,7 +136,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(name+"/"+string(stage), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					Read(named(stage), text)
+					Read(stageOf(stage), text)
 				}
 			})
 		}
@@ -149,8 +149,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// named is a stage of the default workflow.
-func named(id workflow.StageID) workflow.Stage {
+// stageOf returns a stage of the default workflow.
+func stageOf(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }

@@ -29,8 +29,8 @@ func (m *meter) charge(n int) { m.used += n }
 func (m *meter) spend(n int) bool {
 	m.used += n
 	m.left -= n
-	return m.left >= 0 && !m.stopped()
+	return m.left >= 0 && !m.done()
 }
 
-// stopped reports whether the caller has gone.
-func (m *meter) stopped() bool { return m.ctx.Err() != nil }
+// done reports whether the caller has gone.
+func (m *meter) done() bool { return m.ctx.Err() != nil }

@@ -57,7 +57,7 @@ const (
 	maxOption  = 200 // characters
 )
 
-// options are the answers that a question offers.
+// options returns the answers that a question offers.
 func options(item map[string]any) []string {
 	var out []string
 	for _, key := range []string{"options", "choices", "answers", "选项"} {
@@ -144,16 +144,16 @@ func mergeQuestions(a, b []workflow.Question) []workflow.Question {
 	out := append([]workflow.Question{}, a...)
 	texts, ids := map[string]bool{}, map[string]bool{}
 	for _, q := range a {
-		texts[folded(q.Question)], ids[q.ID] = true, true
+		texts[fold(q.Question)], ids[q.ID] = true, true
 	}
 	for _, q := range b {
-		if texts[folded(q.Question)] {
+		if texts[fold(q.Question)] {
 			continue
 		}
 		if ids[q.ID] {
 			q.ID = ""
 		}
-		texts[folded(q.Question)] = true
+		texts[fold(q.Question)] = true
 		out = append(out, q)
 	}
 	if len(out) == 0 {
@@ -197,7 +197,7 @@ func stringList(v any, fields ...string) []string {
 			}
 		}
 	}
-	return merged(out, nil)
+	return merge(out, nil)
 }
 
 var (

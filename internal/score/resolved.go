@@ -49,7 +49,7 @@ func readResolved(v any) []workflow.Resolution {
 		if text := field(o, "problem"); r.How == "" && text != id {
 			r.How = text
 		}
-		state := folded(field(o, "status", "state"))
+		state := fold(field(o, "status", "state"))
 		r.Declined = strings.HasPrefix(state, "declined") || strings.HasPrefix(state, "rejected")
 		if r.ID != "" {
 			out = append(out, r)

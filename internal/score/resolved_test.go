@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestResolved: what a submission says about change requests is read in every stage and form, and
+// TestResolved: the answers of a submission to change requests are read in every stage and form, and
 // does not stay in the document.
 func TestResolved(t *testing.T) {
 	t.Parallel()

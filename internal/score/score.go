@@ -97,7 +97,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 		}
 	}
 	a.Resolved = readResolved(env.object["resolved"])
-	a.bound()
+	a.limit()
 	return a
 }
 
@@ -111,7 +111,7 @@ func Plain(text string) string {
 			text = strings.TrimSpace(inner)
 		}
 	}
-	return unfenced(text)
+	return trimFence(text)
 }
 
 // Limits of the values kept beside a document; the stored text has all of them.
@@ -121,8 +121,8 @@ const (
 	maxID    = 40   // characters
 )
 
-// bound cuts the lists and texts of an assessment to their limits.
-func (a *Assessment) bound() {
+// limit cuts the lists and texts of an assessment to their limits.
+func (a *Assessment) limit() {
 	a.Gaps = a.Gaps[:min(len(a.Gaps), maxItems)]
 	for i := range a.Gaps {
 		a.Gaps[i] = clipRunes(a.Gaps[i], maxText)
@@ -140,17 +140,17 @@ func (a *Assessment) bound() {
 
 // Merge adds the gaps and questions of the other of two submissions to the one that is taken.
 func Merge(winner, other Assessment) Assessment {
-	winner.Gaps = merged(winner.Gaps, other.Gaps)
+	winner.Gaps = merge(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	return winner
 }
 
-// merged joins two lists of texts, each text once.
-func merged(a, b []string) []string {
+// merge joins two lists of texts, each text once.
+func merge(a, b []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, s := range slices.Concat(a, b) {
-		if key := folded(s); key != "" && !seen[key] {
+		if key := fold(s); key != "" && !seen[key] {
 			seen[key] = true
 			out = append(out, s)
 		}
@@ -158,9 +158,9 @@ func merged(a, b []string) []string {
 	return out
 }
 
-// folded is the form in which two wordings of the same thing compare equal:
+// fold returns the form in which two wordings of the same thing compare equal:
 // lower case, without punctuation and spaces at the ends and runs of spaces.
-func folded(s string) string {
+func fold(s string) string {
 	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
 	return strings.Trim(s, " .?!;:,。？！；：，*_`\"'")
 }

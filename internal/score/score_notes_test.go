@@ -9,7 +9,7 @@ import (
 )
 
 // TestWhichScoreCounts holds documents that state several scores, or one that is not meant. want is
-// -1 where none counts; note is in what is said about it.
+// -1 if none counts; note is a part of the notes about it.
 func TestWhichScoreCounts(t *testing.T) {
 	doc := "# PRD\n\nThe relay keeps every event.\n\n"
 	for _, tt := range []struct {
@@ -23,7 +23,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "质量评分：95/100\n\n最终质量评分：60/100", 60, "the lowest, 60, counts"},
 		{`{"prd_draft":"# D\n\nQuality Score: 55/100","quality_score":95}`, 55, "(95, 55)"},
 		{`{"prd_draft":"# D","quality_score":95}` + "\n\nQuality Score: 70/100", 70, "the lowest, 70"},
-		{"Quality score: 30.\n\n" + fenced(`{"prd_draft":"# D","quality_score":95}`), 30, "the lowest, 30"},
+		{"Quality score: 30.\n\n" + fence(`{"prd_draft":"# D","quality_score":95}`), 30, "the lowest, 30"},
 		{`{"prd_draft":"# D","quality_score":95,"score":41}`, 41, "(95, 41)"},
 		// Fields.
 		{`{"prd_draft":"# D","quality_score":{"total":"99","score":10}}`, 10, "(99, 10)"},
@@ -86,7 +86,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{"---\nquality_score: 150\n---\n" + doc, -1, "150 is not a score from 0 to 100"},
 		{"---\nquality_score: -5\n---\n" + doc, -1, "-5 is not a score from 0 to 100"},
 		{doc + "总分：150/100", -1, "150/100 is not a score from 0 to 100"},
-		// A total says what it is out of, in a line of its own.
+		// A total has its maximum in a line of its own.
 		{doc + "总分：92/100", 92, ""},
 		{doc + "**总分：92／100**", 92, ""},
 		{doc + "## 总评分: 88.5 / 100分", 88.5, ""},
@@ -107,7 +107,7 @@ func TestWhichScoreCounts(t *testing.T) {
 		{doc + "Quality Score: 150\n\nQuality Score: -3", -1, "150, -3 are not scores from 0 to 100"},
 		{doc, -1, ""},
 	} {
-		a := score.Read(named(workflow.PO), tt.text)
+		a := score.Read(stageOf(workflow.PO), tt.text)
 		got := -1.0
 		if a.Claimed != nil {
 			got = *a.Claimed

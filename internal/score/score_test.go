@@ -66,7 +66,7 @@ func TestClaimedScore(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := score.Read(named(workflow.PO), tt.text).Claimed
+			got := score.Read(stageOf(workflow.PO), tt.text).Claimed
 			switch {
 			case tt.want < 0 && got != nil:
 				t.Errorf("got %v, want none", *got)
@@ -116,7 +116,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := score.Read(named(tt.stage), tt.text)
+			a := score.Read(stageOf(tt.stage), tt.text)
 			if a.Document != tt.want {
 				t.Errorf("got\n%q\nwant\n%q", a.Document, tt.want)
 			}
@@ -129,7 +129,7 @@ func TestDocument(t *testing.T) {
 
 func TestUnescapedQuotesAreRepaired(t *testing.T) {
 	text := tick + "json\n{\n\"prd_draft\": \"# D\n\nThe \"fast\" path\nis used\",\n\"quality_score\": 70\n}\n" + tick
-	a := score.Read(named(workflow.PO), text)
+	a := score.Read(stageOf(workflow.PO), text)
 	if !strings.HasPrefix(a.Document, "# D") || !strings.Contains(a.Document, "is used") || strings.Contains(a.Document, "quality_score") {
 		t.Errorf("document %q", a.Document)
 	}
@@ -147,13 +147,13 @@ func TestDefect(t *testing.T) {
 		broken:                 "is not valid JSON",
 		"# D with { one brace": "", "{not json": "", longDoc: "",
 	} {
-		if a := score.Read(named(workflow.PO), text); a.Defect.String() != want {
+		if a := score.Read(stageOf(workflow.PO), text); a.Defect.String() != want {
 			t.Errorf("%.60q: defect %q, want %q", text, a.Defect, want)
 		}
 	}
 }
 
-// TestEstimateFollowsTheAudit: what says nothing is not worth the 60 points that an estimate
+// TestEstimateFollowsTheAudit: a document that says nothing is not worth the 60 points that an estimate
 // begins with.
 func TestEstimateFollowsTheAudit(t *testing.T) {
 	for _, tt := range []struct {
@@ -167,25 +167,25 @@ func TestEstimateFollowsTheAudit(t *testing.T) {
 		{"## Executive Summary\n\n## User Stories\n\n- AC-1.1 Given", 100, 75},
 		{"", 0, 0},
 	} {
-		a := score.Read(named(workflow.PO), tt.text)
+		a := score.Read(stageOf(workflow.PO), tt.text)
 		if a.Audited(tt.audit); a.Estimated != tt.want || a.Score() != tt.want || a.Claimed != nil {
 			t.Errorf("%q beside an audit of %v: %v, want %v", tt.text, tt.audit, a.Estimated, tt.want)
 		}
 	}
-	a := score.Read(named(workflow.PO), "Quality Score: 95")
+	a := score.Read(stageOf(workflow.PO), "Quality Score: 95")
 	if a.Audited(13); a.Score() != 95 {
 		t.Errorf("the audit changes a claim to %v", a.Score())
 	}
 }
 
-// TestReadyForApprovalDecidesNothing: the score is what a gate asks for.
+// TestReadyForApprovalDecidesNothing: a gate asks for the score.
 func TestReadyForApprovalDecidesNothing(t *testing.T) {
 	for _, ready := range []string{"true", "false", `"no"`} {
-		a := score.Read(named(workflow.PO), `{"prd_updated":"# P","quality_score":91,"ready_for_approval":`+ready+`}`)
+		a := score.Read(stageOf(workflow.PO), `{"prd_updated":"# P","quality_score":91,"ready_for_approval":`+ready+`}`)
 		if a.Claimed == nil || *a.Claimed != 91 || a.Document != "# P" || !a.ScoreNote.Empty() {
 			t.Errorf("%s: %+v", ready, a)
 		}
-		if a := score.Read(named(workflow.PO), `{"prd_updated":"# P","ready_for_approval":`+ready+`}`); a.Claimed != nil {
+		if a := score.Read(stageOf(workflow.PO), `{"prd_updated":"# P","ready_for_approval":`+ready+`}`); a.Claimed != nil {
 			t.Errorf("%s claims %v", ready, *a.Claimed)
 		}
 	}
@@ -246,7 +246,7 @@ func TestQuestions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for _, q := range score.Read(named(workflow.PO), tt.text).Questions {
+		for _, q := range score.Read(stageOf(workflow.PO), tt.text).Questions {
 			got = append(got, q.ID+" "+q.Question+" "+q.Context)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -256,8 +256,8 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	a := score.Read(named(workflow.PO), `{"prd_draft":"low","quality_score":70,"gaps":["No metrics.","x"],"questions":[{"id":"q1","question":"Who pays?"}]}`)
-	b := score.Read(named(workflow.PO), `{"prd_draft":"high","quality_score":80,"gaps":["no metrics","y"],"questions":[{"id":"q1","question":"who  pays"},{"id":"q1","question":"When?"}]}`)
+	a := score.Read(stageOf(workflow.PO), `{"prd_draft":"low","quality_score":70,"gaps":["No metrics.","x"],"questions":[{"id":"q1","question":"Who pays?"}]}`)
+	b := score.Read(stageOf(workflow.PO), `{"prd_draft":"high","quality_score":80,"gaps":["no metrics","y"],"questions":[{"id":"q1","question":"who  pays"},{"id":"q1","question":"When?"}]}`)
 	m := score.Merge(b, a)
 	if m.Document != "high" || *m.Claimed != 80 {
 		t.Errorf("taken %q", m.Document)
@@ -302,7 +302,7 @@ func TestSprints(t *testing.T) {
 	plan := "# Plan\n## Sprint 1: Ingest\ntext\n### Sprint 2 - Deliver **fast**\n" + tick + "\n## Sprint 9: example\n" + tick +
 		"\n## Sprint 3\n## Sprint 1: again\n## Sprint planning\n## 冲刺 4：监控\n## Sprint 5：标题\n**## Sprint 6: no**"
 	var got []string
-	read := score.Read(named(workflow.SM), plan)
+	read := score.Read(stageOf(workflow.SM), plan)
 	if len(read.Missing) != 1 || !strings.Contains(read.Missing[0].String(), "Sprint 1 has two headings") {
 		t.Errorf("repeated: %q", read.Missing)
 	}
@@ -316,14 +316,14 @@ func TestSprints(t *testing.T) {
 }
 
 func TestDevEnvelope(t *testing.T) {
-	a := score.Read(named(workflow.Dev), `{"implementation":"# built","sprints":[1,3],"resolved":[{"id":"R1","how":"mended"},"R2"]}`)
+	a := score.Read(stageOf(workflow.Dev), `{"implementation":"# built","sprints":[1,3],"resolved":[{"id":"R1","how":"mended"},"R2"]}`)
 	if a.Document != "# built" || !slices.Equal(a.Scope, []int{1, 3}) || len(a.Resolved) != 2 || a.Resolved[1].ID != "R2" {
 		t.Errorf("got %+v", a)
 	}
 }
 
-// named is a stage of the default workflow.
-func named(id workflow.StageID) workflow.Stage {
+// stageOf returns a stage of the default workflow.
+func stageOf(id workflow.StageID) workflow.Stage {
 	st, _ := workflow.Default().Stage(id)
 	return st
 }

@@ -41,7 +41,7 @@ func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) 
 	return out, repeated
 }
 
-// pending is a sprint that nobody has built.
+// pending returns a sprint that nobody has built.
 func pending(number int, title string) workflow.Sprint {
 	if title == "" {
 		title = fmt.Sprintf("Sprint %d", number)

@@ -56,7 +56,7 @@ func findBlocks(lines []string) []block {
 	return out
 }
 
-// finder finds the blocks in lines. text is the lines joined, offsets where each of them begins.
+// finder finds the blocks in lines. text is the lines joined, offsets the places at which they begin.
 // repair is how many bytes the repair library may still read.
 type finder struct {
 	lines   []string
@@ -139,7 +139,7 @@ func (f *finder) readFence(open int, mark string) block {
 		return b
 	}
 	begins := f.offsets[open+1] + strings.IndexByte(text, '{')
-	if _, end := unclosed(f.text[begins:]); end >= 0 && to < len(f.lines) {
+	if _, end := findEnd(f.text[begins:]); end >= 0 && to < len(f.lines) {
 		if next := closes(f.line(begins + end - 1)); next > to && next < len(f.lines) {
 			to, b.last = next, next
 		}
@@ -160,7 +160,7 @@ func (f *finder) line(offset int) int {
 // readBare reads an object that begins a line outside fences.
 func (f *finder) readBare(from int) block {
 	text := f.text[f.offsets[from]:]
-	_, end := unclosed(text)
+	_, end := findEnd(text)
 	if end < 0 {
 		end = len(text)
 	}
@@ -171,10 +171,10 @@ func (f *finder) readBare(from int) block {
 	return b
 }
 
-// unclosed scans text that begins with a brace. end is the index behind the brace that closes
+// findEnd scans text that begins with a brace. end is the index behind the brace that closes
 // it. If there is none, end is -1 and opened is the index of the innermost bracket that
 // stays open.
-func unclosed(text string) (opened, end int) {
+func findEnd(text string) (opened, end int) {
 	var stack []int
 	before := byte(0) // the last byte besides spaces
 	for i := 0; i < len(text); i++ {
@@ -231,7 +231,7 @@ func (b *block) decode(repair *int) {
 		b.defect = defect(b.raw, line, err)
 		return
 	}
-	if opened, end := unclosed(b.raw); end < 0 {
+	if opened, end := findEnd(b.raw); end < 0 {
 		row, column := place(b.raw, opened, line)
 		b.defect = lang.T("the block of JSON breaks off: the bracket at line %d, column %d is never closed", row, column)
 		return
@@ -308,8 +308,8 @@ func canonical(object map[string]any) (out map[string]any, twice []string) {
 	return out, twice
 }
 
-// indented returns an object without a field as indented JSON.
-func indented(object map[string]any, without string) string {
+// indent returns an object without a field as indented JSON.
+func indent(object map[string]any, without string) string {
 	rest := make(map[string]any, len(object))
 	for key, value := range object {
 		if key != without {

@@ -243,13 +243,13 @@ func (d *definitions) read() (out []Criterion) {
 		}
 		if c, ok := readDefinition(body); ok {
 			if c.family == "US" {
-				d.story, d.level = joined(c.number), level
+				d.story, d.level = formatNumber(c.number), level
 			}
 			c.story = cmp.Or(c.story, d.story)
 			c.Text = clipText(c.Text + " " + d.below(i))
 			out = append(out, c)
 		} else if m := leadingStory.FindStringSubmatch(body); m != nil {
-			d.story, d.level = joined(numbers(m[1])), level
+			d.story, d.level = formatNumber(numbers(m[1])), level
 		}
 	}
 	return out
@@ -306,7 +306,7 @@ func (d *definitions) readRow(row markdown.Row) (out []Criterion) {
 		if c.family != "US" {
 			break
 		}
-		story = joined(c.number)
+		story = formatNumber(c.number)
 	}
 	return out
 }
@@ -343,7 +343,7 @@ func bodyOf(line string) string {
 func readDefinition(text string) (Criterion, bool) {
 	if m := qualifiedID.FindStringSubmatchIndex(text); m != nil {
 		return Criterion{
-			ID: "AC-" + text[m[4]:m[5]], family: "AC", story: joined(numbers(text[m[2]:m[3]])), number: numbers(text[m[4]:m[5]]), Text: text[m[5]:],
+			ID: "AC-" + text[m[4]:m[5]], family: "AC", story: formatNumber(numbers(text[m[2]:m[3]])), number: numbers(text[m[4]:m[5]]), Text: text[m[5]:],
 		}, true
 	}
 	m := leadingID.FindStringSubmatchIndex(text)
@@ -431,17 +431,17 @@ func (c *Criteria) mark(doc *markdown.Document, lines []int, found func(*Criteri
 			continue
 		}
 		if m := leadingStory.FindStringSubmatch(bodyOf(narrow(doc.Written(i)))); m != nil {
-			story = joined(numbers(m[1]))
+			story = formatNumber(numbers(m[1]))
 		}
 		for _, m := range mentionsIn(doc.Written(i)) { // nobody who approves a plan sees its comments
 			if m.family == "US" {
-				story = joined(m.from)
+				story = formatNumber(m.from)
 			}
-			m.story = joined(numbers(m.story))
+			m.story = formatNumber(numbers(m.story))
 			for k := range c.All {
 				one := &c.All[k]
 				// A part is not meant if its whole is a criterion too.
-				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+joined(m.from)) != nil
+				whole := len(m.from) != len(one.number) && c.find(m.family+"-"+formatNumber(m.from)) != nil
 				if m.names(one, cmp.Or(m.story, story)) && !whole {
 					found(one)
 				}

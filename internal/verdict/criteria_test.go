@@ -53,7 +53,7 @@ func TestDefinedCriteria(t *testing.T) {
 	}
 }
 
-// TestOwedCriteria: what a plan, its sprints and its approval make of the criteria.
+// TestOwedCriteria: the criteria that a plan, its sprints and its approval owe.
 func TestOwedCriteria(t *testing.T) {
 	t.Parallel()
 	const prd = "- AC-1.1 a\n- AC-1.2 b\n- AC-1.3 c\n- AC-2.1 d\n- AC-2.2 e\n- AC-3.1 f"

@@ -49,7 +49,7 @@ func FuzzReport(f *testing.F) {
 					t.Error("an open finding is lost")
 				}
 			}
-			// What people read is read again as the same report.
+			// The rendered report is read again as the same report.
 			document := r.Document(Tables(lang.English, &workflow.Record{Criteria: j.Criteria, Findings: j.Findings, Checks: j.Checks}))
 			again := Read(document, []string{"qa_report"})
 			if len(r.Defects) == 0 && len(r.Blocks) == 1 && (len(again.Criteria) != len(r.Criteria) || len(again.Findings) != len(r.Findings)) {

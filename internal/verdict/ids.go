@@ -118,11 +118,11 @@ func mentionsIn(line string) (out []mention) {
 		at += m[9]
 		for range 200 {
 			if r := to.FindStringSubmatch(line[at:]); r != nil && id.to == nil {
-				id.to = completed(id.from, numbers(r[1]))
+				id.to = complete(id.from, numbers(r[1]))
 				at += len(r[0])
 			} else if l := also.FindStringSubmatch(line[at:]); l != nil {
 				out = append(out, id)
-				id = mention{family: id.family, story: id.story, from: completed(id.from, numbers(l[1]))}
+				id = mention{family: id.family, story: id.story, from: complete(id.from, numbers(l[1]))}
 				at += len(l[0])
 			} else {
 				break
@@ -133,8 +133,8 @@ func mentionsIn(line string) (out []mention) {
 	return out
 }
 
-// completed returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.
-func completed(first, number []int) []int {
+// complete returns a number with the first parts of another: "AC-1.1 to 3" ends at 1.3.
+func complete(first, number []int) []int {
 	if len(number) < len(first) {
 		return append(append([]int(nil), first[:len(first)-len(number)]...), number...)
 	}
@@ -159,8 +159,8 @@ func numbers(s string) (out []int) {
 	return out
 }
 
-// joined writes a number as text: "1.2", "1.2a".
-func joined(number []int) string {
+// formatNumber writes a number as text: "1.2", "1.2a".
+func formatNumber(number []int) string {
 	var b strings.Builder
 	for i, n := range number {
 		if n >= letter {

@@ -130,7 +130,7 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		known := j.Contract.Criteria.find(row.ID)
 		if known != nil {
 			row.ID, row.Criterion = known.ID, known.Text
-		} else if j.named() && !j.Contract.Criteria.knows(row.ID) {
+		} else if j.hasIDs() && !j.Contract.Criteria.knows(row.ID) {
 			unknown = append(unknown, row.ID)
 		}
 		if row.From != 0 {
@@ -168,8 +168,8 @@ func (j *judge) judgeRows() []workflow.Criterion {
 	return out
 }
 
-// named reports whether the documents name criteria.
-func (j *judge) named() bool { return j.Contract.Criteria != nil && len(j.Contract.Criteria.All) > 0 }
+// hasIDs reports whether the documents name criteria.
+func (j *judge) hasIDs() bool { return j.Contract.Criteria != nil && len(j.Contract.Criteria.All) > 0 }
 
 // checksOf reports whether the server itself ran all the checks of a row, and whether the report
 // has them.
@@ -315,7 +315,7 @@ func (j *judge) judgeForm() {
 		if !ran {
 			j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 		}
-	case j.named():
+	case j.hasIDs():
 		var missing []string
 		for _, id := range j.Contract.Criteria.Owed() {
 			if !slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id }) {
@@ -402,7 +402,7 @@ func (j *judge) holdRisk() {
 	if len(major) > 0 {
 		hold(lang.T("major findings are open: %s", List(major)))
 	}
-	if !j.named() && len(j.Checks) == 0 {
+	if !j.hasIDs() && len(j.Checks) == 0 {
 		hold(lang.T("no document names criteria, and nothing was run: %s", clipTo(j.NoChecks, 160)))
 	}
 }

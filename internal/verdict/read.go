@@ -28,7 +28,7 @@ func (r *Report) read(lines []string, keys []string, envelope bool) {
 		r.add(b)
 		if key, text := documentIn(b.object, keys); envelope && key != "" {
 			inner = text
-			b.raw = indented(b.object, key)
+			b.raw = indent(b.object, key)
 		}
 		r.Blocks = append(r.Blocks, b.raw)
 	}

@@ -70,7 +70,7 @@ func (r *Report) canonicalRow(o map[string]any) map[string]any {
 // readID returns the id of a row. Its invisible characters are dropped: two ids that look the
 // same are the same.
 func (r *Report) readID(o map[string]any) string {
-	id := strings.Join(strings.Fields(strings.Map(seen, text(o, "id"))), " ")
+	id := strings.Join(strings.Fields(strings.Map(visibleRune, text(o, "id"))), " ")
 	if runes := []rune(id); len(runes) > maxID {
 		r.defect(lang.T("the id %s… is longer than %d characters", quote(string(runes[:20])), maxID))
 		return string(runes[:maxID])

@@ -18,7 +18,7 @@ type honestReport struct {
 	evidence   func(i int) string
 }
 
-// honestReports are the base of the shapes and of the mutations.
+// honestReports returns the base of the shapes and of the mutations.
 func honestReports() []honestReport {
 	english := []string{"curl -i /session?token=… gives 303 and a cookie", "the second use gives 410", "after 16 minutes: 410", "the cookie is gone after sign-out", "the row in sessions is deleted", "p95 94 ms at 200 requests/s"}
 	chinese := []string{"点击链接后返回 303 并写入会话", "第二次使用返回 410", "16 分钟后返回 410", "退出后 Cookie 已清除", "会话记录已删除", "两人同时提交，只有一人成功"}
@@ -132,14 +132,14 @@ var shapes = map[string]func(h honestReport) string{
 	},
 }
 
-// TestHonestReportsPass: what was really tested goes on at the first try, in whatever shape.
+// TestHonestReportsPass: a report of real tests goes on at the first try, in whatever shape.
 func TestHonestReportsPass(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for shape, write := range shapes {
 		for _, h := range honestReports() {
 			n++
-			if got := judged(plain(write(h)), h.contract()); got != "goes on: pass" {
+			if got := judgeText(plain(write(h)), h.contract()); got != "goes on: pass" {
 				t.Errorf("%s, %s: %s\n%.1500s", shape, h.name, got, write(h))
 			}
 		}
@@ -149,7 +149,7 @@ func TestHonestReportsPass(t *testing.T) {
 	}
 }
 
-// plain is the little that the caller does to a text before it is read.
+// plain returns the little that the caller does to a text before it is read.
 func plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if inner, ok := strings.CutPrefix(text, "````markdown\n"); ok {
@@ -181,7 +181,7 @@ func TestMutationsAreSeen(t *testing.T) {
 				n++
 				rows := h.rows()
 				rows = append(append(append([]map[string]any{}, rows[:i]...), mutate(rows[i])...), rows[i+1:]...)
-				if got := judged(h.body+"\n\nStatus: Pass\n\n"+fence(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
+				if got := judgeText(h.body+"\n\nStatus: Pass\n\n"+fence(h.block(rows, nil)), contract); strings.HasPrefix(got, "goes on") {
 					t.Errorf("%s, %s %s: %s", h.name, h.ids[i], name, got)
 				}
 			}
@@ -190,7 +190,7 @@ func TestMutationsAreSeen(t *testing.T) {
 	t.Logf("%d mutations", n)
 }
 
-// realReports are those of the sample projects.
+// realReports returns the reports of the sample projects.
 func realReports(t *testing.T) (out []honestReport) {
 	for _, file := range []string{"webhook-relay/11-qa.md", "zh-booking/06-qa.json"} {
 		data, err := os.ReadFile("../../testdata/submissions/" + file)
@@ -202,7 +202,7 @@ func realReports(t *testing.T) (out []honestReport) {
 		for _, c := range r.Criteria {
 			h.ids = append(h.ids, c.ID)
 		}
-		if got := judged(string(data), h.contract()); got != "goes on: pass" {
+		if got := judgeText(string(data), h.contract()); got != "goes on: pass" {
 			t.Errorf("%s: %s", file, got)
 		}
 		out = append(out, h)
@@ -219,7 +219,7 @@ func TestBrokenBlocks(t *testing.T) {
 	contract := h.contract()
 	for cut := 1; cut < len(block); cut++ {
 		for _, text := range []string{h.body + "\n\n```json\n" + block[:cut] + "\n```\n", h.body + "\n\n```json\n" + block[:cut], h.body + "\n\n" + block[:cut]} {
-			if got := judged(text, contract); strings.HasPrefix(got, "goes on") || strings.HasPrefix(got, "held") {
+			if got := judgeText(text, contract); strings.HasPrefix(got, "goes on") || strings.HasPrefix(got, "held") {
 				t.Fatalf("cut at %d: %s\n%s", cut, got, text)
 			}
 		}
@@ -242,7 +242,7 @@ func TestBrokenBlocks(t *testing.T) {
 		"a broken fail":     {"```json\n{\"verdict\": \"fail\", \"criteria\": [\n```", `^fail: the block of JSON breaks off`},
 		"of another run":    {fence(strings.ReplaceAll(good, "AC-", "ZZ-")), `^returned: no document of this run has the ids ZZ-1.1, `},
 	} {
-		if got := judged(tt.text, h.contract()); !regexp.MustCompile(tt.want).MatchString(got) {
+		if got := judgeText(tt.text, h.contract()); !regexp.MustCompile(tt.want).MatchString(got) {
 			t.Errorf("%s: got %s\nwant %s", name, got, tt.want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestLongReports(t *testing.T) {
 		"broken blocks":  strings.Repeat("{\"criteria\": \"\"\"\"}\n\n", n/4),
 		"growing fences": growingFences(1000),
 	} {
-		if got := judged(text, qa()); !strings.HasPrefix(got, "returned: ") {
+		if got := judgeText(text, qa()); !strings.HasPrefix(got, "returned: ") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -108,12 +108,12 @@ func narrow(s string) string {
 		case unicode.Is(unicode.Zs, c):
 			return ' '
 		}
-		return seen(c)
+		return visibleRune(c)
 	}, width.Fold.String(s))
 }
 
-// seen drops characters that nobody sees.
-func seen(c rune) rune {
+// visibleRune drops characters that nobody sees.
+func visibleRune(c rune) rune {
 	switch {
 	case unicode.IsSpace(c):
 		return c

@@ -3,7 +3,7 @@
 //
 // [Read] reads a [Report]; a [Contract] lists the rows that it owes, known before it is read.
 // [Judge] compares the two. Everything here is pure. Of the text beside the rows only formats of
-// machines are read: lines such as "Status: Pass", and the totals of test runners. A report with a
+// machines are read: lines, for example "Status: Pass", and the totals of test runners. A report with a
 // stated pass and no rows passes nothing.
 //
 // # Invariants

@@ -32,20 +32,20 @@ const requirements = `# Requirements
 
 var owed = []string{"AC-1.1", "AC-1.2", "AC-1.3", "AC-2.1", "AC-2.2"}
 
-// qa is the contract of a QA report for these requirements.
+// qa returns the contract of a QA report for these requirements.
 func qa() Contract {
 	return Contract{Owes: workflow.OwesCriteria, Criteria: ReadCriteria(Sources{Requirements: []string{requirements}})}
 }
 
-// review is the contract of a review.
+// review returns the contract of a review.
 func review() Contract {
 	c := qa()
 	c.Owes = workflow.OwesFindings
 	return c
 }
 
-// passed are rows that pass, each with evidence of its own.
-func passed(ids ...string) []string {
+// passingRows returns rows that pass, each with evidence of its own.
+func passingRows(ids ...string) []string {
 	var rows []string
 	for _, id := range ids {
 		rows = append(rows, fmt.Sprintf(`{"id": %q, "result": "pass", "evidence": "curl for %s gives 303"}`, id, id))
@@ -53,13 +53,13 @@ func passed(ids ...string) []string {
 	return rows
 }
 
-// report is a report with a block of these rows, and more fields.
+// report returns a report with a block of these rows, and more fields.
 func report(rows []string, more string) string {
 	return "# QA report\n\nTested on staging.\n\n```json\n" + `{"summary": "all of it", "criteria": [` + strings.Join(rows, ",\n ") + `]` + more + "}\n```\n"
 }
 
-// judged reads and judges a report, and says what becomes of it.
-func judged(text string, c Contract) string {
+// judgeText reads and judges a report, and returns its outcome.
+func judgeText(text string, c Contract) string {
 	j := Judge(Read(text, []string{"qa_report", "report"}), c)
 	return outcome(j)
 }
@@ -84,10 +84,10 @@ func texts[T fmt.Stringer](list []T) (out []string) {
 	return out
 }
 
-// TestJudge: what a report says, and what comes of it.
+// TestJudge: reports and their outcomes.
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	all := passed(owed...)
+	all := passingRows(owed...)
 	with := func(row string) []string { return append(append([]string{}, all[:4]...), row) }
 	earlier := func(c Contract) Contract {
 		c.Round = 1
@@ -126,11 +126,11 @@ func TestJudge(t *testing.T) {
 		"a marker in quotes":       {report(all, "") + "\n> Status: Fail\n\n| Status: Fail |\n\n```\nStatus: Fail\n```\n\n<!-- Status: Fail -->\n", qa(), "goes on: pass"},
 		"words that are no marker": {report(all, "") + "\nStatus: failed deliveries are shown\nStatus: blocked users get 403\nVerdict: Pass / Fail\n", qa(), "goes on: pass"},
 		"a missing row":            {report(all[1:], ""), qa(), "returned: rows are missing: AC-1.1"},
-		"a made-up id":             {report(append(passed("AC-7.7"), all...), ""), qa(), "returned: no document of this run has the ids AC-7.7; use those in `owed`"},
-		"an id of another family":  {report(append(passed("US-1"), all...), ""), qa(), "goes on: pass"},
-		"an id in other spelling":  {report(append(passed("ac 1.1", "ＡＣ-1.2", "AC‑1.3", "AC_2.1"), all[4]), ""), qa(), "goes on: pass"},
-		"an id with hidden parts":  {report(append(passed("AC-1.1\u200b"), all[1:]...), ""), qa(), "goes on: pass"},
-		"an id that is too long":   {report(append(passed(strings.Repeat("x", 10_000)), all...), ""), qa(), "returned: the id \"xxxxxxxxxxxxxxxxxxxx\"… is longer than 80 characters; no document of this run has the ids " + strings.Repeat("x", 80) + "; use those in `owed`"},
+		"a made-up id":             {report(append(passingRows("AC-7.7"), all...), ""), qa(), "returned: no document of this run has the ids AC-7.7; use those in `owed`"},
+		"an id of another family":  {report(append(passingRows("US-1"), all...), ""), qa(), "goes on: pass"},
+		"an id in other spelling":  {report(append(passingRows("ac 1.1", "ＡＣ-1.2", "AC‑1.3", "AC_2.1"), all[4]), ""), qa(), "goes on: pass"},
+		"an id with hidden parts":  {report(append(passingRows("AC-1.1\u200b"), all[1:]...), ""), qa(), "goes on: pass"},
+		"an id that is too long":   {report(append(passingRows(strings.Repeat("x", 10_000)), all...), ""), qa(), "returned: the id \"xxxxxxxxxxxxxxxxxxxx\"… is longer than 80 characters; no document of this run has the ids " + strings.Repeat("x", 80) + "; use those in `owed`"},
 		"two results":              {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "x"}, {"id": "ac2.2", "result": "not_tested", "why": "y"}`), ""), qa(), `returned: "ac2.2" has two results: "pass" and "not_tested"`},
 		"two results, one fails":   {report(with(`{"id": "AC-2.2", "result": "pass", "evidence": "x"}, {"id": "ac2.2", "result": "fail"}`), ""), qa(), `fail: "ac2.2" has two results: "pass" and "fail"`},
 		"one field twice":          {report(with(`{"id": "AC-2.2", "result": "fail", "result": "pass", "evidence": "x"}`), ""), qa(), `returned: the block of JSON has the field "result" twice, at line 10, column 37`},
@@ -154,7 +154,7 @@ func TestJudge(t *testing.T) {
 		"out of scope":             {report(with(`{"id": "AC-2.2", "result": "out_of_scope", "sprint": 3}`), ""), qa(), "returned: AC-2.2 are in scope; out_of_scope takes the number of a `sprint` that is not built yet"},
 		"out of a built sprint":    {report(with(`{"id": "AC-2.2", "result": "out_of_scope", "sprint": 1}`), ""), second(workflow.SprintDone, workflow.SprintImplemented), "returned: AC-2.2 are in scope; out_of_scope takes the number of a `sprint` that is not built yet"},
 		"out of a pending sprint":  {report(with(`{"id": "AC-2.2", "result": "out_of_scope", "sprint": 1}`), ""), second(workflow.SprintPending, workflow.SprintImplemented), "goes on: pass"},
-		"what is left out":         {report(append(passed("AC-9.1"), all...), ""), qa(), "goes on: pass"},
+		"what is left out":         {report(append(passingRows("AC-9.1"), all...), ""), qa(), "goes on: pass"},
 		"a critical finding":       {report(all, `, "findings": [{"id": "T1", "severity": "critical", "problem": "data loss", "status": "open"}]`), qa(), "fail: "},
 		"a fixed one":              {report(all, `, "findings": [{"id": "T1", "severity": "critical", "problem": "data loss", "status": "fixed"}]`), qa(), "goes on: pass"},
 		"a major one":              {report(all, `, "findings": [{"id": "T1", "severity": "major", "problem": "slow"}]`), qa(), "held pass_with_risk: major findings are open: T1"},
@@ -189,9 +189,9 @@ func TestJudge(t *testing.T) {
 		"a review with a failure":   {report(nil, `, "checks": [{"command": "make", "exit": -1}], "findings": []`), review(), "held pass: check \"C1\", `make`, ended with exit code -1"},
 		"a review with a bad row":   {report([]string{`{"id": "AC-1.1", "result": "fail"}`}, `, "no_checks": "docs only", "findings": []`), review(), "fail: "},
 
-		"no criteria are named":     {report(passed("login"), `, "checks": [{"command": "make", "exit": 0}]`), Contract{Owes: workflow.OwesCriteria}, "goes on: pass"},
-		"nor were commands run":     {report(passed("login"), `, "no_checks": "no machine"`), Contract{Owes: workflow.OwesCriteria}, "held pass: no document names criteria, and nothing was run: no machine"},
-		"nor is that said":          {report(passed("login"), ""), Contract{Owes: workflow.OwesCriteria}, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
+		"no criteria are named":     {report(passingRows("login"), `, "checks": [{"command": "make", "exit": 0}]`), Contract{Owes: workflow.OwesCriteria}, "goes on: pass"},
+		"nor were commands run":     {report(passingRows("login"), `, "no_checks": "no machine"`), Contract{Owes: workflow.OwesCriteria}, "held pass: no document names criteria, and nothing was run: no machine"},
+		"nor is that said":          {report(passingRows("login"), ""), Contract{Owes: workflow.OwesCriteria}, `returned: neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`},
 		"stated":                    {"# QA\n\nStatus: Pass", stated(qa()), "goes on: pass"},
 		"stated, with a failed log": {"# QA\n\nStatus: Pass\n\n```\nTests:  1 failed, 3 passed, 4 total\n```", stated(qa()), "held pass: the output of jest, vitest says “Tests:  1 failed, 3 passed, 4 total”"},
 		"stated nothing":            {"# QA\n\nAll good.", stated(qa()), "returned: it states no verdict"},
@@ -203,7 +203,7 @@ func TestJudge(t *testing.T) {
 		"some are to be proved":    {report(all, ""), demands(workflow.ProvedSome), "held pass: 0 of 5 passed rows are proved by a command that the server ran; the policy asks for some"},
 		"front matter states fail": {"---\nverdict: fail\n---\n" + report(all, ""), qa(), "goes on: pass"}, // the caller makes a block of it
 	} {
-		if got := judged(tt.text, tt.contract); got != tt.want {
+		if got := judgeText(tt.text, tt.contract); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, tt.want)
 		}
 	}
@@ -245,7 +245,7 @@ func TestRecordedFailureKeepsOpenFindings(t *testing.T) {
 // other says.
 func TestMergeUnread(t *testing.T) {
 	t.Parallel()
-	all := passed(owed...)
+	all := passingRows(owed...)
 	partly := append(append([]string{}, all[:4]...), `{"id": "AC-2.2", "result": "partly failed", "evidence": "x"}`)
 	for _, pair := range [][2][]string{{all, partly}, {partly, all}} {
 		merged, _ := Merge(Read(report(pair[0], ""), nil), Read(report(pair[1], ""), nil), workflow.Claude, workflow.Codex, nil)

@@ -18,7 +18,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("the limit of %s is reached: %s are spent", e.Limit, e.Spent)
 }
 
-// UnknownError is a model without a price where a limit is to hold.
+// UnknownError is a model without a price, for which no limit can hold.
 type UnknownError struct{ Model string }
 
 // Error names the model.
@@ -37,7 +37,7 @@ func (e *RetiredError) Error() string {
 	return fmt.Sprintf("the model %q was retired on %s; take %s", e.Model, e.Since.Format(time.DateOnly), e.Successor)
 }
 
-// Budget adds up what calls cost, and keeps them within a limit. Work that is done for other work
+// Budget adds up the costs of calls, and keeps them within a limit. Work that is done for other work
 // spends the same Budget. Its methods may be called at the same time.
 type Budget struct {
 	table *Table
@@ -50,7 +50,7 @@ type Budget struct {
 	warned  int
 }
 
-// Warnings are the parts of a limit, in percent, that are reported when they are spent.
+// Warnings are the parts of a limit, in percent, that are reported once they are spent.
 var Warnings = []int{50, 80, 90}
 
 // NewBudget returns a budget of which the lines are spent. limit 0 sets none. Negative numbers of a
@@ -69,7 +69,7 @@ func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
 	return b
 }
 
-// Admit refuses a model for which the limit cannot hold, and one that is retired.
+// Admit refuses a model if the limit cannot hold for it, or if it is retired.
 func (b *Budget) Admit(model string, at time.Time) error {
 	r, known := b.table.Find(model, at)
 	switch {
@@ -116,21 +116,21 @@ func (b *Budget) Room(model string, at time.Time, prompt int64, want int) (int, 
 	return int(min(fits, int64(want))), nil
 }
 
-// Charge is what a call was counted as.
+// Charge is the cost of a call as the budget has counted it.
 type Charge struct {
 	Usage provider.Usage
 	Cost  Money
-	// Known is false where the price is not known, and the cost 0.
+	// Known is false if the price is not known, and the cost 0.
 	Known bool
 	// Percent is the highest part of the limit that was reached for the first time, one of
 	// [Warnings], else 0.
 	Percent int
 }
 
-// Spend adds a call of which the server says that it used u. What cannot be right in that counts as
+// Spend adds a call that used u by the server's count. A number that cannot be right counts as
 // in the estimate.
 func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate) Charge {
-	c := Charge{Usage: e.counted(u)}
+	c := Charge{Usage: e.count(u)}
 	c.Cost, c.Known = b.table.Cost(model, at, c.Usage)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,7 +162,7 @@ func (b *Budget) warning() (percent int) {
 	return percent
 }
 
-// Check is a *LimitError once more than the limit is spent.
+// Check returns a *LimitError if more than the limit is spent.
 func (b *Budget) Check() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,24 +172,24 @@ func (b *Budget) Check() error {
 	return nil
 }
 
-// Left returns what may still be spent; ok is false where there is no limit.
+// Left returns the rest of the limit; ok is false if there is no limit.
 func (b *Budget) Left() (left Money, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return max(b.limit-b.spent, 0), b.limit > 0
 }
 
-// Report is what was spent so far.
+// Report has the costs so far.
 type Report struct {
 	Limit Money `json:"limit_nano_usd,omitempty"`
 	Spent Money `json:"spent_nano_usd"`
-	// Unknown is true where models without a price were used besides.
+	// Unknown is true if models without a price were used besides.
 	Unknown bool           `json:"unknown,omitempty"`
 	Usage   provider.Usage `json:"usage"`
 	Models  []Line         `json:"models"`
 }
 
-// Report returns what was spent so far, by model.
+// Report returns the costs so far, by model.
 func (b *Budget) Report() Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,7 +15,7 @@ type Estimate struct {
 
 const (
 	// slack is how often an estimate may be exceeded: a prompt has at most a token for each byte,
-	// where callers count three bytes or two as a token; and some servers do not count thoughts to
+	// but callers count three bytes or two as a token; and some servers do not count thoughts to
 	// the answer that they bound.
 	slack = 4
 	// overhead are the tokens of instructions that a server may add to a prompt.
@@ -25,9 +25,9 @@ const (
 	mostTokens = 1_000_000_000
 )
 
-// counted returns what a call counts as: u, with the estimate in place of a half, the prompt or
+// count returns the tokens that a call counts as: u, with the estimate in place of a half, the prompt or
 // the answer, that is missing or cannot be right.
-func (e Estimate) counted(u provider.Usage) provider.Usage {
+func (e Estimate) count(u provider.Usage) provider.Usage {
 	e.Prompt, e.Output = min(e.Prompt, mostTokens), min(e.Output, mostTokens)
 	mostPrompt, mostOutput := slack*e.Prompt+overhead, slack*e.Output
 	if e.Many {

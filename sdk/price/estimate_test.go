@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// TestCounted: what cannot be right counts as the estimate, each half by itself; what can be right
+// TestCounted: a number that cannot be right counts as the estimate, each half by itself; one that can be right
 // counts as it was said.
 func TestCounted(t *testing.T) {
 	const model = "claude-sonnet-5-5"
@@ -48,7 +48,7 @@ func TestCounted(t *testing.T) {
 	}
 }
 
-// TestMost: neither account of what was spent can take from the other.
+// TestMost: neither of two accounts of the costs can take from the other.
 func TestMost(t *testing.T) {
 	money := func(n price.Money) *price.Money { return &n }
 	kept := []price.Line{{Model: "a", Calls: 3, Usage: provider.Usage{Input: 9, Output: 4}, Spent: money(50)}, {Model: "b", Calls: 1, Spent: nil}}

@@ -7,21 +7,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// Line is what one model was used for.
+// Line is the use of one model.
 //
 // Lines come back from files, which anything may have changed: see [NewBudget].
 type Line struct {
 	Model string         `json:"model"`
 	Calls int            `json:"calls"`
 	Usage provider.Usage `json:"usage"`
-	// Spent is in nano-dollars; nil where the price of the model is not known.
+	// Spent is in nano-dollars; nil if the price of the model is not known.
 	Spent *Money `json:"spent_nano_usd"`
 }
 
 // mostMoney bounds the sum of a line that was read.
 const mostMoney = 1_000_000 * Dollar
 
-// Most returns what two accounts of the same work come to, by model: the higher of each number. A
+// Most combines two accounts of the same work, by model: it takes the higher of each number. A
 // model without a price in the first has none.
 func Most(a, b []Line) []Line {
 	by := map[string]Line{}

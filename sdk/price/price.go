@@ -3,7 +3,7 @@
 //
 // Money is a whole number of nano-dollars, because every listed price is a whole number of them
 // for one token. A [Table] has for each model the [Rate] that is in force from a date on; a
-// [Budget] adds up what calls cost.
+// [Budget] adds up the costs of calls.
 package price
 
 import (
@@ -44,7 +44,7 @@ func (m Money) Short() string {
 	return "$" + strconv.FormatFloat(usd, 'f', -1, 64)
 }
 
-// Plus returns the sum of two amounts, or the largest amount where it is more: a sum that ran over
+// Plus returns the sum of two amounts, or the largest amount if it is more: a sum that ran over
 // would be a credit.
 func (m Money) Plus(n Money) Money {
 	if n > 0 && m > math.MaxInt64-n {
@@ -56,7 +56,7 @@ func (m Money) Plus(n Money) Money {
 // USD returns the amount in dollars, for JSON.
 func (m Money) USD() float64 { return float64(m) / float64(Dollar) }
 
-// ParseMoney reads an amount in dollars, such as 2, 0.50 or $1.25.
+// ParseMoney reads an amount in dollars, for example 2, 0.50 or $1.25.
 func ParseMoney(text string) (Money, error) {
 	bad := fmt.Errorf("%q is not an amount in US dollars, such as 2 or 0.50", text)
 	whole, part, dotted := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "$"), ".")

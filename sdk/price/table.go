@@ -22,21 +22,21 @@ type Prices struct {
 	Input, CacheWrite5m, CacheWrite1h, CacheRead, Output Money
 }
 
-// Rate is what a model costs from a day on.
+// Rate has the prices of a model from a day on.
 type Rate struct {
 	Model string
 	// From is the first day, in UTC; an earlier call is not counted by it.
 	From time.Time
 	Prices
-	// Tokens is the length of the prompt above which Long is in force for the whole call; 0 where
+	// Tokens is the length of the prompt above which Long is in force for the whole call; 0 if
 	// the length makes no difference.
 	Tokens int64
 	Long   Prices
-	// Retired is the day from which the server refuses the model; zero where none is known.
+	// Retired is the day from which the server refuses the model; zero if none is known.
 	// Successor is the model to take instead.
 	Retired   time.Time
 	Successor string
-	// Source is where the prices were published.
+	// Source is the page that published the prices.
 	Source string
 }
 
@@ -80,7 +80,7 @@ type (
 )
 
 // Parse reads a list in the form of prices.json of this package: dollars for a million tokens.
-// Where a price of the cache is missing, that of the input counts.
+// If a price of the cache is missing, that of the input counts.
 func Parse(data []byte) (*Table, error) {
 	var form listForm
 	in := json.NewDecoder(bytes.NewReader(data))
@@ -170,10 +170,10 @@ func (t *Table) All() []Rate {
 	})
 }
 
-// Find returns what a model costs at a time. Of a dated name such as claude-sonnet-4-20250514, or
-// one with a version such as claude-sonnet-5-5-latest, the model is found by the name without it.
+// Find returns the prices of a model at a time. Of a dated name, for example
+// claude-sonnet-4-20250514, or claude-sonnet-5-5-latest with a version, the model is found by the name without it.
 func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
-	for _, name := range []string{model, undated(model), strings.TrimSuffix(model, "-latest")} {
+	for _, name := range []string{model, trimDate(model), strings.TrimSuffix(model, "-latest")} {
 		for _, r := range t.rates {
 			if r.Model == name && !r.From.After(at) && (!ok || r.From.After(found.From)) {
 				found, ok = r, true
@@ -186,8 +186,8 @@ func (t *Table) Find(model string, at time.Time) (found Rate, ok bool) {
 	return found, ok
 }
 
-// undated returns a model's name without its date of eight digits.
-func undated(model string) string {
+// trimDate returns a model's name without its date of eight digits.
+func trimDate(model string) string {
 	at := len(model) - len("-20060102")
 	if at < 1 {
 		return model
@@ -208,7 +208,7 @@ func (r Rate) Of(u provider.Usage) Money {
 		Money(u.CacheRead)*p.CacheRead + Money(u.Output)*p.Output
 }
 
-// Cost returns the cost of a call; known is false where the list does not have the model.
+// Cost returns the cost of a call; known is false if the list does not have the model.
 func (t *Table) Cost(model string, at time.Time, u provider.Usage) (cost Money, known bool) {
 	r, known := t.Find(model, at)
 	return r.Of(u), known

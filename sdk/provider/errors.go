@@ -7,15 +7,15 @@ import (
 
 // Error is a call that a provider could not answer.
 type Error struct {
-	// Status is that of HTTP; 0 where there was no answer.
+	// Status is that of HTTP; 0 if there was no answer.
 	Status int
-	// Type is the server's word for the kind of error, such as "overloaded_error".
+	// Type is the server's word for the kind of error, for example "overloaded_error".
 	Type string
 	// Message is the server's explanation.
 	Message string
 	// RequestID is the server's name for the call, for its support.
 	RequestID string
-	// Retryable is true where the same call may succeed later, After says how much later at least.
+	// Retryable is true if the same call may succeed later; After is the least time until then.
 	Retryable bool
 	After     time.Duration
 	// Err is the cause, if there is one besides.
@@ -51,6 +51,6 @@ type Retry struct {
 	Attempt int
 	// After is the wait before it.
 	After time.Duration
-	// Because is why the call before failed.
+	// Because is the failure of the call before.
 	Because error
 }

@@ -1,7 +1,7 @@
 // Package provider is the seam between agents and language models: neutral messages, tools and
 // answers, and the interface of whatever carries them to a model.
 //
-// A [Provider] sends one [Request] and returns the whole [Response]; what arrives under way goes
+// A [Provider] sends one [Request] and returns the whole [Response]; the pieces that arrive under way go
 // to a function as [Delta] values. A message consists of blocks: text, a tool that the model
 // wants to use, the result of a tool, or something that only its provider understands, which is
 // kept as it came and sent back unchanged.
@@ -18,8 +18,8 @@ import (
 
 // Provider sends requests to one model. Its methods may be called at the same time.
 type Provider interface {
-	// Send returns the model's answer. on, if not nil, is called in order with what arrives under
-	// way, and not after Send has returned. The error of a failed call is an *Error, or the
+	// Send returns the model's answer. on, if not nil, is called in order with the pieces that arrive
+	// under way, and not after Send has returned. The error of a failed call is an *Error, or the
 	// context's own.
 	Send(ctx context.Context, r Request, on func(Delta)) (*Response, error)
 	// Info describes the model.
@@ -28,7 +28,7 @@ type Provider interface {
 
 // Info describes a model.
 type Info struct {
-	// Provider names the kind of server, such as "anthropic".
+	// Provider names the kind of server, for example "anthropic".
 	Provider string `json:"provider"`
 	// Model is the model's name in requests and in price lists.
 	Model string `json:"model"`
@@ -62,7 +62,7 @@ const (
 	Assistant Role = "assistant"
 )
 
-// Message is what one side says in a turn.
+// Message is the part of one side in a turn.
 type Message struct {
 	Role   Role    `json:"role"`
 	Blocks []Block `json:"content"`
@@ -112,13 +112,13 @@ type Block struct {
 	Text string `json:"text,omitempty"`
 	// ID ties the result of a tool to its use.
 	ID string `json:"id,omitempty"`
-	// Name and Input say which tool the model wants to use, and how. Input is what the model
-	// wrote, which may not be JSON.
+	// Name and Input say which tool the model wants to use, and how. Input is the text of
+	// the model, which may not be JSON.
 	Name  string `json:"name,omitempty"`
 	Input string `json:"input,omitempty"`
 	// IsError is true for the result of a tool that failed.
 	IsError bool `json:"is_error,omitempty"`
-	// Raw is the block as the provider sent it, where the other fields do not say all of it.
+	// Raw is the block as the provider sent it, if the other fields do not say all of it.
 	Raw json.RawMessage `json:"raw,omitempty"`
 }
 
@@ -163,7 +163,7 @@ type Usage struct {
 	CacheWrite1h int64 `json:"cache_write_1h,omitempty"`
 	CacheRead    int64 `json:"cache_read,omitempty"`
 	Output       int64 `json:"output"`
-	// Estimated is true where the server did not count.
+	// Estimated is true if the server did not count.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
@@ -192,13 +192,13 @@ type Delta struct {
 	Text string
 	// Tool is the name of a tool whose input the model begins to write.
 	Tool string
-	// Retry is set before a call is repeated. What arrived before no longer counts.
+	// Retry is set before a call is repeated. The pieces that arrived before do not count.
 	Retry *Retry
 }
 
-// InputObject returns what a model wrote to a tool as a JSON object, which servers demand when it
-// is sent back. Another input, such as one that was cut off, becomes {"invalid_json": "…"}, so that
-// the model sees what it wrote.
+// InputObject returns the input that a model wrote for a tool as a JSON object, which servers demand
+// if it is sent back. Another input, for example one that was cut off, becomes {"invalid_json": "…"}, so that
+// the model sees its own words.
 func InputObject(input string) json.RawMessage {
 	var object map[string]json.RawMessage
 	switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
-// Dialect is how a server speaks chat completions where servers differ.
+// Dialect is the way in which a server speaks chat completions if servers differ.
 type Dialect struct {
-	// NoIDs and NoIndex leave out what tells calls of tools apart; SameIndex numbers all of them 0.
+	// NoIDs and NoIndex leave out the fields that tell calls of tools apart; SameIndex numbers all of them 0.
 	NoIDs, NoIndex, SameIndex bool
 	// Whole sends the arguments of a tool in one piece, Object as an object instead of a text.
 	Whole, Object bool
-	// Stop ends with "stop" also where tools are called.
+	// Stop ends with "stop" even if tools are called.
 	Stop bool
 	// NoUsage counts no tokens; NoDone ends without [DONE].
 	NoUsage, NoDone bool

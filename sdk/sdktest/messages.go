@@ -67,7 +67,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// named is what servers allow in names and ids of tools.
+// named matches the names and ids of tools that servers allow.
 var named = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 // maxCachePoints is how many parts of a request may be marked for the cache.

@@ -28,7 +28,7 @@ type subject struct {
 	deltas []provider.Delta
 }
 
-// setup has what differs between the subjects of a test.
+// setup has the options that differ between the subjects of a test.
 type setup struct {
 	idle    time.Duration
 	retries *int
@@ -195,7 +195,7 @@ func TestStops(t *testing.T) {
 	})
 }
 
-// TestCutOffInput: what a model began to write to a tool is kept, and can be sent back.
+// TestCutOffInput: an input that a model began to write is kept, and can be sent back.
 func TestCutOffInput(t *testing.T) {
 	everywhere(t, func(t *testing.T, start func(setup, ...sdktest.Step) *subject) {
 		cut := sdktest.Call("read", `{"path":"/long`)
@@ -378,7 +378,7 @@ func TestOneClientForAll(t *testing.T) {
 	})
 }
 
-// TestNoKeyIsRecorded: what the server and the client keep of a call lacks the key.
+// TestNoKeyIsRecorded: the records of a call at the server and the client lack the key.
 func TestNoKeyIsRecorded(t *testing.T) {
 	everywhere(t, func(t *testing.T, start func(setup, ...sdktest.Step) *subject) {
 		s := start(setup{}, sdktest.Text("hi"))

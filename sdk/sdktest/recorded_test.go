@@ -30,8 +30,8 @@ type exchange struct {
 	} `yaml:"response"`
 }
 
-// recorded reads files of the library's module, from where the build has it.
-func recorded(t *testing.T, pattern string) map[string][]byte {
+// readRecorded reads files of the library's module in the module cache.
+func readRecorded(t *testing.T, pattern string) map[string][]byte {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/anthropics/anthropic-sdk-go").Output()
 	if err != nil || strings.TrimSpace(string(dir)) == "" {
@@ -55,7 +55,7 @@ func recorded(t *testing.T, pattern string) map[string][]byte {
 func exchanges(t *testing.T) map[string][]exchange {
 	t.Helper()
 	all := map[string][]exchange{}
-	for name, data := range recorded(t, "toolrunner/testdata/cassettes/*.yaml") {
+	for name, data := range readRecorded(t, "toolrunner/testdata/cassettes/*.yaml") {
 		var file struct {
 			Interactions []exchange `yaml:"interactions"`
 		}
@@ -67,7 +67,7 @@ func exchanges(t *testing.T) map[string][]exchange {
 	return all
 }
 
-// TestRecordedRequests: what the real server took, ours takes.
+// TestRecordedRequests: requests that the real server took, ours takes.
 func TestRecordedRequests(t *testing.T) {
 	n := 0
 	for name, all := range exchanges(t) {
@@ -156,7 +156,7 @@ func read(t *testing.T, stream string) (p plain) {
 
 func TestRecordedStreams(t *testing.T) {
 	streams := map[string]string{}
-	for name, data := range recorded(t, "lib/betafallback/testdata/fallbackstream/*.sse") {
+	for name, data := range readRecorded(t, "lib/betafallback/testdata/fallbackstream/*.sse") {
 		streams[name] = string(data)
 	}
 	for name, all := range exchanges(t) {

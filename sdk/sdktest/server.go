@@ -27,9 +27,9 @@ type Server struct {
 	URL, ChatURL string
 	// Key, if set, is the only credential that is accepted, else any is.
 	Key string
-	// Models are the known ones; [DefaultModels] unless set.
+	// Models are the known ones; [DefaultModels] if not set.
 	Models []string
-	// Dialect is how chat completions are spoken; [OpenAI] unless set.
+	// Dialect is how chat completions are spoken; [OpenAI] if not set.
 	Dialect Dialect
 	// Side, if set, sees each request first; if it returns a step, the request takes that one and
 	// none of the script. Programs send such requests for titles and summaries.
@@ -46,7 +46,7 @@ type Server struct {
 // DefaultModels are the models that a server knows unless it is told others.
 var DefaultModels = []string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "gpt-test", "llama-test"}
 
-// Request is what the server received. Its header lacks credentials.
+// Request is a request that the server received. Its header lacks credentials.
 type Request struct {
 	Path   string
 	Header http.Header
@@ -158,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, f face, got *Request) {
-	refused := s.authorized(r)
+	refused := s.authorize(r)
 	kind, status := "authentication_error", http.StatusUnauthorized
 	got.Header = r.Header.Clone()
 	got.Header.Del("X-Api-Key")
@@ -224,7 +224,7 @@ func (s *Server) next(got *Request, refusal Step) (Step, int) {
 	return step, n
 }
 
-func (s *Server) authorized(r *http.Request) error {
+func (s *Server) authorize(r *http.Request) error {
 	key := r.Header.Get("X-Api-Key")
 	if key == "" {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

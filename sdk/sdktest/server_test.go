@@ -95,7 +95,7 @@ func TestChatIsChecked(t *testing.T) {
 	}
 }
 
-// TestOtherRequests: what real programs send besides.
+// TestOtherRequests: the other requests of real programs.
 func TestOtherRequests(t *testing.T) {
 	s := sdktest.New(t, sdktest.Call("n", map[string]int{"x": 1}))
 	s.Side = func(r sdktest.Request) *sdktest.Step {

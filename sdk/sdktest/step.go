@@ -7,12 +7,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
-// Step is what the server does with one request.
+// Step is the server's reply to one request.
 type Step struct {
 	// Blocks are the answer. One with Raw is sent as that; a use of a tool without an ID gets one.
 	Blocks []provider.Block
 	Stop   provider.Stop
-	// Usage is what the server counts; 100 tokens in and 10 out where it is zero.
+	// Usage is the server's count; 100 tokens in and 10 out if it is zero.
 	Usage provider.Usage
 	// Status, if set, is that of an error; Type and Message explain it. With a Type alone, the
 	// answer begins as planned and breaks off in the middle with an error.
@@ -43,20 +43,20 @@ const (
 	Silent
 )
 
-// Text is an answer in words.
+// Text returns an answer in words.
 func Text(text string) Step { return Stop(provider.EndTurn, text) }
 
-// Stop is an answer in words, which ends for a reason. Without a text it has no blocks.
+// Stop returns an answer in words, which ends for a reason. Without a text it has no blocks.
 func Stop(stop provider.Stop, text string) Step {
 	return Step{Blocks: fake.Stop(stop, text).Blocks, Stop: stop}
 }
 
-// Call is the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
+// Call returns the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
 func Call(name string, input any) Step {
 	return Step{Blocks: fake.Call(name, input).Blocks, Stop: provider.UsesTools}
 }
 
-// Calls is several steps in one message: texts and uses of tools, in their order.
+// Calls returns several steps in one message: texts and uses of tools, in their order.
 func Calls(steps ...Step) Step {
 	all := Step{Stop: provider.UsesTools}
 	for _, s := range steps {
@@ -65,12 +65,12 @@ func Calls(steps ...Step) Step {
 	return all
 }
 
-// Fail is an error instead of an answer, such as 529 and overloaded_error.
+// Fail returns an error instead of an answer, for example 529 and overloaded_error.
 func Fail(status int, kind, message string) Step {
 	return Step{Status: status, Type: kind, Message: message}
 }
 
-// Break is an answer that breaks off with an error.
+// Break returns an answer that breaks off with an error.
 func Break(kind, message string) Step {
 	s := Text("This answer breaks off in the middle.")
 	s.Type, s.Message = kind, message
@@ -83,7 +83,7 @@ func (s Step) With(q Quirk) Step {
 	return s
 }
 
-// Headed adds a header to a step, such as Retry-After.
+// Headed adds a header to a step, for example Retry-After.
 func (s Step) Headed(name, value string) Step {
 	s.Header = maps.Clone(s.Header)
 	if s.Header == nil {

@@ -12,7 +12,7 @@ import (
 // bash runs one simple command.
 func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	command := *in.Command
-	if b.allowed(command) {
+	if b.isAllowed(command) {
 		return b.runAllowed(ctx, cmdline.Canonical(command))
 	}
 	words, err := shellWords(command)

@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// filled has files in folders of 50.
-func filled(b *testing.B, files int) *vfs.Mem {
+// newFilled returns a file system with files in folders of 50.
+func newFilled(b *testing.B, files int) *vfs.Mem {
 	m := vfs.NewMem(nil)
 	text := strings.Repeat("a line of a document\n", 50)
 	for n := range files {
@@ -19,7 +19,7 @@ func filled(b *testing.B, files int) *vfs.Mem {
 }
 
 func BenchmarkTools(b *testing.B) {
-	m := filled(b, 100)
+	m := newFilled(b, 100)
 	box := vfs.NewToolbox(m, vfs.ToolOptions{})
 	for _, c := range []call{
 		{"read_file", with("file_path", "/docs/001/01.md"), ""},
@@ -47,7 +47,7 @@ func BenchmarkTools(b *testing.B) {
 }
 
 func BenchmarkManyFiles(b *testing.B) {
-	m := filled(b, 19_000)
+	m := newFilled(b, 19_000)
 	box := vfs.NewToolbox(m, vfs.ToolOptions{})
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
@@ -64,7 +64,7 @@ func BenchmarkManyFiles(b *testing.B) {
 		}
 	})
 	b.Run("grep 5000", func(b *testing.B) {
-		box := vfs.NewToolbox(filled(b, 5000), vfs.ToolOptions{})
+		box := vfs.NewToolbox(newFilled(b, 5000), vfs.ToolOptions{})
 		for b.Loop() {
 			if got := use(box, "grep_search", "pattern", "no such line"); got != "No matches found for pattern: no such line" {
 				b.Fatal(got)

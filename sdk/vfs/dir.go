@@ -34,7 +34,7 @@ type DirOptions struct {
 	// ReadOnly refuses every change.
 	ReadOnly bool
 	// Open are names of files, or of folders with all in them, that other programs obey and that may
-	// be written all the same, such as .github/workflows. .git and .bmad-task never may.
+	// be written all the same, for example .github/workflows. .git and .bmad-task never may.
 	Open []string
 }
 
@@ -75,7 +75,7 @@ func inside(name string) (clean, rel string, err error) {
 	return clean, rel, nil
 }
 
-// readable is inside for a path to read, whose links must not lead to what is hidden.
+// readable is inside for a path to read, whose links must not lead to hidden files.
 func (d *Dir) readable(name string) (clean, rel string, err error) {
 	if clean, rel, err = inside(name); err != nil {
 		return "", "", err
@@ -117,7 +117,7 @@ func (d *Dir) Read(name string) ([]byte, error) {
 	return data, sentence(name, err)
 }
 
-// sentence is an error of the disk for the model, without the path on the disk.
+// sentence returns an error of the disk for the model, without the path on the disk.
 func sentence(name string, err error) error {
 	var large *durable.TooLargeError
 	var odd *durable.NotRegularError
@@ -160,7 +160,7 @@ func infoOf(name string, info fs.FileInfo) Info {
 	return out
 }
 
-// List implements FS. Links that lead out, names that no path can have, and what is neither file nor
+// List implements FS. Links that lead out, names that no path can have, and anything that is neither file nor
 // folder, are left out; links to folders too, so that a walk ends.
 func (d *Dir) List(name string) ([]Info, error) {
 	name, rel, err := d.readable(name)

@@ -126,7 +126,7 @@ func TestLinksInsideAreReadAndNotWritten(t *testing.T) {
 	if got := read(t, d, "/good") + read(t, d, "/gooddir/a.md") + read(t, d, "/settings/settings.json"); got != "plainplainreadable" {
 		t.Errorf("%q", got)
 	}
-	if got := listed(t, d, "/"); got != "/.claude/ /docs/ /good /settingsfile /sub/" {
+	if got := listPaths(t, d, "/"); got != "/.claude/ /docs/ /good /settingsfile /sub/" {
 		t.Errorf("%q", got)
 	}
 	before := tree(t, in)
@@ -224,7 +224,7 @@ func TestAReadOnlyFolder(t *testing.T) {
 	if err := over.Apply(context.Background()); err == nil {
 		t.Error("it is written by an overlay")
 	}
-	if got := read(t, over, "/a.md") + read(t, d, "/a.md") + listed(t, d, "/"); got != "minea/a.md" {
+	if got := read(t, over, "/a.md") + read(t, d, "/a.md") + listPaths(t, d, "/"); got != "minea/a.md" {
 		t.Errorf("%q", got)
 	}
 }
@@ -280,7 +280,7 @@ func TestNamesThatNoPathCanHave(t *testing.T) {
 			t.Skip("this disk refuses such names: ", err)
 		}
 	}
-	if got := listed(t, openDir(t, in), "/"); got != "/fine" {
+	if got := listPaths(t, openDir(t, in), "/"); got != "/fine" {
 		t.Errorf("%q", got)
 	}
 }

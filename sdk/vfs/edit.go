@@ -74,7 +74,7 @@ func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
 	return fmt.Sprintf("File written: %s (%d bytes)", name, len(*in.Content)), nil
 }
 
-// checkText refuses what is not text.
+// checkText refuses data that is not text.
 func checkText(text string) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -94,7 +94,7 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	changed, n, err := replaced(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
+	changed, n, err := replaceText(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
 	if err == nil {
 		err = b.files.Write(name, []byte(changed))
 	}
@@ -107,8 +107,8 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 	return "File edited: " + name, nil
 }
 
-// replaced replaces a text, and returns how often.
-func replaced(text, before, after string, all bool) (string, int, error) {
+// replaceText replaces a text, and returns the number of replacements.
+func replaceText(text, before, after string, all bool) (string, int, error) {
 	if err := checkText(after); err != nil {
 		return "", 0, err
 	}

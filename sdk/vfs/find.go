@@ -47,11 +47,11 @@ func (b *Toolbox) list(_ context.Context, in arguments) (string, error) {
 			lines = append(lines, fmt.Sprintf("%s (%d bytes)", info.Path, info.Size))
 		}
 	}
-	return joined(lines, maxNames, "names"), nil
+	return join(lines, maxNames, "names"), nil
 }
 
-// joined joins lines up to a limit, and says how many are left out.
-func joined(lines []string, most int, what string) string {
+// join joins lines up to a limit, and says how many are left out.
+func join(lines []string, most int, what string) string {
 	size, n := 0, 0
 	for n < len(lines) && n < most && size+len(lines[n]) < MaxResult-100 {
 		size += len(lines[n]) + 1
@@ -83,7 +83,7 @@ func (b *Toolbox) glob(ctx context.Context, in arguments) (string, error) {
 	if len(found) == 0 {
 		return "No files matching pattern: " + *in.Pattern + note, nil
 	}
-	return joined(found, maxNames, "files") + note, nil
+	return join(found, maxNames, "files") + note, nil
 }
 
 // walkFiles visits the files below a folder, or the one file. note says that the walk was cut
@@ -253,7 +253,7 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if len(hits) == maxHits {
 		note = fmt.Sprintf("\n[the search ended at %d lines; search in a folder, or for less]", maxHits)
 	}
-	return joined(hits, maxHits, "lines") + note, nil
+	return join(hits, maxHits, "lines") + note, nil
 }
 
 // expression reads a regular expression that can be searched for in a bounded time.

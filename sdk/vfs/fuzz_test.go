@@ -16,7 +16,7 @@ func FuzzEdit(f *testing.F) {
 	f.Add("aaa", "aa", "é", true)
 	f.Add("\xff", "", "\x00", true)
 	f.Fuzz(func(t *testing.T, text, before, after string, all bool) {
-		got, n, err := replaced(text, before, after, all)
+		got, n, err := replaceText(text, before, after, all)
 		if err != nil {
 			if got != "" || n != 0 {
 				t.Errorf("a refused edit returns %q, %d", got, n)

@@ -16,7 +16,7 @@ import (
 // Mem keeps files in memory. Its methods may be called at the same time.
 type Mem struct{ *layer }
 
-// NewMem returns an empty file system. clock is nil for files without times.
+// NewMem returns an empty file system. clock is nil if files have no times.
 func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nil, clock)} }
 
 // Give adds a file for the agent to read. It counts as given until the agent changes it. The data
@@ -37,9 +37,9 @@ type layer struct {
 type node struct {
 	info Info
 	data []byte
-	// below is the hash of the file of the base when it was first changed; "" if there was none.
+	// below is the hash of the file of the base at its first change; "" if there was none.
 	below string
-	in    map[string]*node // what lies in a folder, by path
+	in    map[string]*node // the entries of a folder, by path
 }
 
 func folder(info Info) *node {
@@ -54,7 +54,7 @@ func newLayer(base FS, clock func() time.Time) *layer {
 	return &layer{base: base, clock: clock, nodes: map[string]*node{"/": folder(Info{Path: "/", Given: true})}}
 }
 
-// find returns what this layer has of a path; nil if the base has to be asked.
+// find returns the node of a path in this layer; nil if the base has to be asked.
 func (l *layer) find(name string) (clean string, n *node, err error) {
 	clean, err = Clean(name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (l *layer) Mkdir(name string) error {
 	return nil
 }
 
-// free refuses a path that goes through a file, a file where there is a folder, and what Apply could
+// free refuses a path that goes through a file, a file in the place of a folder, and names that Apply could
 // not write.
 func (l *layer) free(name string, dir bool) (string, error) {
 	name, err := Clean(name)
@@ -265,15 +265,15 @@ func (l *layer) List(name string) ([]Info, error) {
 
 func byPath(a, b Info) int { return strings.Compare(a.Path, b.Path) }
 
-// sorted returns all files and folders of the layer, by path.
-func (l *layer) sorted() []*node {
+// sortedNodes returns all files and folders of the layer, by path.
+func (l *layer) sortedNodes() []*node {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	out := slices.SortedFunc(maps.Values(l.nodes), func(a, b *node) int { return byPath(a.info, b.info) })
 	return out[1:] // without the root
 }
 
-// walk visits what lies below a folder, each folder before its content, until visit returns false.
+// walk visits all files and folders below a folder, each folder before its content, until visit returns false.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
 	_, err := walkIn(fsys, dir, visit)
 	return err

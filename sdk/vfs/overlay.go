@@ -15,10 +15,10 @@ import (
 // same time.
 type Overlay struct{ *layer }
 
-// NewOverlay returns an overlay without changes. clock is nil for changes without times.
+// NewOverlay returns an overlay without changes. clock is nil if changes have no times.
 func NewOverlay(base FS, clock func() time.Time) *Overlay { return &Overlay{newLayer(base, clock)} }
 
-// hashOf returns the hash of a file, "" where there is none.
+// hashOf returns the hash of a file, "" if there is none.
 func hashOf(fsys FS, name string) (string, error) {
 	data, err := fsys.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,10 +40,10 @@ type Change struct {
 	base          string
 }
 
-// Changes returns what differs from the base, sorted by path.
+// Changes returns the differences from the base, sorted by path.
 func (o *Overlay) Changes() ([]Change, error) {
 	var out []Change
-	for _, n := range o.sorted() {
+	for _, n := range o.sortedNodes() {
 		if n.info.Dir {
 			continue
 		}
@@ -67,8 +67,8 @@ func (e *ConflictError) Error() string {
 	return e.Path + " was changed by somebody else since the agent began to change it; nothing was written"
 }
 
-// Apply writes the changes to the base, and makes new folders, after somebody has seen them. Where a file below was
-// changed in the meantime, the error is a *[ConflictError] and nothing is written. Where a write
+// Apply writes the changes to the base, and makes new folders, after somebody has seen them. If a file below was
+// changed in the meantime, the error is a *[ConflictError] and nothing is written. If a write
 // fails, those before it stay; Apply can be called again.
 func (o *Overlay) Apply(ctx context.Context) error {
 	changes, err := o.Changes()
@@ -103,7 +103,7 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		}
 		o.mu.Unlock()
 	}
-	for _, n := range o.sorted() {
+	for _, n := range o.sortedNodes() {
 		if n.info.Dir { // which may be empty
 			if err := o.base.Mkdir(n.info.Path); err != nil {
 				return err

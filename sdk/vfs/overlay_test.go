@@ -88,7 +88,7 @@ func TestAnOverlayReadsAsIfItHadWritten(t *testing.T) {
 				for n := range 40 {
 					operate(t, r, over, plain)
 					if n == 20 { // another process goes on
-						over = reopened(t, over, below)
+						over = reopen(t, over, below)
 					}
 				}
 				want := describe(t, plain, "/", map[string]string{})
@@ -120,8 +120,8 @@ func alike(t *testing.T, seed uint64, what string, want, got map[string]string) 
 	}
 }
 
-// reopened returns the overlay as another process finds it.
-func reopened(t testing.TB, over *vfs.Overlay, base vfs.FS) *vfs.Overlay {
+// reopen returns the overlay as another process finds it.
+func reopen(t testing.TB, over *vfs.Overlay, base vfs.FS) *vfs.Overlay {
 	t.Helper()
 	text, err := json.Marshal(over.Snapshot())
 	if err != nil {
@@ -153,7 +153,7 @@ func TestOthersChangesAreNotOverwritten(t *testing.T) {
 				}
 				change(t, base)
 				if restart {
-					over = reopened(t, over, base)
+					over = reopen(t, over, base)
 				}
 				before := describe(t, base, "/", map[string]string{})
 				var conflict *vfs.ConflictError
@@ -199,20 +199,20 @@ func TestApplyGoesOnAfterAFailure(t *testing.T) {
 		if err := over.Apply(context.Background()); err == nil || err.Error() != "/c.md cannot be written: the disk is full" {
 			t.Fatalf("%v", err)
 		}
-		if got := listed(t, base, "/"); got != "/a.md /b.md" {
+		if got := listPaths(t, base, "/"); got != "/a.md /b.md" {
 			t.Errorf("%q", got)
 		}
 		base.left = 2
 		if restart {
-			over = reopened(t, over, base)
+			over = reopen(t, over, base)
 		}
 		if err := over.Apply(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if got := listed(t, base, "/"); got != "/a.md /b.md /c.md /d.md" {
+		if got := listPaths(t, base, "/"); got != "/a.md /b.md /c.md /d.md" {
 			t.Errorf("%q", got)
 		}
-		write(t, over, "/a.md", "once more") // what was applied is the new base
+		write(t, over, "/a.md", "once more") // the applied changes are part of the new base
 		base.left = 1
 		if err := over.Apply(context.Background()); err != nil || read(t, base, "/a.md") != "once more" {
 			t.Errorf("%v", err)
@@ -226,7 +226,7 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	write(t, over, "/a", "x")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := over.Apply(ctx); !errors.Is(err, context.Canceled) || listed(t, base, "/") != "" {
+	if err := over.Apply(ctx); !errors.Is(err, context.Canceled) || listPaths(t, base, "/") != "" {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of a file system in memory, and of what is read from a disk.
+// The limits of a file system in memory, and of files on a disk.
 const (
 	// MaxFile is the size of a file, MaxMem that of all files in memory, in bytes.
 	MaxFile = 4 << 20
@@ -47,7 +47,7 @@ func Clean(name string) (string, error) {
 	return name, nil
 }
 
-// absent is the error of a file that does not exist.
+// absent returns the error of a file that does not exist.
 func absent(name string) error { return &pathError{"File not found: " + name, fs.ErrNotExist} }
 
 // pathError is a sentence for the model with a cause for programs.

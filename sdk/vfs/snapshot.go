@@ -15,7 +15,7 @@ type Snapshot struct {
 // Entry is a file or folder of a [Snapshot].
 type Entry struct {
 	Info
-	// Text is the content where it is UTF-8, else Base64 is.
+	// Text is the content if it is UTF-8, else Base64 is.
 	Text   string `json:"text,omitempty"`
 	Base64 string `json:"base64,omitempty"`
 	// Base is the SHA-256 of the file that an [Overlay] has replaced, in hex.
@@ -25,7 +25,7 @@ type Entry struct {
 // Snapshot returns all files and folders, sorted by path; of an [Overlay], the changes.
 func (l *layer) Snapshot() Snapshot {
 	s := Snapshot{Entries: []Entry{}}
-	for _, n := range l.sorted() {
+	for _, n := range l.sortedNodes() {
 		s.Entries = append(s.Entries, entryOf(n))
 	}
 	return s
@@ -41,7 +41,7 @@ func entryOf(n *node) Entry {
 	return e
 }
 
-// Restore replaces all files and folders; of an [Overlay], the changes. Where the snapshot is not one,
+// Restore replaces all files and folders; of an [Overlay], the changes. If the snapshot is not valid,
 // nothing is changed.
 func (l *layer) Restore(s Snapshot) error {
 	fresh := newLayer(nil, l.clock)

@@ -64,8 +64,8 @@ func read(t testing.TB, fsys vfs.FS, name string) string {
 	return string(data)
 }
 
-// listed returns the paths in a folder; those of folders end in a slash.
-func listed(t testing.TB, fsys vfs.FS, name string) string {
+// listPaths returns the paths in a folder; those of folders end in a slash.
+func listPaths(t testing.TB, fsys vfs.FS, name string) string {
 	t.Helper()
 	infos, err := fsys.List(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestFilesAreReadAsWritten(t *testing.T) {
 
 func TestFoldersAreListed(t *testing.T) {
 	onAll(t, func(t *testing.T, fsys vfs.FS) {
-		if got := listed(t, fsys, "/"); got != "" {
+		if got := listPaths(t, fsys, "/"); got != "" {
 			t.Fatalf("a new one has %q", got)
 		}
 		for _, name := range []string{"/b.md", "/a/x.md", "/a.md", "/a/sub/y.md", "/.hidden"} {
@@ -123,7 +123,7 @@ func TestFoldersAreListed(t *testing.T) {
 			"/": "/.hidden /a/ /a.md /b.md /empty/", "/a": "/a/sub/ /a/x.md", "/a/": "/a/sub/ /a/x.md",
 			"/empty": "/empty/deep/", "/empty/deep": "", "/a/sub/..//sub": "/a/sub/y.md",
 		} {
-			if got := listed(t, fsys, dir); got != want {
+			if got := listPaths(t, fsys, dir); got != want {
 				t.Errorf("%s: %q, want %q", dir, got, want)
 			}
 		}
@@ -168,7 +168,7 @@ func TestFilesAndFoldersDoNotReplaceEachOther(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if got := listed(t, fsys, "/") + listed(t, fsys, "/d") + read(t, fsys, "/d/f.md"); got != "/d//d/f.mdx" {
+		if got := listPaths(t, fsys, "/") + listPaths(t, fsys, "/d") + read(t, fsys, "/d/f.md"); got != "/d//d/f.mdx" {
 			t.Errorf("refused calls left %q", got)
 		}
 	})
@@ -201,7 +201,7 @@ func TestPathsAreInsideHoweverWritten(t *testing.T) {
 		if _, err := fsys.Read("a.md"); err == nil || err.Error() != "Path must be absolute (start with /)" {
 			t.Errorf("%v", err)
 		}
-		if got := listed(t, fsys, "/"); got != "/etc/" {
+		if got := listPaths(t, fsys, "/"); got != "/etc/" {
 			t.Errorf("refused calls left %q", got)
 		}
 	})
@@ -213,7 +213,7 @@ func TestAFileHasALimit(t *testing.T) {
 		if err := fsys.Write("/new/large", large); err == nil || !strings.Contains(err.Error(), "4194304") {
 			t.Errorf("%v", err)
 		}
-		if got := listed(t, fsys, "/"); got != "" {
+		if got := listPaths(t, fsys, "/"); got != "" {
 			t.Errorf("it left %q", got)
 		}
 	})
@@ -292,7 +292,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := listed(t, fsys, "/"); got != "/d0/ /d1/ /d2/ /d3/ /made/ /shared.md" {
+		if got := listPaths(t, fsys, "/"); got != "/d0/ /d1/ /d2/ /d3/ /made/ /shared.md" {
 			t.Errorf("%q", got)
 		}
 	})
@@ -352,7 +352,7 @@ func TestSnapshotsAreRestored(t *testing.T) {
 			if err != nil || !bytes.Equal(first, second) {
 				t.Errorf("%v\n%s\n%s", err, first, second)
 			}
-			if got := read(t, to, "/a/bytes") + listed(t, to, "/empty"); got != "\xff\xfe/empty/folder/" {
+			if got := read(t, to, "/a/bytes") + listPaths(t, to, "/empty"); got != "\xff\xfe/empty/folder/" {
 				t.Errorf("%q", got)
 			}
 			if got := vfs.Documents(to); len(got) != 4 {

@@ -34,7 +34,7 @@ type Toolbox struct {
 	tools []tool
 }
 
-// tool is a tool with what it does.
+// tool is a tool with its function.
 type tool struct {
 	provider.Tool
 	// run returns the result for the model. An error is a result that failed.
@@ -135,7 +135,7 @@ func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string,
 		if cause := recover(); cause != nil {
 			text, failed = fmt.Sprintf("The tool %s failed by a fault of its own: %v", name, cause), true
 		}
-		text = bounded(text)
+		text = truncate(text)
 	}()
 	at := slices.IndexFunc(b.tools, func(t tool) bool { return t.Name == name })
 	if at < 0 {
@@ -193,8 +193,8 @@ func (t tool) parse(input string) (in arguments, err error) {
 	return in, nil
 }
 
-// allowed reports whether a command line is one of those that the person allowed.
-func (b *Toolbox) allowed(command string) bool {
+// isAllowed reports whether a command line is one of those that the person allowed.
+func (b *Toolbox) isAllowed(command string) bool {
 	return b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) })
 }
 
@@ -208,8 +208,8 @@ func (b *Toolbox) runAllowed(ctx context.Context, command string) (string, error
 	return output, nil
 }
 
-// bounded makes a result one that can be sent, whatever names and messages it repeats.
-func bounded(text string) string {
+// truncate makes a result one that can be sent, whatever names and messages it repeats.
+func truncate(text string) string {
 	if len(text) > MaxResult+500 {
 		text = text[:MaxResult] + "… [the rest is left out]"
 	}

@@ -338,7 +338,7 @@ func TestCommandsAreWords(t *testing.T) {
 	for _, c := range calls {
 		c.check(t, b)
 	}
-	if got := listed(t, m, "/") + listed(t, m, "/n"); got != "/a b.md /d/ /n/ /y.md/n/a/ /n/b c/" {
+	if got := listPaths(t, m, "/") + listPaths(t, m, "/n"); got != "/a b.md /d/ /n/ /y.md/n/a/ /n/b c/" {
 		t.Errorf("the commands left %q", got)
 	}
 }
@@ -398,7 +398,7 @@ func TestAReaderCannotWrite(t *testing.T) {
 	} {
 		c.check(t, b)
 	}
-	if got := listed(t, m, "/"); got != "/a" {
+	if got := listPaths(t, m, "/"); got != "/a" {
 		t.Errorf("%q", got)
 	}
 }

@@ -19,7 +19,7 @@ type FS interface {
 	Mkdir(name string) error
 	// Stat describes a file or folder.
 	Stat(name string) (Info, error)
-	// List returns what lies in a folder, sorted by path.
+	// List returns the entries of a folder, sorted by path.
 	List(name string) ([]Info, error)
 }
 

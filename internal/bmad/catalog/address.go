@@ -26,7 +26,7 @@ type Ref struct {
 	Path string
 	// Resolved asks for the text with its placeholders filled in.
 	Resolved bool
-	// Offset is where to begin in the file, in bytes.
+	// Offset is the place to begin in the file, in bytes.
 	Offset int
 	// Cwd is the project's folder, for callers that do not know it otherwise.
 	Cwd string

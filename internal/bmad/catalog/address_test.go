@@ -118,7 +118,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// FuzzParseRef: what is accepted is a path within, and its address leads back to it.
+// FuzzParseRef: an accepted address is a path within, and its address leads back to it.
 func FuzzParseRef(f *testing.F) {
 	for _, name := range odd {
 		f.Add(catalog.Address(catalog.Project, name))

@@ -11,21 +11,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// BenchmarkCatalog measures what callers ask for, on installations on a disk: one of 6,000
-// items, the fixture of 6.12, and a real one where BMAD_REAL_INSTALLS names it.
+// BenchmarkCatalog measures the calls of users, on installations on a disk: one of 6,000
+// items, the fixture of 6.12, and a real one if BMAD_REAL_INSTALLS names it.
 func BenchmarkCatalog(b *testing.B) {
 	installs := []struct {
 		name, agent, workflow, words string
 		source                       func(b *testing.B) catalog.Source
 	}{
-		{"6000-items", "agent-0500", "flow-2500", "thing of number 77", func(b *testing.B) catalog.Source { return renderSetting(b, generated(1000, 5000, 2<<10)) }},
+		{"6000-items", "agent-0500", "flow-2500", "thing of number 77", func(b *testing.B) catalog.Source { return renderSetting(b, generate(1000, 5000, 2<<10)) }},
 		{"fixture-6.12", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source { return renderSetting(b, layout(b, "v6-skills")) }},
 		{"real-6.12.0", "bmad-agent-analyst", "bmad-build", "writes a prd", func(b *testing.B) catalog.Source {
 			dir := filepath.Join(os.Getenv("BMAD_REAL_INSTALLS"), "6.12.0")
 			if _, err := os.Stat(filepath.Join(dir, "_bmad")); os.Getenv("BMAD_REAL_INSTALLS") == "" || err != nil {
 				b.Skip("BMAD_REAL_INSTALLS names no folder with an installation of 6.12.0")
 			}
-			return opened(b, catalog.Project, dir)
+			return openSource(b, catalog.Project, dir)
 		}},
 	}
 	for _, in := range installs {
@@ -37,7 +37,7 @@ func BenchmarkCatalog(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			resolved := func(i catalog.Item) func(b *testing.B) {
+			resolveOnce := func(i catalog.Item) func(b *testing.B) {
 				return func(b *testing.B) {
 					if r, err := resolve.Item(c, i, at); err != nil || len(r.Parts) == 0 {
 						b.Fatal(err)
@@ -78,8 +78,8 @@ func BenchmarkCatalog(b *testing.B) {
 						b.Fatal("nothing was found")
 					}
 				}},
-				{"resolve-agent", resolved(agent)},
-				{"resolve-workflow", resolved(workflow)},
+				{"resolve-agent", resolveOnce(agent)},
+				{"resolve-workflow", resolveOnce(workflow)},
 				{"read", func(b *testing.B) {
 					if _, err := c.Read(ref); err != nil {
 						b.Fatal(err)
@@ -110,5 +110,5 @@ func renderSetting(b *testing.B, files fstest.MapFS) catalog.Source {
 	b.Helper()
 	dir := b.TempDir()
 	write(b, dir, files)
-	return opened(b, catalog.Project, dir)
+	return openSource(b, catalog.Project, dir)
 }

@@ -3,7 +3,7 @@
 //
 // A source is a folder with installations in or under it: a project, the person's home, a
 // checkout. An installation is one tree of the method in it, recognized by the files on disk;
-// its manifests only enrich what was found. An item is an agent, a workflow or a task, with
+// its manifests only add to the items. An item is an agent, a workflow or a task, with
 // the file that begins it. A tree is a folder of an installation whose files may be read;
 // nothing outside the trees ever is. A repository of the method or of a module, from which
 // an installer would install, counts as an installation too.
@@ -188,7 +188,7 @@ const (
 	byOther
 )
 
-// NoInstallation is the error where no installation was found.
+// NoInstallation returns the error if no installation was found.
 func NoInstallation() error {
 	return fault.New(fault.NotFound, "no installation of the BMAD method was found").
 		WithHint("install it into the project (npx bmad-method install), point BMAD_ROOT at the folder of an installation, or add a git repository: bmad-mcp method sources add git+https://…")

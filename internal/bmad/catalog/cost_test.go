@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// meter is a file system that counts what is read of each file, and how often it is opened.
+// meter is a file system that counts the bytes read of each file, and how often it is opened.
 type meter struct {
 	fstest.MapFS
 
@@ -56,7 +56,7 @@ func (f *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// files returns the names of what was read, and forgets them.
+// files returns the names of the files that were read, and forgets them.
 func (m *meter) files() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,9 +77,9 @@ func metering(files fstest.MapFS) (*meter, catalog.Source) {
 // head is how much of an item's file may be read to list it.
 const head = 8<<10 + 1
 
-// generated is an installation of 6.0 with many agents and workflows, in ten modules: one row
+// generate returns an installation of 6.0 with many agents and workflows, in ten modules: one row
 // and one file each, and a step beside each workflow. size is that of each file, in bytes.
-func generated(agents, workflows, size int) fstest.MapFS {
+func generate(agents, workflows, size int) fstest.MapFS {
 	out := map[string]string{
 		"_bmad/core/config.yaml":       "user_name: Kim\ncommunication_language: English\noutput_folder: _bmad-output\n",
 		"_bmad/core/tasks/index.md":    "# Index\n",
@@ -110,10 +110,10 @@ func generated(agents, workflows, size int) fstest.MapFS {
 	return with(fstest.MapFS{}, out)
 }
 
-// TestOpenReads: to list what there is, manifests are read, and of other files no more than
-// their beginning; what a row describes is not opened at all.
+// TestOpenReads: to list the items, manifests are read, and of other files no more than
+// their beginning; an item that a row describes is not opened at all.
 func TestOpenReads(t *testing.T) {
-	files := generated(10, 30, 64<<10)
+	files := generate(10, 30, 64<<10)
 	unlisted := "_bmad/m1/workflows/1-analysis/own/workflow.md"
 	files = with(files, map[string]string{unlisted: "---\nname: own\ndescription: Own\n---\n" + strings.Repeat("x", 64<<10)})
 	m, s := metering(files)
@@ -152,7 +152,7 @@ func TestOpenReads(t *testing.T) {
 
 // TestResolveReads: to resolve an item its own files are read, and the settings that go for it.
 func TestResolveReads(t *testing.T) {
-	m, s := metering(generated(10, 30, 1<<10))
+	m, s := metering(generate(10, 30, 1<<10))
 	c := catalog.Open(s)
 	m.files()
 	settings := func(module string) []string {

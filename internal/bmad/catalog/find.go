@@ -77,7 +77,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Item{}, c.unknown(kind, name)
+		return Item{}, c.notFound(kind, name)
 	case 1:
 		return *found[0], nil
 	}
@@ -175,7 +175,7 @@ func (c *Catalog) best(kind Kind, name, module string) []*Item {
 	return out
 }
 
-func (c *Catalog) unknown(kind Kind, name string) error {
+func (c *Catalog) notFound(kind Kind, name string) error {
 	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
 	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
 		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {

@@ -86,7 +86,7 @@ func TestFindEvery(t *testing.T) {
 	}
 }
 
-// TestFindNothing: a name that means nobody, several, or something else, is told what to do.
+// TestFindNothing: a name that means nobody, several, or something else, gets a hint.
 func TestFindNothing(t *testing.T) {
 	tests := []struct {
 		layout, name  string
@@ -141,8 +141,8 @@ func hits(list []catalog.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// TestSearch: what is called so stands before what begins so, before what has the words in its
-// names, before what has them in its description.
+// TestSearch: an item of that name stands before one whose name begins so, before one with the words
+// in its names, before one with them in its description.
 func TestSearch(t *testing.T) {
 	c := project(t, "v6-skills")
 	tests := []struct {
@@ -209,7 +209,7 @@ func TestRenamed(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, i, err)
 		}
 	}
-	if p := resolved(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
+	if p := resolveItem(t, c, catalog.Agent, "Johnny").Persona; p.Name != own || p.Role != "Another role" {
 		t.Errorf("it acts as %s, %s", p.Name, p.Role)
 	}
 }

@@ -25,11 +25,11 @@ var layouts = []string{
 	"v4", "source-v4", "v6-alpha", "v6-alpha-dot", "v6-anyname", "v6-files", "v6-mixed", "v6-skills-63", "v6-skills", "next", "source-v6", "source-module", "broken",
 }
 
-// shop is where the projects of the fixtures lie. It is on no disk: it only stands for
-// {project-root} and for what is made of it.
+// shop is the folder of the fixtures' projects. It is on no disk: it only stands for
+// {project-root} and for paths below it.
 const shop = "/srv/shop"
 
-// at is what items are resolved for.
+// at is the target that items are resolved for.
 var at = resolve.Target{Project: shop, Now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 
 // layout returns fixtures as one file system, the later over the earlier.
@@ -48,7 +48,7 @@ func layout(t testing.TB, names ...string) fstest.MapFS {
 	return out
 }
 
-// with returns a file system with some texts in place of, or beside, what it has.
+// with returns a file system with some texts in place of, or beside, its files.
 func with(files fstest.MapFS, texts map[string]string) fstest.MapFS {
 	out := maps.Clone(files)
 	for name, text := range texts {
@@ -62,7 +62,7 @@ func source(files fs.FS) catalog.Source {
 	return catalog.Source{Name: catalog.Project, Dir: shop, FS: files}
 }
 
-// project returns what fixtures hold together as a project.
+// project returns a project with the files of some fixtures.
 func project(t testing.TB, names ...string) *catalog.Catalog {
 	t.Helper()
 	return catalog.Open(source(layout(t, names...)))
@@ -73,7 +73,7 @@ func onDisk(t testing.TB, files fstest.MapFS) catalog.Source {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
-	return opened(t, catalog.Project, dir)
+	return openSource(t, catalog.Project, dir)
 }
 
 func write(t testing.TB, dir string, files fstest.MapFS) {
@@ -93,8 +93,8 @@ func put(t testing.TB, name, text string) {
 	}
 }
 
-// opened returns a folder of the disk as a source.
-func opened(t testing.TB, name, dir string) catalog.Source {
+// openSource returns a folder of the disk as a source.
+func openSource(t testing.TB, name, dir string) catalog.Source {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -113,7 +113,7 @@ func names(c *catalog.Catalog, kind catalog.Kind) string {
 	return strings.Join(out, ", ")
 }
 
-// problems returns what was left out, a line each.
+// problems returns the problems of a catalog, a line each.
 func problems(c *catalog.Catalog) string {
 	var out []string
 	for _, p := range c.Problems() {
@@ -132,8 +132,8 @@ func find(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) cata
 	return i
 }
 
-// resolved returns an item resolved, which has to succeed.
-func resolved(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *resolve.Resolved {
+// resolveItem returns an item resolved, which has to succeed.
+func resolveItem(t testing.TB, c *catalog.Catalog, kind catalog.Kind, name string) *resolve.Resolved {
 	t.Helper()
 	r, err := resolve.Item(c, find(t, c, kind, name), at)
 	if err != nil {
@@ -156,7 +156,7 @@ func more(r *resolve.Resolved) string {
 	return strings.ReplaceAll(addresses(r), "?view=resolved", "")
 }
 
-// addresses returns what an item refers to, a line each.
+// addresses returns the references of an item, a line each.
 func addresses(r *resolve.Resolved) string {
 	var out []string
 	for _, m := range r.More {
@@ -214,8 +214,8 @@ func wantFault(t testing.TB, what string, err error, code fault.Code, message, h
 	}
 }
 
-// shown writes a resolved item for people, and for comparing.
-func shown(t testing.TB, r *resolve.Resolved) string {
+// describe writes a resolved item for people, and for comparing.
+func describe(t testing.TB, r *resolve.Resolved) string {
 	t.Helper()
 	var b strings.Builder
 	section := func(title string, v any) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// TestFresh: the catalog knows that the disk is no longer what it was, and what it knows anew
-// has the change. What nobody lists may change.
+// TestFresh: the catalog notices that the disk has changed, and a new one
+// has the change. Files that nobody lists may change.
 func TestFresh(t *testing.T) {
 	skill := "---\nname: bmad-new\ndescription: New\n---\n"
 	tests := []struct {
@@ -20,7 +20,7 @@ func TestFresh(t *testing.T) {
 		layouts []string
 		change  func(dir string) error
 		fresh   bool
-		sees    string // a part of what is told after the change
+		sees    string // a part of the list after the change
 	}{
 		{"nothing", []string{"v6-files"}, func(string) error { return nil }, true, ""},
 		{"a new agent", []string{"v6-files"}, writes("_bmad/bmm/agents/new.md", "<agent id=\"x\" name=\"Newt\" title=\"New\">"), false, "bmm/new"},
@@ -58,18 +58,18 @@ func TestFresh(t *testing.T) {
 			if !c.Fresh() {
 				t.Fatal("it is not fresh at once")
 			}
-			before := told(t, c)
+			before := listAll(t, c)
 			if err := tt.change(s.Dir); err != nil {
 				t.Fatal(err)
 			}
 			if got := c.Fresh(); got != tt.fresh {
 				t.Errorf("fresh: %v, want %v", got, tt.fresh)
 			}
-			if again := told(t, c); again != before {
+			if again := listAll(t, c); again != before {
 				t.Error("the catalog itself has changed")
 			}
 			after := catalog.Open(s)
-			if text := told(t, after); (text == before) != tt.fresh || !strings.Contains(text, tt.sees) || tt.sees != "" && strings.Contains(before, tt.sees) {
+			if text := listAll(t, after); (text == before) != tt.fresh || !strings.Contains(text, tt.sees) || tt.sees != "" && strings.Contains(before, tt.sees) {
 				t.Errorf("after it is told\n%s\nwant %q in it", text, tt.sees)
 			}
 			if !after.Fresh() {
@@ -79,7 +79,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// writes returns what writes files, each a name and its text.
+// writes returns a function that writes files, each a name and its text.
 func writes(files ...string) func(string) error {
 	return func(dir string) error {
 		for n := 0; n < len(files); n += 2 {
@@ -95,8 +95,8 @@ func writes(files ...string) func(string) error {
 	}
 }
 
-// told returns all that a catalog lists.
-func told(t *testing.T, c *catalog.Catalog) string {
+// listAll returns all that a catalog lists.
+func listAll(t *testing.T, c *catalog.Catalog) string {
 	t.Helper()
 	var b strings.Builder
 	for _, i := range c.Items() {
@@ -143,14 +143,14 @@ func TestConcurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone[string(i.Kind)+i.Full()] = shown(t, r)
+		alone[string(i.Kind)+i.Full()] = describe(t, r)
 	}
 	var wait sync.WaitGroup
 	for worker := range 4 {
 		wait.Go(func() {
 			for n := range items {
 				i := items[(n*7+worker)%len(items)]
-				if r, err := resolve.Item(c, i, at); err != nil || shown(t, r) != alone[string(i.Kind)+i.Full()] {
+				if r, err := resolve.Item(c, i, at); err != nil || describe(t, r) != alone[string(i.Kind)+i.Full()] {
 					t.Errorf("%s is another one among others: %v", i.Full(), err)
 				}
 				if _, err := c.Find(i.Kind, i.Full()); err != nil {

@@ -75,17 +75,17 @@ func FuzzOpen(f *testing.F) {
 				sound(t, err)
 				continue
 			}
-			if all := shown(t, r); strings.Contains(all, canary) {
+			if all := describe(t, r); strings.Contains(all, canary) {
 				t.Fatalf("%s shows a file of the project:\n%s", i.Full(), all)
 			}
 			for _, m := range r.More {
-				served(t, c, m.URI)
+				checkServed(t, c, m.URI)
 			}
 			for _, p := range r.Parts {
-				served(t, c, p.URI)
+				checkServed(t, c, p.URI)
 			}
 			if i.URI != "" {
-				served(t, c, i.URI+"?view=resolved")
+				checkServed(t, c, i.URI+"?view=resolved")
 			}
 		}
 		listed, err := c.Files("")
@@ -93,10 +93,10 @@ func FuzzOpen(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, l := range listed {
-			served(t, c, l.URI)
+			checkServed(t, c, l.URI)
 		}
 		for _, k := range c.Knowledge("") {
-			served(t, c, k.URI)
+			checkServed(t, c, k.URI)
 		}
 		if views, err := resolve.Config(c); err != nil {
 			sound(t, err)
@@ -114,8 +114,8 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// served reads an address: a file of the installation, or an error that says what is wrong.
-func served(t *testing.T, c *catalog.Catalog, address string) {
+// checkServed reads an address: a file of the installation, or an error that names the fault.
+func checkServed(t *testing.T, c *catalog.Catalog, address string) {
 	t.Helper()
 	ref, err := catalog.ParseRef(address)
 	if err != nil {
@@ -137,7 +137,7 @@ func served(t *testing.T, c *catalog.Catalog, address string) {
 	}
 }
 
-// sound checks that an error is one of the taxonomy, with what to do.
+// sound checks that an error is one of the taxonomy, with a next step.
 func sound(t *testing.T, err error) {
 	t.Helper()
 	if got := fault.From(err); got.Code == fault.Storage || got.Hint == "" || strings.Contains(got.Message+got.Hint, canary) {

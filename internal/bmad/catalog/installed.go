@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What a project has installed counts before copies of it that lie in the same project.
+// The installation of a project counts before copies of it that lie in the same project.
 
 // isBackup reports whether a folder is named as people and installers name backups: _bmad.bak,
 // .bmad.old, bmad-backup-20260102.
@@ -23,7 +23,7 @@ func isBackup(name string) bool {
 	return slices.Contains(marks, words[0]) || slices.Contains(marks, last) || strings.HasSuffix(name, "~")
 }
 
-// installedModules are the modules of the installations so far, with the folder of each.
+// installedModules returns the modules of the installations so far, with the folder of each.
 func (s *scan) installedModules() map[string]string {
 	out := map[string]string{}
 	for _, i := range s.Items {

@@ -17,7 +17,7 @@ const (
 	agentText   = "---\nname: x\n---\n```xml\n<agent id=\"x\" name=\"Source\" title=\"From the source\">\n</agent>\n```\n"
 )
 
-// shopWith is a project with an installation of bmm and core, and some more files.
+// shopWith returns a project with an installation of bmm and core, and some more files.
 func shopWith(more map[string]string) fstest.MapFS {
 	return with(with(fstest.MapFS{}, map[string]string{
 		"_bmad/_config/manifest.yaml":                                   "installation: {version: 6.0.1}\nmodules:\n  - {name: core, version: 6.0.1}\n  - {name: bmm, version: 6.0.1}\n",
@@ -30,7 +30,7 @@ func shopWith(more map[string]string) fstest.MapFS {
 }
 
 // TestInstalledCounts: the repository of a module has both its source and an installation, made
-// from an earlier state of it. The person works with what is installed.
+// from an earlier state of it. The person works with the installed one.
 func TestInstalledCounts(t *testing.T) {
 	sources := map[string]string{
 		"src/modules/bmm/module.yaml":                      "code: bmm\nmodule_version: 9.9.9\n",
@@ -62,7 +62,7 @@ func TestInstalledCounts(t *testing.T) {
 	if got, want := names(tree, catalog.Agent)+"; "+names(tree, catalog.Task), "bmm/analyst; core/installed"; got != want || len(tree.Origins()[0].Installations) != 1 {
 		t.Errorf("got %s of %d installations, want %s of one", got, len(tree.Origins()[0].Installations), want)
 	}
-	// Without an installation the source is what there is.
+	// Without an installation there is only the source.
 	bare := catalog.Open(source(with(fstest.MapFS{}, sources)))
 	if i := find(t, bare, catalog.Agent, "unfinished"); i.Module != "bmm" || problems(bare) != "" {
 		t.Errorf("got %+v, %s", i, problems(bare))
@@ -97,7 +97,7 @@ func TestBackups(t *testing.T) {
 }
 
 // TestBareNames: an update leaves files behind that no manifest lists any more. A name without a
-// module means what is installed.
+// module means the installed one.
 func TestBareNames(t *testing.T) {
 	c := catalog.Open(source(shopWith(map[string]string{
 		"_bmad/a-module/workflows/create-prd/workflow.yaml": "name: create-prd\ndescription: Left behind\n",

@@ -50,7 +50,7 @@ const Project = "project"
 // Item is an agent, a workflow or a task.
 type Item struct {
 	Kind Kind `json:"kind"`
-	// Name is its name in the method, such as "analyst" or "bmad-agent-analyst".
+	// Name is its name in the method, for example "analyst" or "bmad-agent-analyst".
 	Name   string `json:"name"`
 	Module string `json:"module,omitempty"`
 	// Title is a role ("Business Analyst") or a name for people; DisplayName is that of an
@@ -62,15 +62,15 @@ type Item struct {
 	// Phase is the phase of the method that it belongs to: analysis, planning, solutioning,
 	// implementation, anytime; "" if unknown.
 	Phase string `json:"phase,omitempty"`
-	// Codes are those of the method's menus, such as CP.
+	// Codes are those of the method's menus, for example CP.
 	Codes []string `json:"codes,omitempty"`
 	// Aliases are other names it is known by: ids, commands, names of earlier versions.
 	Aliases []string `json:"aliases,omitempty"`
-	// Author is the author of a workflow, where its file names one and a list was asked for it.
+	// Author is the author of a workflow, if its file names one and a list was asked for it.
 	Author string `json:"author,omitempty"`
 	// Source names the source.
 	Source string `json:"source"`
-	// URI is the address of its entry file; "" for an agent that exists only in a
+	// URI is the address of its entry file; "" if it is an agent that exists only in a
 	// configuration.
 	URI string `json:"uri,omitempty"`
 
@@ -87,7 +87,7 @@ type Item struct {
 	// Origin and Installation are those that it was found in.
 	Origin       *Origin       `json:"-"`
 	Installation *Installation `json:"-"`
-	// others are names that count only where no other item has them: the name in the text of an
+	// others are names that count only if no other item has them: the name in the text of an
 	// agent that the project renames, and the parts of an item.
 	others []string
 	// intents map codes and names, also earlier ones, that mean only a part of the item to
@@ -95,7 +95,7 @@ type Item struct {
 	intents map[string]string
 }
 
-// Intent returns the part of the item that one of its names means, such as "create intent"; ""
+// Intent returns the part of the item that one of its names means, for example "create intent"; ""
 // means all of it.
 func (i Item) Intent(name string) string {
 	for old, intent := range i.intents {
@@ -159,7 +159,7 @@ func (i *Item) applyRoster(a roster) {
 }
 
 // applyParts adds the parts of an item: its title is that of its main purpose, and it is found by
-// the names of the rest, such as the status of a sprint.
+// the names of the rest, for example the status of a sprint.
 func (i *Item) applyParts(parts []helpPart) {
 	title := parts[0].name
 	for _, p := range parts {
@@ -198,7 +198,7 @@ func short(name string) string {
 	return s
 }
 
-// phase returns the phase that a text of the method names, such as "2-plan-workflows".
+// phase returns the phase that a text of the method names, for example "2-plan-workflows".
 func phase(texts ...string) string {
 	for _, t := range texts {
 		switch t = strings.ToLower(t); t { // as the help of 6.12 has them
@@ -220,8 +220,8 @@ func phase(texts ...string) string {
 	return ""
 }
 
-// settleKind gives a skill the kind that it has in every version of the method: what belongs to
-// a phase is a workflow. The files of a skill change from version to version, its place in the
+// settleKind gives a skill the kind that it has in every version of the method: the skills of
+// a phase are workflows. The files of a skill change from version to version, its place in the
 // method does not.
 func (i *Item) settleKind() {
 	switch {

@@ -182,7 +182,7 @@ func (f *Origin) moduleOf(name string) string {
 }
 
 // applyIndex adds the details that an index has of pieces. Indexes name files relative to
-// themselves; where they have been moved, the file name still identifies them.
+// themselves; if they have been moved, the file name still identifies them.
 func (f *Origin) applyIndex(index string, pieces []Fragment) {
 	file, err := f.File(index)
 	if err != nil {

@@ -18,7 +18,7 @@ func fragments(list []catalog.Fragment) []string {
 	return out
 }
 
-// TestKnowledge: the pieces of each layout, by the folders that hold what is to be known.
+// TestKnowledge: the pieces of each layout, by the folders that hold knowledge.
 func TestKnowledge(t *testing.T) {
 	tests := []struct {
 		layout  string
@@ -115,7 +115,7 @@ func TestKnowledgeOf(t *testing.T) {
 	}
 }
 
-// TestKnowledgeIndexes: what an index says wrong of a piece harms nothing.
+// TestKnowledgeIndexes: a mistake of an index about a piece harms nothing.
 func TestKnowledgeIndexes(t *testing.T) {
 	const dir = "bmad/bmm/testarch/"
 	files := with(layout(t, "v6-alpha"), map[string]string{
@@ -142,7 +142,7 @@ func TestKnowledgeIndexes(t *testing.T) {
 	}
 }
 
-// TestFiles: what is listed by a pattern, from the source or from an installation of it.
+// TestFiles: the files that a pattern lists, from the source or from an installation of it.
 func TestFiles(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills", "v4"), around)), catalog.Source{Name: "git-x", Dir: "/var/x", FS: layout(t, "v6-anyname")})
 	tests := []struct{ pattern, want string }{

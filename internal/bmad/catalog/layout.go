@@ -81,7 +81,7 @@ func (s *scan) scanFolder(base, only string) {
 	s.addBackups(backups)
 }
 
-// addBackups adds the backup folders that contain an installation, unless another installation was found.
+// addBackups adds the backup folders that contain an installation, if no other installation was found.
 func (s *scan) addBackups(folders []string) {
 	instead := len(s.Installations) > 0
 	for _, name := range folders {
@@ -111,7 +111,7 @@ func (s *scan) addInstallation(dir string) bool {
 	return add != nil
 }
 
-// recognize returns what adds a folder that looks like an installation, or nil.
+// recognize returns a function that adds a folder if it looks like an installation, or nil.
 func (s *scan) recognize(dir string) (add func()) {
 	base := path.Base(dir)
 	if dir == "." && s.Dir != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// table is what testdata/layouts/README.md says of one archive.
+// table has the rows of testdata/layouts/README.md for one archive.
 type table struct {
 	counts [3]int
 	names  [3]string
@@ -82,7 +82,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestItems: what is told of single items, in every layout.
+// TestItems: the facts about single items, in every layout.
 func TestItems(t *testing.T) {
 	tests := []struct {
 		layout string

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// TestManifests: what people and installers do to manifests, and what is still read of them.
+// TestManifests: the things that people and installers do to manifests, and the rows that are still read.
 func TestManifests(t *testing.T) {
 	const tasks = "_bmad/_config/task-manifest.csv"
 	const header, row = "name,displayName,description,module,path,standalone\n", "index-docs,Index,Of the row,core,_bmad/core/tasks/index-docs.xml,true\n"
@@ -75,7 +75,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestSkipped: what packages and documents bring along is no installation of this project.
+// TestSkipped: an installation in a package or document is none of this project.
 func TestSkipped(t *testing.T) {
 	files := map[string]string{}
 	for _, dir := range []string{"node_modules", "vendor", "_bmad-output", ".git", "tools"} {

@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 )
 
-// TestSearchForgivesMistakes: words that are nearly right find what they mean.
+// TestSearchForgivesMistakes: words that are nearly right find the items that they mean.
 func TestSearchForgivesMistakes(t *testing.T) {
 	c := project(t, "v6-files")
 	for query, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// TestProblems: what was left out is told, each thing once, in an order that stays.
+// TestProblems: files that were left out are named, each once, in an order that stays.
 func TestProblems(t *testing.T) {
 	tests := map[string]string{
 		"v4": "", "source-v4": "", "v6-alpha-dot": "", "v6-anyname": "", "v6-files": "", "v6-mixed": "", "next": "", "source-v6": "",
@@ -66,7 +66,7 @@ _bmad/_config/skill-manifest.csv: the skill "bmad-empty" of module "core" is lis
 		for line := range want {
 			t.Errorf("%s: not told: %s", name, line)
 		}
-		for range 5 { // maps have no order, and people compare what they are told
+		for range 5 { // maps have no order, and people compare the lists
 			if again := problems(project(t, name)); again != first {
 				t.Fatalf("%s: another order\n%s\n\n%s", name, first, again)
 			}
@@ -74,7 +74,7 @@ _bmad/_config/skill-manifest.csv: the skill "bmad-empty" of module "core" is lis
 	}
 }
 
-// TestLeftOut: copies for assistants, launchers, templates, what is internal, foreign or the
+// TestLeftOut: copies for assistants, launchers, templates, files that are internal, foreign or the
 // project's own is no item, under any of its names.
 func TestLeftOut(t *testing.T) {
 	tests := []struct {
@@ -109,7 +109,7 @@ func TestLeftOut(t *testing.T) {
 }
 
 // TestOverlaid: a project that went through several versions has all of them at once, and
-// loses none: what one of its archives has is found in all of them together.
+// loses none: an item of one of its archives is found in all of them together.
 func TestOverlaid(t *testing.T) {
 	together := []string{"v4", "source-v4", "v6-alpha", "v6-alpha-dot", "v6-anyname", "v6-skills"}
 	all := project(t, together...)
@@ -185,7 +185,7 @@ func TestUpdated(t *testing.T) {
 	}
 }
 
-// TestHelp: what the method's help and its notes on old names say of items.
+// TestHelp: the facts of the method's help and its notes on old names about items.
 func TestHelp(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
 		".claude/skills/bmad-sprint-planning/SKILL.md": "---\nname: bmad-sprint-planning\ndescription: Plans a sprint\n---\n\n# Sprints\n",
@@ -208,7 +208,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestSources: what a source before has is shown once; what only a later one has is there.
+// TestSources: an item of an earlier source is shown once; one that only a later source has is there.
 func TestSources(t *testing.T) {
 	user := catalog.Source{Name: "user", Dir: "/home/kim", Home: true, FS: with(fstest.MapFS{}, map[string]string{
 		".claude/skills/bmad-prd/SKILL.md":          "---\nname: bmad-prd\ndescription: The person's\n---\n",

@@ -16,8 +16,8 @@ const (
 	moduleHelp = "module-help.csv"
 )
 
-// codeOf returns the code of the module that a folder describes, or "". Other programs have files
-// of the same name: without a code it is not the method's.
+// codeOf returns the code of the module that a folder describes, or "" if it describes none. Other programs have files
+// of the same name: if it has no code, it is not the method's.
 func (f *fileReader) codeOf(dir string) string {
 	if !f.isFile(path.Join(dir, moduleYAML)) {
 		return ""

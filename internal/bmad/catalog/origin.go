@@ -17,7 +17,7 @@ type Origin struct {
 	Items         []*Item
 	// Skills has the skills by name and by id.
 	Skills map[string]*Item
-	// scripts is the folder of the scripts that skills run, in a repository, or "".
+	// scripts is the folder of the scripts that skills run, if it is a repository, else "".
 	scripts string
 	// missing are the skills that are listed or described and that this source does not have.
 	missing []missing
@@ -84,7 +84,7 @@ type Installation struct {
 	only string
 	// Described has the files that describe modules, by module.
 	Described map[string]string
-	// Helps are the files with codes and phases, where no manifest has them.
+	// Helps are the files with codes and phases, if no manifest has them.
 	Helps []string
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// marketplace is where a repository offers its skills as plugins.
+// marketplace is the file in which a repository offers its skills as plugins.
 const marketplace = ".claude-plugin/marketplace.json"
 
 // addPlugins adds the skills that a repository offers to assistants as plugins.

@@ -116,7 +116,7 @@ func (c *Catalog) around(r Ref, rule func(name string, list func(folder string) 
 	return out
 }
 
-// siblings are the files in the same folder, those of the same type first.
+// siblings returns the files in the same folder, those of the same type first.
 func siblings(name string, list func(folder string) []string) []string {
 	var same, other []string
 	for _, n := range list(path.Dir(name)) {
@@ -131,7 +131,7 @@ func siblings(name string, list func(folder string) []string) []string {
 	return append(same, other...)
 }
 
-// roots are the folders that paths in addresses start from.
+// roots returns the folders that paths in addresses start from.
 func (f *Origin) roots() []string {
 	out := []string{"."}
 	for _, in := range f.Installations {
@@ -142,7 +142,7 @@ func (f *Origin) roots() []string {
 	return out
 }
 
-// servedIn returns the names in a folder that may be served, or lead to what may be; those of
+// servedIn returns the names in a folder that may be served, or lead to such files; those of
 // folders end with a slash.
 func (f *Origin) servedIn(folder string) []string {
 	entries, err := fs.ReadDir(f.FS, folder)
@@ -271,7 +271,7 @@ func matchesPath(pattern, name string) bool {
 
 // matchParts matches part by part, in at most len(pattern) × len(name) steps.
 func matchParts(pattern, name []string) bool {
-	// reach[j] is true where the pattern so far matches the first j parts of the name.
+	// reach[j] is true if the pattern so far matches the first j parts of the name.
 	reach := make([]bool, len(name)+1)
 	reach[0] = true
 	for _, p := range pattern {

@@ -23,7 +23,7 @@ var around = map[string]string{
 	"_bmad-output/x.md": canary, ".claude/settings.json": canary, ".claude/skills/pdf-tools/secret.md": canary, ".git/config": canary,
 }
 
-// link makes a symbolic link, or skips the test where nobody may.
+// link makes a symbolic link, or skips the test if nobody may.
 func link(t *testing.T, dir, name, to string) {
 	t.Helper()
 	name = filepath.Join(dir, filepath.FromSlash(name))
@@ -161,7 +161,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLinkedManifests: what is listed comes from no file outside either.
+// TestLinkedManifests: rows come from no file outside either.
 func TestLinkedManifests(t *testing.T) {
 	files := layout(t, "v6-skills", "v6-alpha", "v4")
 	linked := []string{
@@ -181,10 +181,10 @@ func TestLinkedManifests(t *testing.T) {
 			link(t, s.Dir, name, []string{up, filepath.Join(s.Dir, "secret.txt")}[n])
 		}
 		c := catalog.Open(s)
-		text := told(t, c)
+		text := listAll(t, c)
 		for _, i := range c.Items() {
 			if r, err := resolve.Item(c, i, at); err == nil {
-				text += shown(t, r)
+				text += describe(t, r)
 			} else {
 				text += err.Error()
 			}
@@ -222,7 +222,7 @@ func TestLinkedSkills(t *testing.T) {
 	for _, address := range []string{".claude/skills/bmad-shared/SKILL.md", ".claude/skills/bmad-shared/references/x.md", ".claude/skills/bmad-tool/SKILL.md", ".agents/skills/bmad-shared/references/x.md"} {
 		read(t, c, address)
 	}
-	if r := resolved(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
+	if r := resolveItem(t, c, catalog.Task, "bmad-shared"); more(r) != "bmad://.claude/skills/bmad-shared/references/x.md" {
 		t.Errorf("refers to %s", more(r))
 	}
 	var told []string
@@ -291,8 +291,8 @@ func TestSourcesOfFiles(t *testing.T) {
 	wantFault(t, "of no source", err, fault.NotFound, `unknown source "git-other"`, "project, git-fork")
 }
 
-// TestFolderItself: where the folder of the source is the installation, what the version
-// control keeps in it is still nobody's to read.
+// TestFolderItself: if the folder of the source is the installation, files that the version
+// control keeps in it are still nobody's to read.
 func TestFolderItself(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "_bmad")
 	sub, err := fs.Sub(layout(t, "v6-files"), "_bmad")
@@ -304,7 +304,7 @@ func TestFolderItself(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, ".git", "config"), canary)
 	link(t, dir, "bmm/config.md", "../.git/config")
-	c := catalog.Open(opened(t, "git-x", dir))
+	c := catalog.Open(openSource(t, "git-x", dir))
 	read(t, c, "bmm/agents/analyst.md")
 	for _, address := range []string{".git/config", ".git", ".GIT/config", "~git-x/.git/config"} {
 		_, err := follow(c, address)
@@ -318,8 +318,8 @@ func TestFolderItself(t *testing.T) {
 	}
 }
 
-// TestNoTexts: what could not be read is not offered: what Python made of scripts that were run,
-// pictures, and what is too large.
+// TestNoTexts: files that cannot be read are not offered: the output of Python for scripts that were run,
+// pictures, and files that are too large.
 func TestNoTexts(t *testing.T) {
 	c := catalog.Open(checkout(map[string]string{
 		"skills/bmad-x/SKILL.md":                            "---\nname: bmad-x\ndescription: X\n---\n# X\n",
@@ -332,7 +332,7 @@ func TestNoTexts(t *testing.T) {
 	if err != nil || len(listed) != 2 {
 		t.Errorf("%s, %v", asJSON(t, listed), err)
 	}
-	more := resolved(t, c, catalog.Task, "bmad-x").More
+	more := resolveItem(t, c, catalog.Task, "bmad-x").More
 	if len(more) != 1 || !strings.HasSuffix(more[0].URI, "/scripts/plan.py") {
 		t.Errorf("%s", asJSON(t, more))
 	}

@@ -65,7 +65,7 @@ func (f *fileReader) list(dir string) []fs.DirEntry {
 	return entries
 }
 
-// read returns the whole text of a file that describes others, or "".
+// read returns the whole text of a file that describes others, or "" if it cannot be read.
 func (f *fileReader) read(name string) string {
 	info, ok := f.note(name)
 	if !ok {

@@ -19,13 +19,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// sight is a file on the disk that looks like an item: what it is, and the rule that says so.
+// sight is a file on the disk that looks like an item: its kind, and the rule that says so.
 type sight struct {
 	kind catalog.Kind // "" for none
 	rule string
 }
 
-// walked is what a plain walk over the files of an installation has seen, by path. It knows
+// walked has the sights of a plain walk over the files of an installation, by path. It knows
 // nothing of this package: it only has the rules by which the installers make items.
 type walked map[string]sight
 
@@ -65,7 +65,7 @@ func TestRealInstalls(t *testing.T) {
 			continue
 		}
 		t.Run(e.Name(), func(t *testing.T) {
-			s := opened(t, catalog.Project, filepath.Join(installs, e.Name()))
+			s := openSource(t, catalog.Project, filepath.Join(installs, e.Name()))
 			c := catalog.Open(s)
 			at := slices.IndexFunc(walks, func(w struct {
 				versions *regexp.Regexp
@@ -154,11 +154,11 @@ var (
 	ofPhase        = regexp.MustCompile(`^(1-analysis|2-plan(ning|-workflows)?|3-solutioning|4-implementation|analysis|planning|solutioning|implementation|plan|ship)$`)
 )
 
-// seeSkills sees the skills whose files have paths of a form. A skill is, in this order, what
-// its installer treats as an agent; a workflow if the method has it in a phase; what its own files
-// say.
+// seeSkills sees the skills whose files have paths of a form. A skill is, in this order, an agent if
+// its installer treats it as one; a workflow if the method has it in a phase; of the kind that its own files
+// name.
 func seeSkills(files map[string]string, at *regexp.Regexp) walked {
-	phased, core := helped(files)
+	phased, core := readHelp(files)
 	table := func(name, table string) bool { return strings.Contains("\n"+files[name], "\n["+table+"]") }
 	out := walked{}
 	for name, text := range files {
@@ -199,10 +199,10 @@ func seeSkills(files map[string]string, at *regexp.Regexp) walked {
 	return out
 }
 
-// helped reads the help, the manifest of skills and the names of folders: which skills a phase of
+// readHelp reads the help, the manifest of skills and the names of folders: which skills a phase of
 // the method has, and which are the core's. Columns moved from version to version, so that any
 // cell counts.
-func helped(files map[string]string) (phased, core map[string]bool) {
+func readHelp(files map[string]string) (phased, core map[string]bool) {
 	phased, core = map[string]bool{}, map[string]bool{}
 	for name, text := range files {
 		base := path.Base(name)
@@ -244,7 +244,7 @@ func TestRealKinds(t *testing.T) {
 	}
 	kind, version := map[string]catalog.Kind{}, map[string]string{}
 	for _, folder := range folders {
-		for _, i := range catalog.Open(opened(t, catalog.Project, folder)).Items() {
+		for _, i := range catalog.Open(openSource(t, catalog.Project, folder)).Items() {
 			name := i.Short()
 			if was, known := kind[name]; known && was != i.Kind {
 				t.Errorf("%s is a %s in %s, and a %s in %s", name, was, version[name], i.Kind, filepath.Base(folder))
@@ -271,7 +271,7 @@ func TestRealSources(t *testing.T) {
 	}
 	for _, e := range entries {
 		t.Run(e.Name(), func(t *testing.T) {
-			s := opened(t, "git-x", filepath.Join(installs, "sources", e.Name()))
+			s := openSource(t, "git-x", filepath.Join(installs, "sources", e.Name()))
 			c := catalog.Open(s)
 			compare(t, c, seeSkills(texts(t, s.FS), sourceSkill))
 			for _, i := range c.Items() {
@@ -287,7 +287,7 @@ func TestRealSources(t *testing.T) {
 	}
 }
 
-// compare compares the items of a catalog with what a walk has seen: nothing may be missing or
+// compare compares the items of a catalog with the sights of a walk: nothing may be missing or
 // invented, and each kind has to follow from the rule that the walk names.
 func compare(t *testing.T, c *catalog.Catalog, seen walked) {
 	t.Helper()
@@ -322,7 +322,7 @@ func compare(t *testing.T, c *catalog.Catalog, seen walked) {
 	}
 }
 
-// checkReal checks what has to be true of each item of an installation that is sound.
+// checkReal checks the facts that hold for each item of a sound installation.
 func checkReal(c *catalog.Catalog, dir string, fail func(format string, args ...any)) {
 	ctx := resolve.Target{Project: dir, Now: at.Now}
 	for _, i := range c.Items() {

@@ -85,7 +85,7 @@ func (s *scan) ownerOf(dir, id string) *Installation {
 	return s.newInstallation(dir, LayoutSkills)
 }
 
-// addScripts adds the scripts that installers copy to _bmad/scripts, where skills run them.
+// addScripts adds the scripts that installers copy to _bmad/scripts, for skills to run.
 func (s *scan) addScripts(dir string) {
 	if s.scripts == "" && s.isDir(dir) {
 		s.scripts = dir

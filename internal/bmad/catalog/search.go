@@ -17,7 +17,7 @@ type Hit struct {
 	Score int `json:"score"`
 }
 
-// Search returns the items that have the words of a query, the best first; where none has them,
+// Search returns the items that have the words of a query, the best first; if none has them,
 // those whose names have words that are nearly the same.
 func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
 	words := significant(query)
@@ -36,7 +36,7 @@ func (c *Catalog) Search(query string, kinds ...Kind) []Hit {
 	return out
 }
 
-// hits are the items with a score.
+// hits returns the items with a score.
 func hits(items []Item, score func(Item) int) []Hit {
 	var out []Hit
 	for _, i := range items {
@@ -47,7 +47,7 @@ func hits(items []Item, score func(Item) int) []Hit {
 	return out
 }
 
-// nearly is 5 where each word is that of a name or title but for a third of its letters.
+// nearly returns 5 if each word is that of a name or title but for a third of its letters.
 func (i Item) nearly(words []string) int {
 	names := append([]string{short(i.Name), i.DisplayName}, i.Aliases...)
 	for _, n := range append(names, i.Name, i.Title) {
@@ -67,7 +67,7 @@ func (i Item) nearly(words []string) int {
 var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
 
 // significant returns the words of a query that carry its meaning, without their endings; all of
-// them where none does.
+// them if none does.
 func significant(query string) []string {
 	var out []string
 	all := strings.Fields(strings.ToLower(query))

@@ -36,7 +36,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), changed: info.ModTime(), mode: info.Mode()}
 }
 
-// stat describes a file of a source, to notice that it has changed. Where the source is
+// stat describes a file of a source, to notice that it has changed. If the source is
 // a folder of the system, the call takes its path: it is made for each file of a large
 // installation, and shows nothing of the file.
 func (s Source) stat(name string) (fs.FileInfo, error) {
@@ -105,7 +105,7 @@ type Source struct {
 	// Main is true for the source that stands in for the caller's project: its configuration and
 	// customization apply to the items of every source.
 	Main bool
-	// Only names the one folder to search, besides the folders of skills; "" for all.
+	// Only names the one folder to search, besides the folders of skills; if "", all are searched.
 	Only string
 }
 
@@ -118,7 +118,7 @@ type Problem struct {
 	text lang.Text
 }
 
-// NewProblem names what was left out.
+// NewProblem names a file that was left out.
 func NewProblem(source, path string, text lang.Text) Problem {
 	return Problem{Source: source, Path: path, Text: text.String(), text: text}
 }
@@ -131,7 +131,7 @@ func (p Problem) Said(l lang.Language) Problem {
 
 var errTooLarge = lang.Errorf("it is too large")
 
-// readLimited returns at most limit bytes of a file, and errTooLarge where there are more.
+// readLimited returns at most limit bytes of a file, and errTooLarge if there are more.
 func readLimited(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	data, more, err := durable.ReadHead(fsys, name, limit)
 	if err == nil && more {

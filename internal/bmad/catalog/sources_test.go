@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/resolve"
 )
 
-// checkout is a checkout of a repository.
+// checkout returns a checkout of a repository.
 func checkout(files map[string]string) catalog.Source {
 	return catalog.Source{Name: "git-x", Dir: "/var/x", FS: with(fstest.MapFS{}, files)}
 }
@@ -65,7 +65,7 @@ func TestSourceAgents(t *testing.T) {
 		if i.DisplayName != "John" || i.Title != "Product Manager" || i.Icon != "📋" || i.Description != "scope, priorities" {
 			t.Errorf("%s: %+v", base, i)
 		}
-		p := resolved(t, c, catalog.Agent, "pm").Persona
+		p := resolveItem(t, c, catalog.Agent, "pm").Persona
 		if p.Role != "Keeper of the PRD" || p.Style != "Asks why" || len(p.Principles) == 0 || !slices.Equal(p.Critical, []string{"Read " + shop + "/docs/prd.md"}) || len(p.Menu) != 1 {
 			t.Errorf("%s: %s", base, asJSON(t, p))
 		}
@@ -78,7 +78,7 @@ func TestSourceAgents(t *testing.T) {
 
 // TestModuleRepositories: the repositories of modules, in the forms that the method's installer
 // takes them: described beside the items, by a skill that sets the module up, by each skill for
-// itself, or only by what is offered to assistants.
+// itself, or only by the module's offers to assistants.
 func TestModuleRepositories(t *testing.T) {
 	skill := func(name string) string { return "---\nname: " + name + "\ndescription: Does " + name + "\n---\n# X\n" }
 	market := func(rest string) string { return `{"name": "x", "plugins": [` + rest + `]}` }
@@ -121,7 +121,7 @@ func TestModuleRepositories(t *testing.T) {
 	}
 }
 
-// TestModulePaths: what a module's texts name as if it were installed is found in its repository.
+// TestModulePaths: a file that a module's texts name as if it were installed is found in its repository.
 func TestModulePaths(t *testing.T) {
 	c := catalog.Open(catalog.Source{Name: "git-x", Dir: "/var/x", FS: layout(t, "source-module")})
 	ref, err := catalog.ParseRef("bmad://~git-x/_bmad/bakery/data/flour.md")
@@ -136,28 +136,28 @@ func TestModulePaths(t *testing.T) {
 			t.Errorf("%s is found", name)
 		}
 	}
-	// Scripts of the method's repository, and what is written by the folder's placeholder.
+	// Scripts of the method's repository, and paths that begin with the folder's placeholder.
 	method := catalog.Open(checkout(map[string]string{
 		"src/scripts/memlog.py": "print()\n", "src/core-skills/module.yaml": "code: core\n", "src/core-skills/module-help.csv": "module,skill,display-name,menu-code\n",
 		"src/core-skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\nRun `{project-root}/_bmad/scripts/memlog.py init`, then {project-root}/_bmad/scripts/none.py. Read {project-root}/_bmad/_config/bmad-help.csv.\n",
 	}))
-	help := resolved(t, method, catalog.Task, "bmad-help")
+	help := resolveItem(t, method, catalog.Task, "bmad-help")
 	if want := "Run `/var/x/src/scripts/memlog.py init`, then " + shop + "/_bmad/scripts/none.py."; !strings.Contains(words(help), want) || !strings.Contains(strings.Join(help.Notes, " "), "is in bmad://~git-x/src/core-skills/module-help.csv.") {
 		t.Errorf("%s\n%q", words(help), help.Notes)
 	}
-	old := resolved(t, catalog.Open(checkout(map[string]string{
+	old := resolveItem(t, catalog.Open(checkout(map[string]string{
 		"src/module.yaml": "code: fl\n", "src/workflows/x/workflow.md": "---\nname: x\n---\n{project-root}/{bmad_folder}/fl/data/a.md, {project-root}/{bmad_folder}/fl/config.yaml, {bmad_folder}\n", "src/data/a.md": "A\n",
 	})), catalog.Workflow, "x")
 	if want := "/var/x/src/data/a.md, " + shop + "/_bmad/fl/config.yaml, _bmad"; !strings.Contains(words(old), want) {
 		t.Errorf("%s", words(old))
 	}
-	r := resolved(t, c, catalog.Agent, "baker")
+	r := resolveItem(t, c, catalog.Agent, "baker")
 	if !slices.ContainsFunc(r.More, func(ref resolve.Reference) bool {
 		return ref.URI == "bmad://~git-x/src/workflows/plan/workflow.md?view=resolved"
 	}) {
 		t.Errorf("the menu names no workflow: %s", asJSON(t, r.More))
 	}
-	for of, want := range map[string]string{words(r): "exec: \"/var/x/src/workflows/plan/workflow.md\"", words(resolved(t, c, catalog.Workflow, "plan")): "`/var/x/src/data/flour.md`"} {
+	for of, want := range map[string]string{words(r): "exec: \"/var/x/src/workflows/plan/workflow.md\"", words(resolveItem(t, c, catalog.Workflow, "plan")): "`/var/x/src/data/flour.md`"} {
 		if !strings.Contains(of, want) {
 			t.Errorf("%s\nhas no %s", of, want)
 		}
@@ -175,7 +175,7 @@ func TestPacks(t *testing.T) {
 	if got := names(c, catalog.Agent); got != "bmad-core/sm, bmad-writing/writer" {
 		t.Fatalf("agents %s", got)
 	}
-	r := resolved(t, c, catalog.Agent, "writer")
+	r := resolveItem(t, c, catalog.Agent, "writer")
 	if got := more(r); got != "bmad://~git-x/common/tasks/create-doc.md tasks\nbmad://~git-x/bmad-core/data/kb.md data" {
 		t.Errorf("refers to %s", got)
 	}
@@ -190,8 +190,8 @@ func TestPacks(t *testing.T) {
 	}
 }
 
-// TestForeignCore: of a source that brings the core only what that proposes counts for others;
-// its own configuration and customization do not, nor does what is wrong with them.
+// TestForeignCore: of a source that brings the core only the proposals of that count for others;
+// its own configuration and customization do not, nor do their mistakes.
 func TestForeignCore(t *testing.T) {
 	project := source(with(fstest.MapFS{}, map[string]string{
 		"_bmad/_config/manifest.yaml": "installation: {version: 6.2.0}\n", "_bmad/bmm/config.yaml": "output_folder: out\n",
@@ -212,16 +212,16 @@ func TestForeignCore(t *testing.T) {
 	} {
 		foreign := checkout(core)
 		foreign.FS = with(foreign.FS.(fstest.MapFS), more)
-		if got := words(resolved(t, catalog.Open(project, foreign), catalog.Workflow, "plan")); !strings.Contains(got, "[{user_name} {planning_artifacts} proposed out]") {
+		if got := words(resolveItem(t, catalog.Open(project, foreign), catalog.Workflow, "plan")); !strings.Contains(got, "[{user_name} {planning_artifacts} proposed out]") {
 			t.Errorf("%s: %s", name, got)
 		}
-		if got := words(resolved(t, catalog.Open(bare, foreign), catalog.Workflow, "bmad-x")); !strings.Contains(got, "[own]") {
+		if got := words(resolveItem(t, catalog.Open(bare, foreign), catalog.Workflow, "bmad-x")); !strings.Contains(got, "[own]") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 }
 
-// TestModes: a code can mean a part of what an item does, in each form of the method's help.
+// TestModes: a code can mean a part of an item's work, in each form of the method's help.
 func TestModes(t *testing.T) {
 	story := "---\nname: bmad-story\ndescription: Writes a story\n---\n# Story\n"
 	tests := []struct{ name, header, rows, mode string }{
@@ -240,7 +240,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// TestIntents: an earlier name can have meant a part of what the skill does now.
+// TestIntents: an earlier name can have meant a part of a skill.
 func TestIntents(t *testing.T) {
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{
 		"_bmad/bmm/v6-shims/README.md": "| Shim | Forwards to |\n| --- | --- |\n| `bmad-create-prd` | `bmad-prd` (create intent)  |\n| `bmad-edit-prd` | `bmad-prd` (update intent) |\n| `bmad-old-prd` | `bmad-prd` |\n| `bmad-create-story` | Retained in full |\n",
@@ -269,7 +269,7 @@ func TestNamedByCustomization(t *testing.T) {
 	}
 }
 
-// TestMainSource: what is in the place of the project counts as one, whatever its name.
+// TestMainSource: the source in the place of the project counts as one, whatever its name.
 func TestMainSource(t *testing.T) {
 	skills := fstest.MapFS{}
 	for name, f := range layout(t, "v6-skills") {
@@ -287,7 +287,7 @@ func TestMainSource(t *testing.T) {
 		want string
 	}{{true, "Adopt Ours and show the menu above to Root."}, {false, "Adopt Writer of code. and show the menu above to {user_name}."}} {
 		root.Main = tt.main
-		if text := words(resolved(t, catalog.Open(root, user), catalog.Agent, "bmad-agent-dev")); !strings.Contains(text, tt.want) {
+		if text := words(resolveItem(t, catalog.Open(root, user), catalog.Agent, "bmad-agent-dev")); !strings.Contains(text, tt.want) {
 			t.Errorf("main %v: %s, want %s", tt.main, text, tt.want)
 		}
 	}
@@ -330,7 +330,7 @@ func TestFindByAddress(t *testing.T) {
 	}
 }
 
-// TestFirstSource: among what several sources call alike, the project's is the one that is meant.
+// TestFirstSource: if several sources have an item of one name, the project's is meant.
 func TestFirstSource(t *testing.T) {
 	skill := func(module, name string) map[string]string {
 		return map[string]string{"skills/" + name + "/SKILL.md": "---\nname: " + name + "\n---\n# X\n", "skills/" + name + "/module-manifest.toml": "module = \"" + module + "\"\n"}
@@ -368,7 +368,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestProposed: what a setting is that nobody has set, by what its module proposes and by the
+// TestProposed: the value of a setting that nobody has set, by its module's proposal and by the
 // settings that it is made of.
 func TestProposed(t *testing.T) {
 	const core = "code: core\noutput_folder:\n  default: _bmad-output\n  result: '{project-root}/{value}'\n"
@@ -396,7 +396,7 @@ func TestProposed(t *testing.T) {
 		if tt.config != "" {
 			from[0].FS = with(fstest.MapFS{}, map[string]string{"_bmad/_config/manifest.yaml": "modules: []\n", "_bmad/core/config.yaml": tt.config})
 		}
-		r := resolved(t, catalog.Open(from...), catalog.Workflow, "bmad-x")
+		r := resolveItem(t, catalog.Open(from...), catalog.Workflow, "bmad-x")
 		if got := words(r); !strings.Contains(got, "["+tt.want+"]") || strings.Join(r.Open, " ") != tt.open {
 			t.Errorf("%s: %s, open %q; want %s, open %q", tt.name, got, r.Open, tt.want, tt.open)
 		}

@@ -16,7 +16,7 @@ import (
 // aside are the folders of an installation that hold no items.
 var aside = []string{"_config", "_cfg", "_memory", "custom", "render", "scripts", "docs"}
 
-// v6Survey collects what the files of an installation of version 6 show, before its manifests
+// v6Survey collects the facts that the files of an installation of version 6 show, before its manifests
 // add to it.
 type v6Survey struct {
 	*scan
@@ -126,7 +126,7 @@ func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 }
 
 // noteFile records a file that can be an item, by its folders in the module. described is true
-// where its folder has a workflow in YAML.
+// if its folder has a workflow in YAML.
 func (s *v6Survey) noteFile(name string, below []string, described bool) {
 	base, ext := path.Base(name), path.Ext(name)
 	switch {
@@ -284,7 +284,7 @@ func (s *v6Survey) addTask(name string) {
 		head := s.head(name)
 		front, _, _ := format.FrontMatter(head)
 		tag := format.TagAttributes(format.TaskTag, head)
-		if tag["internal"] == "true" { // a part of others, such as the workflow runner
+		if tag["internal"] == "true" { // a part of others, for example the workflow runner
 			return
 		}
 		i.Title = cmp.Or(tag["name"], format.Heading(head))

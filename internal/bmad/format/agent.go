@@ -1,6 +1,6 @@
 package format
 
-// ClassicIdentity is what the block of an agent's file says first.
+// ClassicIdentity is the beginning of the block in an agent's file.
 type ClassicIdentity struct {
 	Agent struct {
 		Name          string `yaml:"name"`

@@ -42,7 +42,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// FuzzFrontMatter: what is taken for front matter and what is left of the text belong to it.
+// FuzzFrontMatter: the front matter and the rest are both parts of the text.
 func FuzzFrontMatter(f *testing.F) {
 	for _, text := range []string{
 		"", "# X\n", "---\nname: a\ndescription: b\n---\nbody\n", "---\nname: a: b\n# c\n- d: e\n---", "---\n---\n", "---\nname: 'it''s'\n---\n\n---\nmore\n", "---\nname: x", "---\n\t: [\n---\n", "---\na: &x [*x]\nname: *x\n---\n",

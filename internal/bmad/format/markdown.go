@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// Front is what the front matter of a file may say.
+// Front has the values of a file's front matter.
 type Front struct {
 	Name        string
 	Description string
@@ -17,8 +17,8 @@ type Front struct {
 	Values map[string]string
 }
 
-// FrontMatter splits a Markdown text into its front matter and the rest; ok is false where
-// there is none. Front matter that is not valid YAML, as people write it with a colon in a
+// FrontMatter splits a Markdown text into its front matter and the rest; ok is false if
+// there is none. Front matter that is not valid YAML, for example with a colon in a
 // sentence, is read line by line.
 func FrontMatter(text string) (Front, string, bool) {
 	rest, ok := strings.CutPrefix(text, "---\n")

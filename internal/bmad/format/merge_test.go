@@ -25,8 +25,8 @@ func toJSON(t testing.TB, v any) string {
 	return string(out)
 }
 
-// parsed reads layers of TOML, which have to be valid.
-func parsed(t testing.TB, layers ...string) []map[string]any {
+// parseLayers reads layers of TOML, which have to be valid.
+func parseLayers(t testing.TB, layers ...string) []map[string]any {
 	t.Helper()
 	var out []map[string]any
 	for _, text := range layers {
@@ -73,7 +73,7 @@ func TestMergeLayers(t *testing.T) {
 		{"three layers, each over the ones before", []string{"a = 1\nl = [1]", "a = 2\nl = [2]", "a = 3\nl = [3]"}, `{"a":3,"l":[1,2,3]}`},
 	}
 	for _, tt := range tests {
-		layers := parsed(t, tt.layers...)
+		layers := parseLayers(t, tt.layers...)
 		before := toJSON(t, layers)
 		got, err := MergeLayers(layers...)
 		if err != nil {
@@ -99,13 +99,13 @@ func TestMergeLayersRefuses(t *testing.T) {
 		{"a code, though each has an id", "[[m]]\nid = 'A'\ncode = ''", "[[m]]\nid = 'A'\ncode = 'B'", `m: the key "code"`},
 	}
 	for _, tt := range tests {
-		got, err := MergeLayers(parsed(t, tt.base, tt.over)...)
+		got, err := MergeLayers(parseLayers(t, tt.base, tt.over)...)
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) || !strings.Contains(err.Error(), "not empty") {
 			t.Errorf("%s: %v and %v, want an error that begins with %q", tt.name, got, err, tt.want)
 		}
 	}
 	// A list that nothing is laid over is not looked at.
-	if got, err := MergeLayers(parsed(t, "[[m]]\nid = 7", "x = 1")...); err != nil || toJSON(t, got) != `{"m":[{"id":7}],"x":1}` {
+	if got, err := MergeLayers(parseLayers(t, "[[m]]\nid = 7", "x = 1")...); err != nil || toJSON(t, got) != `{"m":[{"id":7}],"x":1}` {
 		t.Errorf("a list of one layer: %v, %v", got, err)
 	}
 }
@@ -132,7 +132,7 @@ func TestParseTOML(t *testing.T) {
 			t.Errorf("%.30s…: %v", text, err)
 		}
 	}
-	values := parsed(t, "d = 2026-03-04\nt = 2026-03-04T05:06:07Z\nn = 1_000\nf = 1.5\nb = true\ns = 'x'\nl = [1]\n[m]\nx = 1")[0]
+	values := parseLayers(t, "d = 2026-03-04\nt = 2026-03-04T05:06:07Z\nn = 1_000\nf = 1.5\nb = true\ns = 'x'\nl = [1]\n[m]\nx = 1")[0]
 	for key, want := range map[string]string{"d": "2026-03-04", "t": "2026-03-04T05:06:07Z", "n": "1000", "f": "1.5", "b": "true", "s": "x"} {
 		if got, ok := PlainText(values[key]); !ok || got != want {
 			t.Errorf("%s is %q, %v, want %q", key, got, ok, want)

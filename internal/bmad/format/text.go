@@ -37,13 +37,13 @@ func Heading(text string) string {
 	return ""
 }
 
-// PlainString returns a value that is text as one line, and "" for any other.
+// PlainString returns a value as one line if it is text, else "".
 func PlainString(v any) string {
 	s, _ := v.(string)
 	return OneLine(s)
 }
 
-// PlainText returns a plain value of TOML or YAML as text; ok is false for lists and tables.
+// PlainText returns a plain value of TOML or YAML as text; ok is false if it is a list or a table.
 func PlainText(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case nil, []any, map[string]any:

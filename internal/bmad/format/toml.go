@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// MaxDepth bounds how deep tables are nested, and with it the stack that walking them takes.
+// MaxDepth bounds the depth of nested tables, and with it the stack that walking them takes.
 const MaxDepth = 64
 
 // Bounds on the keys and tables of a TOML text. The parser compares each key of a table with all
@@ -43,7 +43,7 @@ func ParseTOML(text string, most int) (map[string]any, error) {
 	return out, nil
 }
 
-// MaxKeys returns how many keys a file of settings may have.
+// MaxKeys returns the number of keys that a file of settings may have.
 func MaxKeys(name string) int {
 	if base := path.Base(name); base == "config.toml" || base == "config.user.toml" {
 		return MaxCentralKeys

@@ -45,13 +45,13 @@ func YAMLError(err error) error {
 	}
 	parts := make([]lang.Text, len(wrong.Errors))
 	for n, line := range wrong.Errors {
-		parts[n] = misplaced(line)
+		parts[n] = explainKind(line)
 	}
 	return lang.Errorf("%s", lang.Join(parts, "; "))
 }
 
-// misplaced words a message about one value.
-func misplaced(line string) lang.Text {
+// explainKind words a message about one value.
+func explainKind(line string) lang.Text {
 	m := wrongKind.FindStringSubmatch(line)
 	if m == nil {
 		return lang.T("%s", line)

@@ -101,7 +101,7 @@ func TestBrokenRecord(t *testing.T) {
 	}
 }
 
-// TestLeftovers has what killed processes leave.
+// TestLeftovers has the files that killed processes leave.
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

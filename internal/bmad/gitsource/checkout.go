@@ -53,7 +53,7 @@ func (u *update) checkOut(ctx context.Context, g remote, temp, commit string) er
 	return u.sync(ctx, temp+"/tree")
 }
 
-// publish gives a checkout its name, durably; it is served when the record says so.
+// publish gives a checkout its name, durably; it is served if the record says so.
 func (u *update) publish(tree, commit string) error {
 	aside := u.in(durable.TempName(checkoutName))
 	if u.Exists(u.in(commit)) { // damaged or not a copy; it may be served until the new one is in place
@@ -79,7 +79,7 @@ func (u *update) revive(commit string) error {
 	return u.root.Chtimes(filepath.FromSlash(u.in(commit)), at, at)
 }
 
-// treeCounter counts the files that git ls-tree -l -z lists, and stops it when there are too many.
+// treeCounter counts the files that git ls-tree -l -z lists, and stops it if there are too many.
 type treeCounter struct {
 	files   int
 	bytes   int64

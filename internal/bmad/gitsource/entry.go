@@ -267,7 +267,7 @@ func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
 	return out, nil
 }
 
-// missing is the error for a remote of which there is no copy.
+// missing returns the error for a remote of which there is no copy.
 func missing(s Spec, r record) error {
 	why := lang.T("it was never fetched")
 	if r.Problem != "" {
@@ -320,8 +320,8 @@ func (p *cacheEntry) discard(name string) error {
 	return p.root.RemoveAll(filepath.FromSlash(temp))
 }
 
-// tidy removes the copies that are no longer served. One that stays is not a failure:
-// where open files cannot be removed, the next update tries again.
+// tidy removes the copies that are not served. One that stays is not a failure:
+// if open files cannot be removed, the next update tries again.
 func (p *cacheEntry) tidy(r record) {
 	entries, err := p.ReadDir(p.key)
 	if err != nil {

@@ -1,4 +1,4 @@
 package gitsource
 
-// Wait waits for what Refresh has started, without giving it up.
+// Wait waits for the updates that Refresh has started, without giving them up.
 func (c *Cache) Wait() { c.wait.Wait() }

@@ -29,7 +29,7 @@ func fake(t *testing.T, script string) string {
 	return path
 }
 
-// recorder is a git that writes the subcommands it is asked for to a file, one a line with
+// recorder returns a git that writes the subcommands it is asked for to a file, one a line with
 // all its arguments.
 func recorder(t *testing.T) (program string, asked func(command string) int) {
 	t.Helper()
@@ -44,7 +44,7 @@ func recorder(t *testing.T) (program string, asked func(command string) int) {
 	}
 }
 
-// logTo returns a log of everything, and what it has been told.
+// logTo returns a log of everything, and a function for its content.
 func logTo() (*slog.Logger, func() string) {
 	var mu sync.Mutex
 	var out bytes.Buffer

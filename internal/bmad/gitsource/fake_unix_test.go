@@ -32,9 +32,9 @@ func pidIn(file string) int {
 	return pid
 }
 
-// gone waits until the process whose id a file holds has ended. The test's own time-out
+// waitForExit waits until the process whose id a file holds has ended. The test's own time-out
 // bounds the wait.
-func gone(t *testing.T, file string) {
+func waitForExit(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(file)
 	if pid == 0 {
@@ -52,7 +52,7 @@ func gone(t *testing.T, file string) {
 	t.Errorf("process %d of %s is still there", pid, filepath.Base(file))
 }
 
-// hanging is a git that never ends, and neither does its child, at the subcommand that it
+// hanging returns a git that never ends, and neither does its child, at the subcommand that it
 // is asked for. Both ids go to files in dir.
 func hanging(t *testing.T, dir, at string) string {
 	t.Helper()
@@ -78,8 +78,8 @@ func TestRemoteHangs(t *testing.T) {
 			for c.Timeout = 250 * time.Millisecond; pidIn(filepath.Join(dir, "git")) == 0 && c.Timeout < ample; c.Timeout *= 2 {
 				got, _, err = c.Update(t.Context(), s)
 			}
-			gone(t, filepath.Join(dir, "child"))
-			gone(t, filepath.Join(dir, "git"))
+			waitForExit(t, filepath.Join(dir, "child"))
+			waitForExit(t, filepath.Join(dir, "git"))
 			if !fault.Is(err, fault.NotFound) || !strings.Contains(got.Problem, "did not answer in time: git "+at) || fault.From(err).Hint == "" {
 				t.Errorf("problem %q, %v", got.Problem, err)
 			}
@@ -122,7 +122,7 @@ func TestGivenUp(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			})
-			gone(t, filepath.Join(dir, "child"))
+			waitForExit(t, filepath.Join(dir, "child"))
 			if got := have(t, c, s); got != good || !c.Due(s) || logged() != "" {
 				t.Errorf("%+v, due %t, log %s", got, c.Due(s), logged())
 			}
@@ -150,7 +150,7 @@ func TestOneAtATime(t *testing.T) {
 	if told.Load() != 0 {
 		t.Errorf("%d refreshes have ended by themselves", told.Load())
 	}
-	gone(t, filepath.Join(dir, "child"))
+	waitForExit(t, filepath.Join(dir, "child"))
 }
 
 // TestOutputHeldOpen has a git that leaves something behind, as ssh does that keeps a
@@ -169,7 +169,7 @@ func TestOutputHeldOpen(t *testing.T) {
 	}
 }
 
-// TestPrintsTooMuch has a git that goes on when nobody reads what it prints any more.
+// TestPrintsTooMuch has a git that goes on after the reader of its output has stopped.
 func TestPrintsTooMuch(t *testing.T) {
 	t.Parallel()
 	c, _ := newCache(t)

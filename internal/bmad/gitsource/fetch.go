@@ -100,7 +100,7 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	return target{}, fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
 }
 
-// wholeRepository matches git's message where a server does not send single commits, or parts of a
+// wholeRepository matches git's message if a server does not send single commits, or parts of a
 // history.
 var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 

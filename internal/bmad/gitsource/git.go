@@ -24,7 +24,7 @@ var errTimeout = errors.New("timeout")
 type remote struct {
 	spec    Spec
 	timeout time.Duration
-	call    git.Call // what all calls have in common
+	call    git.Call // the common part of all calls
 }
 
 // newRemote returns the git of an update. It runs in a folder of the cache.
@@ -50,7 +50,7 @@ func (g remote) in(repository, tree string) remote {
 	return g
 }
 
-// settings are those of every call, besides the ones of package git.
+// settings returns the settings of every call, besides the ones of package git.
 func settings(s Spec) []string {
 	all := []string{
 		"core.sparseCheckout=false",
@@ -107,13 +107,13 @@ func (g remote) run(ctx context.Context, out io.Writer, args ...string) error {
 	return problem.WithHint("%s", hint(words))
 }
 
-// late is the error for an update that takes too long.
+// late returns the error for an update that takes too long.
 func late(what lang.Text, limit time.Duration) error {
 	return fault.New(fault.NotFound, "the remote did not answer in time: %s was ended after %s", what, limit).
 		WithHint("check the network and the remote; a large repository may need more time")
 }
 
-// hints map messages of git to what a person can do.
+// hints map messages of git to advice for a person.
 var hints = []struct {
 	words *pattern.Pattern
 	hint  lang.Text

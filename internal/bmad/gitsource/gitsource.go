@@ -5,7 +5,7 @@
 // without its history ([Copy]). The cache is the folder of the copies ([Cache]); it is
 // for one person, and several processes share it.
 //
-// The promise: a repository that was fetched once stays available, also when the network is down,
+// The promise: a repository that was fetched once stays available, even if the network is down,
 // the remote is gone, hangs or answers rubbish, or this process is killed or the power lost while
 // it updates. [Cache.Copy] looks at the disk only and waits for nothing. A new copy
 // is made beside it and replaces the old one in one step, and the old one stays for one more
@@ -60,7 +60,7 @@ const (
 // Cache is the folder of copies. Its methods are safe for concurrent use, also by several
 // processes.
 type Cache struct {
-	// Folder is where the copies are; it is made, for its owner alone, when the first one comes.
+	// Folder is the place of the copies; it is made, for its owner alone, when the first one comes.
 	Folder string
 	// Now is the clock; required to update.
 	Now func() time.Time
@@ -69,7 +69,7 @@ type Cache struct {
 	// Git is the program; "" is the git that is found in PATH.
 	Git string
 	// Timeout bounds an update, without the wait for another one of the same remote;
-	// RefreshAfter and RetryAfter say when [Cache.Due] is true. 0 is the default of each.
+	// RefreshAfter and RetryAfter decide from when on [Cache.Due] is true. 0 is the default of each.
 	Timeout, RefreshAfter, RetryAfter time.Duration
 
 	mu      sync.Mutex
@@ -146,7 +146,7 @@ func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
 }
 
 // Refresh starts an Update in the background if the copy is out of date, and returns at once. Of one
-// remote there is never more than one in this process; where another process is at it,
+// remote there is never more than one in this process; if another process is at it,
 // this one leaves it alone. done, which may be nil, is called when the remote has been
 // asked by this call and for no other reason; it must not call Close.
 func (c *Cache) Refresh(s Spec, done func(changed bool)) {
@@ -244,7 +244,7 @@ func (c *Cache) lock(ctx context.Context, p *cacheEntry) (*durable.Lock, error) 
 	return p.Lock(ctx, p.lockName())
 }
 
-// folder is the absolute path of the cache.
+// folder returns the absolute path of the cache.
 func (c *Cache) folder() (string, error) {
 	if c.Folder == "" {
 		return "", fault.New(fault.Storage, "there is no folder to keep copies of git repositories in").

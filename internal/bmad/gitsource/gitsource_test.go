@@ -23,7 +23,7 @@ import (
 // the remote that its value names as JSON, and prints the commit.
 const asProcess = "TEST_GITSOURCE_UPDATE"
 
-// job is what such a process does.
+// job is the work of such a process.
 type job struct{ Folder, Address, Git string }
 
 func TestMain(m *testing.M) {
@@ -148,7 +148,7 @@ func (r repo) commit(branch string, files map[string]string) string {
 	return r.at("refs/heads/" + branch)
 }
 
-// stream is a commit for git fast-import.
+// stream returns a commit for git fast-import.
 func stream(branch string, files map[string]string, more bool) string {
 	var s strings.Builder
 	data := func(text string) { fmt.Fprintf(&s, "data %d\n%s\n", len(text), text) }
@@ -175,7 +175,7 @@ func (r repo) at(ref string) string {
 	return git(r.t, r.dir, "", "rev-parse", "--verify", ref+"^{commit}")
 }
 
-// spec returns the Spec of the repository with what follows in its address.
+// spec returns the Spec of the repository with a suffix to its address.
 func (r repo) spec(fragment string) gitsource.Spec {
 	r.t.Helper()
 	return parse(r.t, r.address(fragment))

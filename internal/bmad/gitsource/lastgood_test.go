@@ -31,7 +31,7 @@ func overwrite(t *testing.T, dir string) {
 	}
 }
 
-// damage is what can happen to a remote; a new commit is there before.
+// damage lists accidents of a remote; a new commit is there before each.
 var damage = map[string]struct {
 	do   func(r repo)
 	told string
@@ -58,8 +58,8 @@ var damage = map[string]struct {
 	}, ""},
 }
 
-// TestDamagedCopy: a copy that is no longer what was fetched is fetched again when the remote is
-// asked, also for a commit, which needs no asking; what Python leaves in it is no damage.
+// TestDamagedCopy: a copy that differs from the fetched one is fetched again when the remote is
+// asked, also for a commit, which needs no asking; files of Python in it are no damage.
 func TestDamagedCopy(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -74,7 +74,7 @@ func (l *login) hide(text string) string {
 	}
 	for _, secret := range secrets {
 		if secret != "" {
-			forms = append(forms, encoded(secret))
+			forms = append(forms, encodedPattern(secret))
 		}
 	}
 	// The longest first: the remainder of a partly replaced secret would reveal it.
@@ -82,8 +82,8 @@ func (l *login) hide(text string) string {
 	return regexp.MustCompile("(?i)(?:"+strings.Join(forms, "|")+")").ReplaceAllString(text, hidden)
 }
 
-// encoded returns an expression for a text, any part of which may be percent-encoded.
-func encoded(text string) string {
+// encodedPattern returns an expression for a text, any part of which may be percent-encoded.
+func encodedPattern(text string) string {
 	var out strings.Builder
 	for _, r := range text {
 		out.WriteString("(?:" + regexp.QuoteMeta(string(r)) + "|")

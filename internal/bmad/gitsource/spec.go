@@ -42,8 +42,8 @@ type Spec struct {
 	scheme string
 	host   string // with its port
 	path   string // percent-encoded, absolute
-	user   string // of ssh, where it is not a secret
-	ref    string // "" is what the remote has as HEAD
+	user   string // of ssh, if it is not a secret
+	ref    string // "" is the HEAD of the remote
 	sub    string // "" is all of it
 	// sealed holds credentials; nil if there are none.
 	sealed *hiddenLogin
@@ -76,14 +76,14 @@ func (s Spec) String() string {
 	return text
 }
 
-// Key is the name of the remote's folder in the cache: one for all folders of a ref and all
+// Key returns the name of the remote's folder in the cache: one for all folders of a ref and all
 // callers.
 func (s Spec) Key() string {
 	sum := sha256.Sum256([]byte(s.url() + "#" + s.ref))
 	return slug(s.host+s.path) + "-" + hex.EncodeToString(sum[:12])
 }
 
-// url is the address as passed to git.
+// url returns the address as passed to git.
 func (s Spec) url() string {
 	authority := s.host
 	if s.user != "" {

@@ -73,7 +73,7 @@ func TestEveryKindOfRef(t *testing.T) {
 	}
 }
 
-// TestWhatIsAsked counts what git is asked for: little when nothing is new, and no more of
+// TestWhatIsAsked counts the requests to git: few if nothing is new, and no more of
 // the history than is needed.
 func TestWhatIsAsked(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestServerGivesNoSingleCommit has a server of the old protocol, which gives only what has a name.
+// TestServerGivesNoSingleCommit has a server of the old protocol, which gives only commits with a name.
 func TestServerGivesNoSingleCommit(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "2")
 	t.Setenv("GIT_CONFIG_KEY_0", "protocol.version")

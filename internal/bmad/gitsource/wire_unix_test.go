@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// TestSSH has a program in the place of ssh that runs what it is asked for here.
+// TestSSH has a program in the place of ssh that runs the command on this machine.
 func TestSSH(t *testing.T) {
 	const serve = `for last; do :; done; exec sh -c "git ${last#git-}"`
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestSSH(t *testing.T) {
 	}
 }
 
-// TestHTTPS has a server on this machine that wants a password, and moves some of what it
+// TestHTTPS has a server on this machine that wants a password, and moves some of the repositories that it
 // has to another one.
 func TestHTTPS(t *testing.T) {
 	backend := filepath.Join(git(t, "", "", "--exec-path"), "git-http-backend")

@@ -22,12 +22,12 @@ type ToolNames struct {
 	// Read reads a file by its address, Workflow begins a workflow, task or skill by its name,
 	// Agent takes on an agent. List lists files by a pattern; it may be empty.
 	Read, Workflow, Agent, List string
-	// Whole is true where the reader gets the person's words from the document alone: they are
+	// Whole is true if the reader gets the person's words from the document alone: they are
 	// never cut then.
 	Whole bool
 }
 
-// Agent returns what an assistant needs to act as an agent. message is the person's; it may
+// Agent returns the document for an assistant that acts as an agent. message is the person's; it may
 // be empty.
 func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Agent)
@@ -50,7 +50,7 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	return d.assemble(d.withoutPersona(p, r.Parts), d.closing(r), said), nil
 }
 
-// Workflow returns what an assistant needs to run a workflow. words are what the person says
+// Workflow returns the document for an assistant that runs a workflow. words are the person's
 // about it; they may be empty. A task, or a skill that is neither, is taken too if there is
 // no workflow of that name: people confuse them.
 func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
@@ -61,7 +61,7 @@ func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
 	return s.run(i, name, words, w)
 }
 
-// Task returns what an assistant needs to do a task; a workflow of that name is taken too.
+// Task returns the document for an assistant that does a task; a workflow of that name is taken too.
 func (s *Snapshot) Task(name, words string, w ToolNames) (string, error) {
 	i, err := s.find(name, catalog.Task, catalog.Workflow)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Snapshot) run(i catalog.Item, asked, words string, w ToolNames) (string
 	return d.assemble(r.Parts, d.closing(r), said), nil
 }
 
-// agentHeading is the heading of an agent.
+// agentHeading returns the heading of an agent.
 func agentHeading(p *resolve.Persona, i catalog.Item) string {
 	name := p.Name
 	if name == "" {
@@ -124,7 +124,7 @@ func agentHeading(p *resolve.Persona, i catalog.Item) string {
 	return strings.TrimSpace(name + " " + p.Icon)
 }
 
-// roleRule is the rule of a role.
+// roleRule returns the rule of a role.
 func roleRule(p *resolve.Persona) string {
 	if p.Name == "" {
 		return "Stay in the role."
@@ -145,7 +145,7 @@ func describeOrigin(i catalog.Item) string {
 type briefing struct {
 	text  strings.Builder
 	tools ToolNames
-	// removed is what the texts lack, by their addresses.
+	// removed has the pieces that the texts lack, by their addresses.
 	removed map[string]removal
 }
 
@@ -225,7 +225,7 @@ func (d *briefing) withoutPersona(p *resolve.Persona, parts []resolve.Part) []re
 	return parts
 }
 
-// removal is a piece taken out of a text: end is where the remaining text goes on behind it.
+// removal is a piece taken out of a text: end is the place at which the text goes on behind it.
 type removal struct{ end, bytes int }
 
 func (d *briefing) addMenu(p *resolve.Persona) {
@@ -319,7 +319,7 @@ const (
 	least = 2000
 )
 
-// closing is the part after the instructions: open placeholders, and files.
+// closing returns the part after the instructions: open placeholders, and files.
 func (d *briefing) closing(r *resolve.Resolved) string {
 	c := &briefing{}
 	if len(r.Open) > 0 {
@@ -362,7 +362,7 @@ func (d *briefing) listHint(i catalog.Item) string {
 }
 
 // quote repeats the person's words under a heading, followed by the instruction with; without is
-// the instruction where there are none.
+// the instruction if there are none.
 func (d *briefing) quote(heading, words, without, with string) string {
 	words = strings.TrimSpace(words)
 	if words == "" {
@@ -376,7 +376,7 @@ func (d *briefing) quote(heading, words, without, with string) string {
 	return fmt.Sprintf("\n## %s\n\n> %s\n%s\n%s\n", heading, strings.ReplaceAll(words, "\n", "\n> "), cutShort, with)
 }
 
-// assemble puts the texts of an item between the opening and the closing, and cuts them where the
+// assemble puts the texts of an item between the opening and the closing, and cuts them if the
 // whole would be too large; the rest is read by its address.
 func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	opening := cutWithNote(d.text.String(), maxOpening)
@@ -404,7 +404,7 @@ func (d *briefing) assemble(parts []resolve.Part, closing, said string) string {
 	return b.String()
 }
 
-// encodedSize is the size of a text in an answer, in bytes: as JSON, with markup escaped as well.
+// encodedSize returns the size of a text in an answer, in bytes: as JSON, with markup escaped as well.
 func encodedSize(text string) int {
 	n := 0
 	for _, r := range text {

@@ -18,7 +18,7 @@ type KnowledgePage struct {
 }
 
 // Knowledge returns the knowledge of a domain: the text of its only piece, else the list of
-// them; the domains, where none is named; the file at an address.
+// them; the domains, if none is named; the file at an address.
 func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgePage, err error) {
 	domain = strings.TrimSpace(domain)
 	if strings.HasPrefix(domain, catalog.Scheme+"://") {

@@ -1,10 +1,10 @@
 // Package library serves the BMAD method: the agents, workflows and tasks of the installations
 // that a caller's project, the person's home and git repositories hold.
 //
-// A [Library] knows where installations can be and caches what it has read; a [Snapshot] is its
+// A [Library] knows the places of installations and caches their content; a [Snapshot] is its
 // content for one project. A snapshot returns documents, Markdown for the assistant that acts on
 // them, and lists, JSON in pages. Neither is larger than MaxReply, except for the
-// person's own words where they are wanted whole, and nothing here calls a model or changes a file.
+// person's own words if they are wanted whole, and nothing here calls a model or changes a file.
 package library
 
 import (
@@ -26,7 +26,7 @@ import (
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, except
-// for the person's words where ToolNames.Whole is set: encoded, an answer stays below 20 kB.
+// for the person's words if ToolNames.Whole is set: encoded, an answer stays below 20 kB.
 // Claude Code puts a result of more than about 25,000 tokens into a file and shows the model its
 // beginning.
 const MaxReply = 18_500
@@ -49,7 +49,7 @@ type Copy struct {
 	Problem  lang.Text
 }
 
-// Options say where installations can be.
+// Options name the places of installations.
 type Options struct {
 	// Home is the person's home folder; "" searches none.
 	Home string
@@ -113,7 +113,7 @@ func (l *Library) SetChanged(changed func()) {
 type Snapshot struct {
 	*catalog.Catalog
 	// Project is the absolute folder of the caller's project: the nearest one upwards that has
-	// an installation, else the one that was asked for; "" where there is none.
+	// an installation, else the one that was asked for; "" if there is none.
 	Project string
 	// Sources are the places that were searched, in order.
 	Sources []SearchedSource
@@ -127,7 +127,7 @@ type Snapshot struct {
 }
 
 // Speaking returns the snapshot with its hints and problems in a language, which is asked for
-// where there are any.
+// if there are any.
 func (s *Snapshot) Speaking(language func() lang.Language) *Snapshot {
 	if s == nil {
 		return nil
@@ -158,7 +158,7 @@ type SearchedSource struct {
 	Name string `json:"name"`
 	// Place is a folder, or the address of a repository.
 	Place string `json:"place"`
-	// State is "found", "none" where it holds no installation, "fetching" or "failed".
+	// State is "found", "none" if it holds no installation, "fetching" or "failed".
 	State   string `json:"state"`
 	Problem string `json:"problem,omitempty"`
 	Commit  string `json:"commit,omitempty"`
@@ -167,13 +167,13 @@ type SearchedSource struct {
 	problem lang.Text
 }
 
-// failed returns the place with a problem.
-func (s SearchedSource) failed(problem lang.Text) SearchedSource {
+// withProblem returns the place with a problem.
+func (s SearchedSource) withProblem(problem lang.Text) SearchedSource {
 	s.State, s.Problem, s.problem = "failed", problem.String(), problem
 	return s
 }
 
-// At returns the snapshot for a project; "" is for a caller without one. It reads the disk when
+// At returns the snapshot for a project; "" if the caller has none. It reads the disk when
 // that has changed, and never waits for the network.
 func (l *Library) At(project string) *Snapshot {
 	l.mu.Lock()
@@ -260,7 +260,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 	if l.o.Root != "" {
 		src, err := openRoot(l.o.Root)
 		if err != nil {
-			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, From: "BMAD_ROOT"}.failed(lang.Of(err)))
+			s.Sources = append(s.Sources, SearchedSource{Name: "root", Place: l.o.Root, From: "BMAD_ROOT"}.withProblem(lang.Of(err)))
 		} else {
 			add(src, l.o.Root, "BMAD_ROOT")
 		}
@@ -268,7 +268,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		s.Project = dir.Path()
 		add(catalog.Source{Name: catalog.Project, Dir: dir.Path(), FS: dir.Tree(), Main: true}, dir.Path(), "")
 	} else if err != nil {
-		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project}.failed(lang.Of(err)))
+		s.Sources = append(s.Sources, SearchedSource{Name: catalog.Project, Place: project}.withProblem(lang.Of(err)))
 	}
 	if l.o.Home != "" {
 		if dir, err := durable.OpenDir(l.o.Home); err == nil {
@@ -279,7 +279,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		if src, err := openPackage(folder); err == nil {
 			add(src, folder, "")
 		} else {
-			s.Sources = append(s.Sources, SearchedSource{Name: filepath.Base(folder), Place: folder}.failed(lang.Of(err)))
+			s.Sources = append(s.Sources, SearchedSource{Name: filepath.Base(folder), Place: folder}.withProblem(lang.Of(err)))
 		}
 	}
 	for _, folder := range l.packages(s.Project) {
@@ -291,7 +291,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 		s.addCopy(&sources, c)
 	}
 	for _, p := range problems {
-		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.failed(p))
+		s.Sources = append(s.Sources, SearchedSource{Name: "git"}.withProblem(p))
 	}
 	s.Catalog = catalog.Open(sources...)
 	for n := range s.Sources {
@@ -305,7 +305,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
 	out := SearchedSource{Name: c.Name, Place: c.Place, Commit: c.Commit, From: c.From}
 	if !c.Problem.Empty() {
-		out = out.failed(c.Problem)
+		out = out.withProblem(c.Problem)
 	}
 	out.State = "none"
 	if c.Dir == "" {
@@ -314,14 +314,14 @@ func (s *Snapshot) addCopy(sources *[]catalog.Source, c Copy) {
 			out.State = "fetching"
 		}
 	} else if dir, err := durable.OpenDir(c.Dir); err != nil {
-		out = out.failed(lang.Of(err))
+		out = out.withProblem(lang.Of(err))
 	} else {
 		*sources = append(*sources, catalog.Source{Name: c.Name, Dir: c.Dir, FS: dir.Tree()})
 	}
 	s.Sources = append(s.Sources, out)
 }
 
-// openRoot opens what BMAD_ROOT names: an installation, or a folder that holds one.
+// openRoot opens the folder that BMAD_ROOT names: an installation, or a folder that holds one.
 func openRoot(root string) (catalog.Source, error) {
 	if !filepath.IsAbs(root) {
 		return catalog.Source{}, lang.Errorf("BMAD_ROOT has to be an absolute path")
@@ -345,7 +345,7 @@ func openRoot(root string) (catalog.Source, error) {
 }
 
 // project opens the folder of a project that can have an installation: the one asked for,
-// else the nearest above it with an installation of the usual name. There is none where
+// else the nearest above it with an installation of the usual name. There is none if
 // the project is the root of the disk or the home folder, which hold everything else too.
 func (l *Library) project(name string) (*durable.Dir, error) {
 	if name == "" || l.tooWide(name) {
@@ -422,7 +422,7 @@ func (s *Snapshot) target() resolve.Target {
 	return resolve.Target{Project: s.Project, Now: s.now()}
 }
 
-// Check returns what was left out, and what of the customization cannot be used.
+// Check returns the files that were left out, and the parts of the customization that cannot be used.
 func (s *Snapshot) Check() []catalog.Problem {
 	problems := slices.Clone(resolve.Check(s.Catalog))
 	for n := range problems {
@@ -431,7 +431,7 @@ func (s *Snapshot) Check() []catalog.Problem {
 	return problems
 }
 
-// noInstallation is the error where no place that was searched has an installation.
+// noInstallation returns the error if no place that was searched has an installation.
 func (s *Snapshot) noInstallation() error {
 	err := fault.From(catalog.NoInstallation())
 	var looked []lang.Text

@@ -78,7 +78,7 @@ func TestSources(t *testing.T) {
 	if got := agents(rooted.At(project)); !strings.Contains(got, "root:bmad-core/pm") || strings.Contains(got, "project:") || strings.Contains(got, "plot-architect") {
 		t.Errorf("by BMAD_ROOT: %s", got)
 	}
-	// Without a project there is what is the person's.
+	// Without a project there are the person's agents.
 	if got := agents(l.At("")); !strings.Contains(got, "user:") || strings.Contains(got, "project:") {
 		t.Errorf("without a project: %s", got)
 	}
@@ -120,7 +120,7 @@ func TestFolderBelowAProject(t *testing.T) {
 	if err != nil || !strings.Contains(text, filepath.ToSlash(project)+"/_bmad-output") {
 		t.Errorf("%v, %s", err, text)
 	}
-	// What everybody may write to is not asked.
+	// A folder that everybody may write to is not asked.
 	open := folder(t, "open")
 	install(t, "v6-files", open)
 	if err := os.Chmod(open, 0o777); err != nil {
@@ -164,7 +164,7 @@ func TestChangesAreSeen(t *testing.T) {
 	}
 }
 
-// encodedSize is what a text takes in an answer, as encoding/json writes it.
+// encodedSize returns the size of a text in an answer, as encoding/json writes it.
 func encodedSize(t *testing.T, text string) int {
 	t.Helper()
 	data, err := json.Marshal(text)
@@ -314,7 +314,7 @@ func TestStagesOfEveryLayout(t *testing.T) {
 		project := folder(t)
 		install(t, c.layout, project)
 		l := library.New(library.Options{Now: newClock().time})
-		text, err := l.Persona(project, string(c.stage), named(c.stage))
+		text, err := l.Persona(project, string(c.stage), stageAgents(c.stage))
 		if c.want[0] == "" {
 			if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), string(c.stage)) {
 				t.Errorf("%s, %s: %q, %v", c.layout, c.stage, text, err)
@@ -330,7 +330,7 @@ func TestStagesOfEveryLayout(t *testing.T) {
 			}
 		}
 	}
-	if _, err := library.New(library.Options{Now: newClock().time}).Persona(folder(t), "po", named(workflow.PO)); !fault.Is(err, fault.NotFound) {
+	if _, err := library.New(library.Options{Now: newClock().time}).Persona(folder(t), "po", stageAgents(workflow.PO)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("without an installation: %v", err)
 	}
 }
@@ -392,8 +392,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// named returns the agents of a stage of the default workflow.
-func named(id workflow.StageID) []string {
+// stageAgents returns the agents of a stage of the default workflow.
+func stageAgents(id workflow.StageID) []string {
 	st, _ := workflow.Default().Stage(id)
 	return st.Personas
 }

@@ -222,7 +222,7 @@ func (s *Snapshot) Searched() []SearchedSource {
 // Excerpt is a file, or a part of one.
 type Excerpt struct {
 	catalog.TextFile
-	// Next is the address of the rest; "" where there is none.
+	// Next is the address of the rest; "" if there is none.
 	Next string
 	// Open are the placeholders that are left in a resolved text.
 	Open []string
@@ -289,7 +289,7 @@ type ManifestPage struct {
 	Next string `json:"next,omitempty"`
 }
 
-// manifest is the list of a kind, from the item at offset on.
+// manifest returns the list of a kind, from the item at offset on.
 func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
@@ -314,7 +314,7 @@ func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	return jsonFile(manifests+name, out)
 }
 
-// config is the configuration in force, without its secrets.
+// config returns the configuration in force, without its secrets.
 func (s *Snapshot) config() (catalog.TextFile, error) {
 	views, err := resolve.Config(s.Catalog)
 	if err != nil {

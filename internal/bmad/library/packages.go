@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 )
 
-// packageScope begins the names of npm packages with agents: @bmad-method/agents and the like.
+// packageScope begins the names of npm packages with agents, for example @bmad-method/agents.
 const packageScope = "@bmad-"
 
 // maxPackages bounds the npm packages of a project that are searched.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPersonaOnce: an agent's answer has its persona at the top, with the customization merged, and
-// not again in the instructions. What follows them can still be read on from where they were cut.
+// not again in the instructions. The text behind them can still be read on from the cut.
 func TestPersonaOnce(t *testing.T) {
 	var lines strings.Builder
 	for n := range 2000 {

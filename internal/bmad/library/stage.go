@@ -88,7 +88,7 @@ func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 // their own bound, maxLine.
 const maxPersona = 1700
 
-// stageAgent returns the first of some agents that there is. Where several modules have one of that name, the
+// stageAgent returns the first of some agents that there is. If several modules have one of that name, the
 // method's own for software, bmm, goes first.
 func (s *Snapshot) stageAgent(names []string) (catalog.Item, bool) {
 	agents := s.Catalog.Items(catalog.Agent)

@@ -68,12 +68,12 @@ func TestOptionalLayers(t *testing.T) {
 		}
 	}
 	c := catalog.Open(source(files))
-	r := resolved(t, c, catalog.Agent, "bmad-agent-analyst")
+	r := resolveItem(t, c, catalog.Agent, "bmad-agent-analyst")
 	if r.Persona.Style != "Says why often." || len(r.Custom) != 0 || strings.Join(r.Open, " ") != "{user_name} {communication_language}" {
 		t.Errorf("style %q, custom %q, open %q", r.Persona.Style, r.Custom, r.Open)
 	}
 	delete(files, "_bmad/config.toml")
-	if r := resolved(t, catalog.Open(source(files)), catalog.Workflow, "bmad-prd"); len(r.Config) != 0 || !strings.Contains(words(r), "{planning_artifacts}") {
+	if r := resolveItem(t, catalog.Open(source(files)), catalog.Workflow, "bmad-prd"); len(r.Config) != 0 || !strings.Contains(words(r), "{planning_artifacts}") {
 		t.Errorf("without any: config %v, %s", r.Config, words(r))
 	}
 }
@@ -112,10 +112,10 @@ func TestBrokenInstallation(t *testing.T) {
 		}
 		readable(t, c, i.Full(), r)
 	}
-	if r := resolved(t, c, catalog.Agent, "analyst"); r.Persona.Name != "Mary" || len(r.Persona.Menu) != 0 {
+	if r := resolveItem(t, c, catalog.Agent, "analyst"); r.Persona.Name != "Mary" || len(r.Persona.Menu) != 0 {
 		t.Errorf("an agent that is no XML: %s", asJSON(t, r.Persona))
 	}
-	if r := resolved(t, c, catalog.Agent, "architect"); len(r.Persona.Menu) != 2 || more(r) != "bmad://_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow.md CP" {
+	if r := resolveItem(t, c, catalog.Agent, "architect"); len(r.Persona.Menu) != 2 || more(r) != "bmad://_bmad/bmm/workflows/2-plan-workflows/create-prd/workflow.md CP" {
 		t.Errorf("one whose menu leads out: %s, %s", asJSON(t, r.Persona), more(r))
 	}
 }

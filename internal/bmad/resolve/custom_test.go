@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// TestCustomizationInYAML: what a customization of the alphas to 6.2 says of the persona
-// replaces, the rest is added, but not what the installer has written into the file already.
+// TestCustomizationInYAML: the persona in a customization of the alphas to 6.2 replaces the item's,
+// the rest is added, but not the parts that the installer has written into the file already.
 func TestCustomizationInYAML(t *testing.T) {
 	const name = "_bmad/_config/agents/bmm-analyst.customize.yaml"
 	menu := []resolve.MenuItem{
@@ -63,7 +63,7 @@ func TestCustomizationInYAML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		files := with(layout(t, "v6-files"), map[string]string{name: tt.text})
-		r := resolved(t, catalog.Open(source(files)), catalog.Agent, "analyst")
+		r := resolveItem(t, catalog.Open(source(files)), catalog.Agent, "analyst")
 		want := plain
 		tt.change(&want)
 		if !reflect.DeepEqual(*r.Persona, want) {
@@ -75,17 +75,17 @@ func TestCustomizationInYAML(t *testing.T) {
 	}
 	files := layout(t, "v6-files")
 	delete(files, name)
-	if r := resolved(t, catalog.Open(source(files)), catalog.Agent, "analyst"); !reflect.DeepEqual(*r.Persona, plain) {
+	if r := resolveItem(t, catalog.Open(source(files)), catalog.Agent, "analyst"); !reflect.DeepEqual(*r.Persona, plain) {
 		t.Errorf("without a customization: %s", asJSON(t, r.Persona))
 	}
 }
 
 // TestCustomizationInTOML: three layers of a skill, four of the configuration; the project's
-// go for what other sources have too.
+// hold for the items of other sources too.
 func TestCustomizationInTOML(t *testing.T) {
 	tests := []struct {
 		name   string
-		layers map[string]string // what is laid over, by its ending
+		layers map[string]string // the texts laid over, by their endings
 		want   string            // facts, menu and style of the analyst
 		custom int
 	}{
@@ -123,7 +123,7 @@ func TestCustomizationInTOML(t *testing.T) {
 			"in the home":    {source(bare), {Name: "user", Dir: "/home/kim", FS: skills, Home: true}},
 			"in a checkout":  {source(bare), {Name: "git-x", Dir: "/var/x", FS: skills}},
 		} {
-			r := resolved(t, catalog.Open(sources...), catalog.Agent, "bmad-agent-analyst")
+			r := resolveItem(t, catalog.Open(sources...), catalog.Agent, "bmad-agent-analyst")
 			var menu []string
 			for _, m := range r.Persona.Menu {
 				if m.Description == "ours" || m.Description == "person" || m.Description == "team" {
@@ -142,7 +142,7 @@ func TestCustomizationInTOML(t *testing.T) {
 // TestRendered: a skill that has to be rendered is, as its own renderer does it.
 func TestRendered(t *testing.T) {
 	c := project(t, "v6-skills")
-	r := resolved(t, c, catalog.Workflow, "bmad-build")
+	r := resolveItem(t, c, catalog.Workflow, "bmad-build")
 	if len(r.Parts) != 1 || r.Parts[0].URI != "bmad://.claude/skills/bmad-build/workflow.md?view=resolved" {
 		t.Fatalf("texts: %+v", r.Parts)
 	}
@@ -265,7 +265,7 @@ func TestRenderedTooLarge(t *testing.T) {
 // being that of whenever they are used.
 func TestSettingsView(t *testing.T) {
 	c := project(t, "v6-skills")
-	r := resolved(t, c, catalog.Workflow, "bmad-prd")
+	r := resolveItem(t, c, catalog.Workflow, "bmad-prd")
 	if r.SettingsURI != "bmad://.claude/skills/bmad-prd/customize.toml?view=resolved" {
 		t.Fatalf("they are at %s", r.SettingsURI)
 	}
@@ -291,7 +291,7 @@ func TestSettingsView(t *testing.T) {
 	}
 }
 
-// TestValuesOfTheEntry: what the file that begins a workflow says of names goes for its other
+// TestValuesOfTheEntry: the values of names in the file that begins a workflow hold for its other
 // files too, whatever they are read as.
 func TestValuesOfTheEntry(t *testing.T) {
 	const dir = "bmad/bmm/workflows/2-plan-workflows/prd/"
@@ -301,7 +301,7 @@ func TestValuesOfTheEntry(t *testing.T) {
 		dir + "checklist.md":    "---\nplace: mine\n---\n{place} {step} {document_output_language}",
 	})
 	c := catalog.Open(source(files))
-	r := resolved(t, c, catalog.Workflow, "prd")
+	r := resolveItem(t, c, catalog.Workflow, "prd")
 	if got, want := r.Parts[1].Text, "---\nstep: one\n---\n"+shop+"/docs/x one "+shop+"/bmad/bmm/workflows/2-plan-workflows/prd"; got != want {
 		t.Errorf("with the item: %s, want %s", got, want)
 	}
@@ -315,26 +315,26 @@ func TestValuesOfTheEntry(t *testing.T) {
 	}
 }
 
-// TestMenuData: an item of a menu can name a file that goes with what it does.
+// TestMenuData: an item of a menu can name a file that goes with its action.
 func TestMenuData(t *testing.T) {
 	c := project(t, "v6-mixed")
-	r := resolved(t, c, catalog.Agent, "analyst")
+	r := resolveItem(t, c, catalog.Agent, "analyst")
 	if got := r.Persona.Menu[0]; got.Does != "skill:bmad-brainstorming" || got.Data != shop+"/_bmad/bmm/data/project-context-template.md" {
 		t.Errorf("the menu has %+v", got)
 	}
 	if got := more(r); got != "bmad://_bmad/bmm/data/project-context-template.md BP" {
 		t.Errorf("refers to %s", got)
 	}
-	if got := resolved(t, project(t, "v6-alpha"), catalog.Agent, "analyst").Persona.Menu[1]; got.Data != "" {
+	if got := resolveItem(t, project(t, "v6-alpha"), catalog.Agent, "analyst").Persona.Menu[1]; got.Data != "" {
 		t.Errorf("without: %+v", got)
 	}
 }
 
-// TestNoConfiguration: where there is none, the reader is told so.
+// TestNoConfiguration: if there is none, the reader is told so.
 func TestNoConfiguration(t *testing.T) {
 	for name, want := range map[string]bool{"next": true, "source-v6": true, "v6-skills": false, "v4": false} {
 		c := project(t, name)
-		notes := strings.Join(resolved(t, c, catalog.Agent, c.Items(catalog.Agent)[0].Name).Notes, " ")
+		notes := strings.Join(resolveItem(t, c, catalog.Agent, c.Items(catalog.Agent)[0].Name).Notes, " ")
 		if strings.Contains(notes, "No configuration of the method was found") != want {
 			t.Errorf("%s: notes %s", name, notes)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 )
 
-// addSkillParts reads the texts of a skill: SKILL.md and, where that only points to it or has to be
+// addSkillParts reads the texts of a skill: SKILL.md and, if that only points to it or has to be
 // rendered first, the workflow beside it.
 func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string]any) error {
 	i := r.i
@@ -54,7 +54,7 @@ func (r *resolver) addYAMLParts(out *Resolved, text string) error {
 	}
 	for _, key := range []string{"instructions", "template", "validation", "data", "brain_techniques"} {
 		r.own = r.base
-		named := r.nested(r.own[key], 0, false)
+		named := r.fillNested(r.own[key], 0, false)
 		if named == "" || named == "false" {
 			continue
 		}
@@ -138,7 +138,7 @@ func (r *resolver) enter(text string) error {
 	return r.configureFrom("config_source")
 }
 
-// takeFrontMatter reads the values of front matter, such as the path nextStep; name and description
+// takeFrontMatter reads the values of front matter, for example the path nextStep; name and description
 // describe the file and are not placeholders.
 func (r *resolver) takeFrontMatter(text string) error {
 	front, _, _ := format.FrontMatter(text)
@@ -153,7 +153,7 @@ func (r *resolver) takeFrontMatter(text string) error {
 // configureFrom reads the configuration that one of a file's own values names, possibly of another
 // module.
 func (r *resolver) configureFrom(key string) error {
-	f, name, ok := r.inSource(r.nested(r.own[key], 0, false))
+	f, name, ok := r.inSource(r.fillNested(r.own[key], 0, false))
 	if !ok || r.own[key] == "" {
 		return nil
 	}
@@ -168,7 +168,7 @@ func (r *resolver) configureFrom(key string) error {
 // fillDate sets the date in a file that asks the system for it.
 func (r *resolver) fillDate() {
 	if strings.HasPrefix(r.own["date"], "system-generated") {
-		r.own["date"], _ = r.named("current_date")
+		r.own["date"], _ = r.lookUpName("current_date")
 	}
 }
 
@@ -177,7 +177,7 @@ func (r *resolver) addSettings(out *Resolved, text string) {
 	i := r.i
 	for _, key := range keys {
 		if v, ok := r.configValue(key); ok {
-			out.Config = append(out.Config, Setting{key, r.nested(v, 1, false)})
+			out.Config = append(out.Config, Setting{key, r.fillNested(v, 1, false)})
 		}
 	}
 	for _, table := range []string{"agent", "workflow"} {

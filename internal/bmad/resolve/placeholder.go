@@ -30,9 +30,9 @@ var hole = pattern.New(`\{config_source\}:([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)|
 
 // fill returns a text with its placeholders filled in. Unknown ones stay and are recorded. Double
 // braces belong to a template, a $ before a brace to a program: both stay and are not recorded.
-func (r *resolver) fill(text string) string { return r.nested(text, 0, true) }
+func (r *resolver) fill(text string) string { return r.fillNested(text, 0, true) }
 
-func (r *resolver) nested(text string, depth int, note bool) string {
+func (r *resolver) fillNested(text string, depth int, note bool) string {
 	var b strings.Builder
 	last := 0
 	for _, m := range hole.FindAllStringSubmatchIndex(text, -1) {
@@ -69,7 +69,7 @@ func (r *resolver) nested(text string, depth int, note bool) string {
 			b.WriteString(value)
 		case depth < maxNesting:
 			r.within = append(r.within, placeholder)
-			b.WriteString(r.nested(value, depth+1, note))
+			b.WriteString(r.fillNested(value, depth+1, note))
 			r.within = r.within[:len(r.within)-1]
 		default:
 			b.WriteString(value)
@@ -120,11 +120,11 @@ func (r *resolver) value(name, after string) (value string, used int, ok bool) {
 	if name == "project-root" || name == "project_root" {
 		return r.root(after)
 	}
-	value, ok = r.named(name)
+	value, ok = r.lookUpName(name)
 	return value, 0, ok
 }
 
-func (r *resolver) named(name string) (string, bool) {
+func (r *resolver) lookUpName(name string) (string, bool) {
 	switch name {
 	case "directory_name":
 		return path.Base(filepath.ToSlash(r.target.Project)), r.target.Project != ""
@@ -150,7 +150,7 @@ func (r *resolver) named(name string) (string, bool) {
 		if !known || isSecret(name) {
 			return "", false
 		}
-		return r.keepingDate(func() string { return r.nested(r.inline(name, v), 1, true) }), true
+		return r.keepingDate(func() string { return r.fillNested(r.inline(name, v), 1, true) }), true
 	}
 	return r.configValue(name)
 }
@@ -160,8 +160,8 @@ func inTable(name string) bool {
 	return strings.HasPrefix(name, "agent.") || strings.HasPrefix(name, "workflow.")
 }
 
-// inline returns a setting as it reads within a sentence. Tables are named where they are
-// shown with the item, and written out where not.
+// inline returns a setting as it reads within a sentence. Tables are named if they are
+// shown with the item, and written out if not.
 func (r *resolver) inline(name string, v any) string {
 	if s, ok := format.PlainText(v); ok {
 		return cmp.Or(maskText(s), "(not set: skip this)")
@@ -203,16 +203,16 @@ func (r *resolver) configValue(key string) (string, bool) {
 	for _, p := range r.proposals {
 		if v, ok := p[key]; ok && !isSecret(key) {
 			r.usedProposals = format.AppendNew(r.usedProposals, key)
-			return r.composed("{"+key+"}", v), true
+			return r.compose("{"+key+"}", v), true
 		}
 	}
 	return "", false
 }
 
-// composed fills in the placeholders of a proposed value. If it begins with another setting
+// compose fills in the placeholders of a proposed value. If it begins with another setting
 // that is itself a path below the project, the project's folder is written once, as installers
 // do.
-func (r *resolver) composed(placeholder, value string) string {
+func (r *resolver) compose(placeholder, value string) string {
 	if r.filled += len(value); r.filled > maxFilled || len(r.within) >= maxNesting {
 		return value
 	}
@@ -220,7 +220,7 @@ func (r *resolver) composed(placeholder, value string) string {
 	defer func() { r.within = r.within[:len(r.within)-1] }()
 	const root = "{project-root}/"
 	rest, ok := strings.CutPrefix(value, root)
-	if rest = r.nested(rest, 1, true); !ok || path.IsAbs(rest) || filepath.IsAbs(rest) || strings.HasPrefix(rest, root) {
+	if rest = r.fillNested(rest, 1, true); !ok || path.IsAbs(rest) || filepath.IsAbs(rest) || strings.HasPrefix(rest, root) {
 		return rest
 	}
 	return root + rest

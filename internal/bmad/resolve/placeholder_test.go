@@ -13,9 +13,9 @@ import (
 // probe is a skill of the fixture of 6.12 whose text is a test's.
 const probe = ".claude/skills/bmad-probe"
 
-// probed resolves a text as that of a workflow in a project of 6.12. Its front matter is that
+// resolveProbe resolves a text as that of a workflow in a project of 6.12. Its front matter is that
 // of a workflow.md: the front matter of SKILL.md is its host's, and names nothing else.
-func probed(t *testing.T, front, text string, ctx resolve.Target) (string, []string) {
+func resolveProbe(t *testing.T, front, text string, ctx resolve.Target) (string, []string) {
 	t.Helper()
 	all := with(layout(t, "v6-skills"), map[string]string{
 		probe + "/SKILL.md":    "---\nname: bmad-probe\ndescription: x\n---\nFollow workflow.md.",
@@ -81,7 +81,7 @@ func TestPlaceholders(t *testing.T) {
 		{"what else front matter says is one", "{outputFile}", shop + "/_bmad-output/planning-artifacts/x.md", ""},
 	}
 	for _, tt := range tests {
-		got, open := probed(t, "description: x\noutputFile: '{planning_artifacts}/x.md'\n", tt.text, at)
+		got, open := resolveProbe(t, "description: x\noutputFile: '{planning_artifacts}/x.md'\n", tt.text, at)
 		if got != tt.want || strings.Join(open, " ") != tt.open {
 			t.Errorf("%s: %s\n got %s, open %q\nwant %s, open %q", tt.name, tt.text, got, open, tt.want, tt.open)
 		}
@@ -91,9 +91,9 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestPlaceholdersOfNothing: without a project or a date, what stands for them stays.
+// TestPlaceholdersOfNothing: without a project or a date, their placeholders stay.
 func TestPlaceholdersOfNothing(t *testing.T) {
-	got, open := probed(t, "", "{project-root}/x {date} {planning_artifacts} {user_name}", resolve.Target{})
+	got, open := resolveProbe(t, "", "{project-root}/x {date} {planning_artifacts} {user_name}", resolve.Target{})
 	if want := "{project-root}/x {date} {project-root}/_bmad-output/planning-artifacts Kim"; got != want || strings.Join(open, " ") != "{project-root} {date}" {
 		t.Errorf("%q, open %q, want %q", got, open, want)
 	}
@@ -119,7 +119,7 @@ func TestLoops(t *testing.T) {
 		{"the configuration's value of the same name", "user_name: '{config_source}:user_name'\n", "{user_name}", "Kim"},
 	}
 	for _, tt := range tests {
-		if got, _ := probed(t, tt.front, tt.text, at); got != tt.want {
+		if got, _ := resolveProbe(t, tt.front, tt.text, at); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -127,14 +127,14 @@ func TestLoops(t *testing.T) {
 		"many of many":      "a: '" + hundred("b") + "'\nb: '" + hundred("c") + "'\nc: '" + hundred("d") + "'\nd: '" + hundred("e") + "'\ne: '" + hundred("f") + "'\nf: " + strings.Repeat("x", 500) + "\n",
 		"through a setting": "a: '" + strings.Repeat("{workflow.nested}{b}", 50) + "'\nb: '" + hundred("a") + hundred("workflow.nested") + "'\n",
 	} {
-		if got, _ := probed(t, front, hundred("a"), at); len(got) > 4*catalog.MaxFile {
+		if got, _ := resolveProbe(t, front, hundred("a"), at); len(got) > 4*catalog.MaxFile {
 			t.Errorf("%s: a text of %d bytes", name, len(got))
 		}
 	}
 }
 
 // TestPlaceholdersOfSources: {project-root} is the caller's project, but before a file of the
-// installation it is where that file is; the project's own settings go for all sources.
+// installation it is the folder of that file; the project's own settings go for all sources.
 func TestPlaceholdersOfSources(t *testing.T) {
 	text := "---\nname: probe\ndescription: x\n---\n" +
 		"{project-root} {project-root}/docs/x.md `{project-root}/_bmad/bmm/config.yaml` {project-root}/_bmad/_memory/none.md {installed_path} {bmad_folder} {user_name} {output_folder} {project-root}/../x"
@@ -174,15 +174,15 @@ func TestPlaceholdersOfSources(t *testing.T) {
 
 // TestPlaceholdersOfVersion4: its sources say {root}, its installed files the folder itself.
 func TestPlaceholdersOfVersion4(t *testing.T) {
-	r := resolved(t, project(t, "source-v4"), catalog.Task, "create-next-story")
+	r := resolveItem(t, project(t, "source-v4"), catalog.Task, "create-next-story")
 	if got := words(r); !strings.Contains(got, "Load `bmad-core/core-config.yaml`, then `bmad-core/templates/story-tmpl.yaml`.") || len(r.Open) != 0 {
 		t.Errorf("%s, open %q", got, r.Open)
 	}
-	r = resolved(t, project(t, "v4"), catalog.Task, "create-next-story")
+	r = resolveItem(t, project(t, "v4"), catalog.Task, "create-next-story")
 	if got := words(r); !strings.Contains(got, "`docs/stories/{epic}.{story}.story.md`") || strings.Join(r.Open, " ") != "{epic} {story}" {
 		t.Errorf("%s, open %q", got, r.Open)
 	}
-	if got := words(resolved(t, project(t, "v6-files"), catalog.Task, "help")); !strings.Contains(got, "`"+shop+"/_bmad/_config/bmad-help.csv`") {
+	if got := words(resolveItem(t, project(t, "v6-files"), catalog.Task, "help")); !strings.Contains(got, "`"+shop+"/_bmad/_config/bmad-help.csv`") {
 		t.Errorf("a task of version 6: %s", got)
 	}
 }

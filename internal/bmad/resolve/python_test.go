@@ -33,7 +33,7 @@ func realInstall(t *testing.T, version string) string {
 	return dir
 }
 
-// python runs a program that has the method's own merging at hand, and returns what it writes.
+// python runs a program that has the method's own merging at hand, and returns its output.
 func python(t *testing.T, install, program string, input []byte, args ...string) []byte {
 	t.Helper()
 	c := exec.Command("python3", append([]string{"-B", "-c", program, filepath.Join(install, "_bmad", "scripts")}, args...)...)
@@ -46,7 +46,7 @@ func python(t *testing.T, install, program string, input []byte, args ...string)
 	return out.Bytes()
 }
 
-// outcome is what merging has come to: a value or an error.
+// outcome is the result of merging: a value or an error.
 type outcome struct {
 	Value any  `json:"value"`
 	Fails bool `json:"fails"`
@@ -299,8 +299,8 @@ func TestRenderAsTheMethodDoes(t *testing.T) {
 				t.Errorf("%s: %s: %v", id, name, err)
 				continue
 			}
-			// Where their text names a file of the rendered folder, ours has its address, or its
-			// path where rendering changes nothing in it.
+			// If their text names a file of the rendered folder, ours has its address, or its
+			// path if rendering changes nothing in it.
 			expected := strings.ReplaceAll(text, want[id].At+"/", "FILE/")
 			expected = strings.ReplaceAll(expected, want[id].At, filepath.Join(dir, item.Dir))
 			ours := strings.ReplaceAll(string(got.Data), "bmad://"+item.Dir+"/", "FILE/")

@@ -32,7 +32,7 @@ func isTemplate(i *catalog.Item, text string) bool {
 // rendering fills in (render_skill.py of 6.12).
 var snapshot = pattern.New(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{config\.([A-Za-z0-9_.-]+)\}\}|\{\{\.([A-Za-z0-9_]+)\}\}|\{workflow\.([A-Za-z0-9_.-]+)\}`)
 
-// render fills in the text of a rendered skill, and only what its renderer does: the four
+// render fills in the text of a rendered skill, as far as its renderer does: the four
 // kinds that snapshot finds. Values are not searched again. Unknown tokens stay and
 // are recorded.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
@@ -65,7 +65,7 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 }
 
 // token returns the value of a token of a rendered skill. A setting that would stop its renderer is
-// an error: without it the skill would act by other settings than the person's.
+// an error: if it were left out, the skill would act by other settings than the person's.
 func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool, error) {
 	part := func(n int) string {
 		if m[2*n] < 0 {
@@ -175,7 +175,7 @@ func bullets(list []any) (text string, wrong lang.Text) {
 // skillFile finds the files of its skill that a setting names.
 var skillFile = pattern.New(`\{skill-root\}(?:/([A-Za-z0-9_./-]+[A-Za-z0-9_-]))?`)
 
-// bind replaces the skill's files that a setting names by their rendered form, where that differs.
+// bind replaces the skill's files that a setting names by their rendered form, if that differs.
 func (r *resolver) bind(text string) string {
 	here, _ := r.i.Origin.SystemPath(r.i.Dir)
 	return skillFile.ReplaceAllStringFunc(text, func(named string) string {

@@ -33,13 +33,13 @@ func TestResolvedGolden(t *testing.T) {
 		{"source-module", catalog.Agent, "baker"}, {"source-module", catalog.Agent, "bakery-agent-miller"}, {"source-module", catalog.Workflow, "plan"},
 	} {
 		t.Run(tt.layout+"/"+tt.name, func(t *testing.T) {
-			golden.Check(t, filepath.Join("testdata", "golden", tt.layout, tt.name+".txt"), shown(t, resolved(t, project(t, tt.layout), tt.kind, tt.name)))
+			golden.Check(t, filepath.Join("testdata", "golden", tt.layout, tt.name+".txt"), describe(t, resolveItem(t, project(t, tt.layout), tt.kind, tt.name)))
 		})
 	}
 }
 
-// TestEveryItem: each item of each layout is resolved: its entry file is first, what it refers
-// to is there and can be read, and no placeholder of what is known is left.
+// TestEveryItem: each item of each layout is resolved: its entry file is first, its references
+// exist and can be read, and no placeholder with a known value is left.
 func TestEveryItem(t *testing.T) {
 	for _, name := range layouts {
 		if name == "broken" { // TestBrokenLayers has it
@@ -64,7 +64,7 @@ func TestEveryItem(t *testing.T) {
 			if (i.Kind == catalog.Agent) != (r.Persona != nil) {
 				t.Errorf("%s: %s %s has the persona %v", name, i.Kind, i.Full(), r.Persona)
 			}
-			text := shown(t, r)
+			text := describe(t, r)
 			for _, left := range []string{"{project-root}", "{installed_path}", "{skill-root}", "{bmad_folder}", "{{.", "[[bmad-snapshot", "{workflow.review_layers}"} {
 				if strings.Contains(text, left) {
 					t.Errorf("%s: %s still has %s", name, i.Full(), left)
@@ -98,7 +98,7 @@ func readable(t *testing.T, c *catalog.Catalog, what string, r *resolve.Resolved
 	}
 }
 
-// TestPersonas: who agents are, with and without what the project says of them.
+// TestPersonas: the personas of agents, with and without the project's customization.
 func TestPersonas(t *testing.T) {
 	type persona = resolve.Persona
 	tests := []struct {
@@ -137,7 +137,7 @@ func TestPersonas(t *testing.T) {
 			Menu: []resolve.MenuItem{{Code: "DS", Description: "Build a story", Does: "bmad-dev-story"}}}, nil},
 	}
 	for _, tt := range tests {
-		r := resolved(t, project(t, tt.layout), catalog.Agent, tt.name)
+		r := resolveItem(t, project(t, tt.layout), catalog.Agent, tt.name)
 		if !reflect.DeepEqual(*r.Persona, tt.want) || !slices.Equal(r.Custom, tt.custom) {
 			t.Errorf("%s: %s\n got %s%q\nwant %s%q", tt.layout, tt.name, asJSON(t, r.Persona), r.Custom, asJSON(t, tt.want), tt.custom)
 		}
@@ -164,13 +164,13 @@ func TestPrinciples(t *testing.T) {
 	}
 	for _, tt := range tests {
 		c := catalog.Open(source(with(layout(t, tt.layout), map[string]string{tt.file: tt.text})))
-		if got := strings.Join(resolved(t, c, catalog.Agent, "x").Persona.Principles, "|"); got != tt.want {
+		if got := strings.Join(resolveItem(t, c, catalog.Agent, "x").Persona.Principles, "|"); got != tt.want {
 			t.Errorf("%s\n got %s\nwant %s", tt.text, got, tt.want)
 		}
 	}
 }
 
-// TestMenuOfNothing: what a menu names and nobody has is said; words and prompts name nothing.
+// TestMenuOfNothing: an item of a menu that nobody has is reported; words and prompts name nothing.
 func TestMenuOfNothing(t *testing.T) {
 	toml := "[agent]\nname = 'X'\n"
 	for code, does := range map[string]string{
@@ -179,13 +179,13 @@ func TestMenuOfNothing(t *testing.T) {
 		toml += "[[agent.menu]]\ncode = '" + code + "'\ndescription = 'd'\n" + does + "\n"
 	}
 	c := catalog.Open(source(with(layout(t, "v6-skills"), map[string]string{".claude/skills/bmad-x/SKILL.md": "---\nname: bmad-x\n---\n", ".claude/skills/bmad-x/customize.toml": toml})))
-	notes := strings.Join(resolved(t, c, catalog.Agent, "bmad-x").Notes, " ")
+	notes := strings.Join(resolveItem(t, c, catalog.Agent, "bmad-x").Notes, " ")
 	_, missing, _ := strings.Cut(notes, "not installed: ")
 	codes := strings.Split(strings.TrimSuffix(missing, ". Say so when the person picks one."), ", ")
 	if slices.Sort(codes); !slices.Equal(codes, []string{"A1", "A4", "A6"}) {
 		t.Errorf("%q: %s", codes, notes)
 	}
-	if notes := strings.Join(resolved(t, c, catalog.Agent, "analyst").Notes, " "); strings.Contains(notes, "not installed") {
+	if notes := strings.Join(resolveItem(t, c, catalog.Agent, "analyst").Notes, " "); strings.Contains(notes, "not installed") {
 		t.Errorf("the analyst: %s", notes)
 	}
 }
@@ -203,7 +203,7 @@ func TestClassicCommands(t *testing.T) {
 	for _, tt := range tests {
 		files := with(layout(t, "v4"), map[string]string{".bmad-core/agents/x.md": "# x\n\n```yaml\nagent:\n  name: X\n  id: x\npersona:\n  role: R\ncommands: " + tt.commands + "\n```\n"})
 		var got []string
-		for _, m := range resolved(t, catalog.Open(source(files)), catalog.Agent, "x").Persona.Menu {
+		for _, m := range resolveItem(t, catalog.Open(source(files)), catalog.Agent, "x").Persona.Menu {
 			got = append(got, m.Code+"="+m.Description)
 		}
 		if strings.Join(got, "; ") != tt.want {
@@ -213,7 +213,7 @@ func TestClassicCommands(t *testing.T) {
 }
 
 // TestDependencies: an agent of version 4 names files of its own folder, and a pack's those of
-// the core; what is not there is left out.
+// the core; missing files are left out.
 func TestDependencies(t *testing.T) {
 	const core = "bmad://.bmad-core/core-config.yaml the project's configuration: read this first"
 	tests := []struct{ agent, more string }{
@@ -222,17 +222,17 @@ func TestDependencies(t *testing.T) {
 		{"release-steward", core + "\nbmad://.bmad-core/tasks/create-doc.md tasks\nbmad://.bmad-core/data/technical-preferences.md data"}, // it leaves out the endings
 	}
 	for _, tt := range tests {
-		if got := more(resolved(t, project(t, "v4"), catalog.Agent, tt.agent)); got != tt.more {
+		if got := more(resolveItem(t, project(t, "v4"), catalog.Agent, tt.agent)); got != tt.more {
 			t.Errorf("%s:\n got %s\nwant %s", tt.agent, got, tt.more)
 		}
 	}
 	pack := layout(t, "v4")
 	delete(pack, ".bmad-creative-writing/tasks/create-doc.md")
-	if got := more(resolved(t, catalog.Open(source(pack)), catalog.Agent, "plot-architect")); !strings.HasPrefix(got, "bmad://.bmad-core/tasks/create-doc.md tasks\n") {
+	if got := more(resolveItem(t, catalog.Open(source(pack)), catalog.Agent, "plot-architect")); !strings.HasPrefix(got, "bmad://.bmad-core/tasks/create-doc.md tasks\n") {
 		t.Errorf("without its own task: %s", got)
 	}
 	climbing := with(pack, map[string]string{".bmad-core/agents/climber.md": "```yaml\nagent:\n  name: X\npersona:\n  role: y\ndependencies:\n  data:\n    - ../../docs/prd.md\n    - ../../../etc/passwd\n    - /etc/passwd\n```\n"})
-	if got := more(resolved(t, catalog.Open(source(climbing)), catalog.Agent, "climber")); got != core {
+	if got := more(resolveItem(t, catalog.Open(source(climbing)), catalog.Agent, "climber")); got != core {
 		t.Errorf("dependencies out of the folder: %s", got)
 	}
 }
@@ -240,7 +240,7 @@ func TestDependencies(t *testing.T) {
 // TestWorkflowInYAML: the description is filled in by its own values and the configuration that
 // it names, its instructions stand with it, the rest is referred to.
 func TestWorkflowInYAML(t *testing.T) {
-	r := resolved(t, project(t, "v6-alpha"), catalog.Workflow, "brainstorming")
+	r := resolveItem(t, project(t, "v6-alpha"), catalog.Workflow, "brainstorming")
 	if len(r.Parts) != 2 || !strings.HasSuffix(r.Parts[1].URI, "/brainstorming/instructions.md") || !strings.Contains(r.Parts[1].Text, "Ask Ada what it is about") {
 		t.Errorf("texts: %+v", r.Parts)
 	}
@@ -259,7 +259,7 @@ func TestWorkflowInYAML(t *testing.T) {
 	dir := "bmad/bmm/workflows/2-plan-workflows/prd/"
 	delete(files, dir+"template.md")
 	delete(files, dir+"instructions.md")
-	r = resolved(t, catalog.Open(source(files)), catalog.Workflow, "prd")
+	r = resolveItem(t, catalog.Open(source(files)), catalog.Workflow, "prd")
 	if got := strings.Join(r.Notes, " "); len(r.Parts) != 1 || !strings.Contains(got, "Its instructions file "+shop+"/"+dir+"instructions.md is not there.") || !strings.Contains(got, "Its template file") {
 		t.Errorf("without its files: %d texts, notes %s", len(r.Parts), got)
 	}
@@ -268,18 +268,18 @@ func TestWorkflowInYAML(t *testing.T) {
 	other := with(layout(t, "v6-alpha"), map[string]string{
 		"bmad/bmb/workflows/create-workflow/workflow.yaml": "name: create-workflow\nconfig_source: '{project-root}/bmad/bmm/config.yaml'\nlanguage: '{config_source}:document_output_language'\n",
 	})
-	if got := words(resolved(t, catalog.Open(source(other)), catalog.Workflow, "create-workflow")); !strings.Contains(got, "language: 'German'") {
+	if got := words(resolveItem(t, catalog.Open(source(other)), catalog.Workflow, "create-workflow")); !strings.Contains(got, "language: 'German'") {
 		t.Errorf("by another module's configuration: %s", got)
 	}
 
 	broken := with(layout(t, "v6-alpha"), map[string]string{dir + "workflow.yaml": "name: prd\n\tinstructions: [\n"})
-	r = resolved(t, catalog.Open(source(broken)), catalog.Workflow, "prd")
+	r = resolveItem(t, catalog.Open(source(broken)), catalog.Workflow, "prd")
 	if got := strings.Join(r.Notes, " "); !strings.Contains(got, "not valid YAML") || !strings.Contains(got, "line 2") || words(r) != "name: prd\n\tinstructions: [\n" {
 		t.Errorf("a description that is no YAML: %s, %s", got, words(r))
 	}
 }
 
-// TestOnDisk: the same from a real disk, where paths are longer and links are followed.
+// TestOnDisk: the same from a real disk, whose paths are longer and whose links are followed.
 func TestOnDisk(t *testing.T) {
 	s := onDisk(t, layout(t, "v6-alpha", "v6-skills"))
 	c := catalog.Open(s)

@@ -26,7 +26,7 @@ type Resolved struct {
 	More []Reference
 	// Open are the unknown placeholders.
 	Open []string
-	// Notes are for the reader, such as which steps were done already.
+	// Notes are for the reader, for example about steps that were done already.
 	Notes []string
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Target is the project and time that an item is resolved for.
 type Target struct {
-	// Project is the absolute path of the caller's project; "" leaves it open.
+	// Project is the absolute path of the caller's project; if "", it is left open.
 	Project string
 	// Now is the time; its date is the value of {date}.
 	Now time.Time
@@ -30,7 +30,7 @@ type resolver struct {
 	// base are the values of the entry file, own the same with those of the file that is being
 	// filled in.
 	base, own map[string]string
-	// shown is true where the item's settings are shown with its text.
+	// shown is true if the item's settings are shown with its text.
 	shown bool
 	// keepDate leaves {date} as it is; kept records that one was left.
 	keepDate, kept bool

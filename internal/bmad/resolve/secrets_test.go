@@ -43,8 +43,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestLayers: of the four layers of the configuration each goes over those before it, in what
-// is filled in and in what is listed of agents.
+// TestLayers: of the four layers of the configuration each goes over those before it, in the
+// texts and in the lists of agents.
 func TestLayers(t *testing.T) {
 	files := layout(t, "v6-skills")
 	layers := []string{"_bmad/config.toml", "_bmad/config.user.toml", "_bmad/custom/config.toml", "_bmad/custom/config.user.toml"}
@@ -56,7 +56,7 @@ func TestLayers(t *testing.T) {
 		value := string(rune('A' + n))
 		files = with(files, map[string]string{name: "[core]\nown_value = \"" + value + "\"\n[agents.bmad-tea]\nname = \"" + value + "\"\n"})
 		c := catalog.Open(source(files))
-		if got := words(resolved(t, c, catalog.Task, "bmad-help")); !strings.HasSuffix(got, value+"\n") {
+		if got := words(resolveItem(t, c, catalog.Task, "bmad-help")); !strings.HasSuffix(got, value+"\n") {
 			t.Errorf("with %s: %q, want %s", name, got, value)
 		}
 		if got := find(t, c, catalog.Agent, "bmad-tea").DisplayName; got != value {
@@ -109,11 +109,11 @@ keyboard = "shown"
 			t.Errorf("%s: %v", i.Full(), err)
 			continue
 		}
-		if text := shown(t, r); strings.Contains(text, value) {
+		if text := describe(t, r); strings.Contains(text, value) {
 			t.Errorf("%s shows a secret:\n%s", i.Full(), text)
 		}
 	}
-	r := resolved(t, c, catalog.Agent, "bmad-agent-dev")
+	r := resolveItem(t, c, catalog.Agent, "bmad-agent-dev")
 	if settings := asJSON(t, r.Settings); strings.Count(settings, resolve.Masked) != 3 || !strings.Contains(settings, `"shown": "shown"`) {
 		t.Errorf("settings: %s", settings)
 	}
@@ -132,7 +132,7 @@ keyboard = "shown"
 	}
 }
 
-// TestSecretValues: what no value shows, whatever its key, in the configuration and in texts.
+// TestSecretValues: no value shows a secret, whatever its key, in the configuration and in texts.
 func TestSecretValues(t *testing.T) {
 	tests := []struct{ config, want string }{
 		{"x: postgres://u:pw-1@host/db", "postgres://********@host/db"},
@@ -155,7 +155,7 @@ func TestSecretValues(t *testing.T) {
 			"_bmad/own/config.yaml": "a: b\n", "_bmad/core/config.yaml": tt.config + "\nlist:\n  - {name: API_KEY, value: hidden-1}\n", "_bmad/_config/manifest.yaml": "installation: {version: 6.12.0}\n",
 			".claude/skills/bmad-help/SKILL.md": "---\nname: bmad-help\n---\n[{" + key + "}]\n",
 		})))
-		if got := words(resolved(t, c, catalog.Task, "bmad-help")); !strings.Contains(got, "["+tt.want+"]") {
+		if got := words(resolveItem(t, c, catalog.Task, "bmad-help")); !strings.Contains(got, "["+tt.want+"]") {
 			t.Errorf("%s: in a text %s, want %s", tt.config, got, tt.want)
 		}
 		views, err := resolve.Config(c)

@@ -27,7 +27,7 @@ type settings struct {
 }
 
 // readSettings reads the configuration of an installation for some modules. An unreadable layer is
-// an error: without it the item would act by other settings than the person's.
+// an error: if it were left out, the item would act by other settings than the person's.
 func readSettings(in *catalog.Installation, modules ...string) (settings, error) {
 	s := settings{central: map[string]any{}, modules: map[string]map[string]any{}}
 	if in.Layout == catalog.LayoutSkills {
@@ -86,7 +86,7 @@ func settingsText(f *catalog.Origin, name string) (string, error) {
 	return format.Normalize(file.Data), err
 }
 
-// readLayer reads a layer of settings; there is false where there is no such file.
+// readLayer reads a layer of settings; there is false if there is no such file.
 func readLayer(f *catalog.Origin, name string) (values map[string]any, there bool, err error) {
 	text, err := settingsText(f, name)
 	if err != nil || text == "" {
@@ -205,7 +205,7 @@ var (
 )
 
 // secretPart finds secrets in any value, whatever its key: the login of an address, the text after
-// Bearer unless it is a word, and a value assigned to the name of a secret.
+// Bearer if it is not a word, and a value assigned to the name of a secret.
 var secretPart = pattern.New(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.

@@ -59,7 +59,7 @@ func Text(c *catalog.Catalog, ref catalog.Ref, t Target) (catalog.TextFile, []st
 	return file, r.open, err
 }
 
-// itemOf returns the item that a file lies with; a bare one where there is none.
+// itemOf returns the item that a file lies with; a bare one if there is none.
 func itemOf(f *catalog.Origin, name string) *catalog.Item {
 	var best *catalog.Item
 	for _, i := range f.Items {

@@ -32,7 +32,7 @@ type Remote struct {
 type Repositories struct {
 	Settings config.Source
 	State    trust.UserState
-	// Cache keeps the copies; nil where there is no folder for it.
+	// Cache keeps the copies; nil if there is no folder for it.
 	Cache *gitsource.Cache
 	// Open opens a project's folder, Now is the clock.
 	Open func(name string) (*durable.Dir, error)
@@ -86,7 +86,7 @@ func (r Repositories) Of(project string) (out []Remote, problems []lang.Text) {
 }
 
 // Names returns the names of repositories in addresses and lists, in their order: each that of
-// its last folder, with a number where an earlier one has it.
+// its last folder, with a number if an earlier one has it.
 func Names(remotes []Remote) []string {
 	var out []string
 	for _, r := range remotes {
@@ -197,9 +197,9 @@ func (r Repositories) FetchMissing(ctx context.Context, project string, report f
 // Added is a repository that was added, with the copy of it.
 type Added struct {
 	Copy gitsource.Copy
-	// New is false where it was added before.
+	// New is false if it was added before.
 	New bool
-	// Stale is the error of fetching it where an earlier copy stays.
+	// Stale is the error of fetching it if an earlier copy stays.
 	Stale error
 	// Agents, Workflows and Tasks count its items.
 	Agents, Workflows, Tasks int
@@ -241,8 +241,8 @@ func (r Repositories) Select(project string, named ...string) ([]Remote, error) 
 	return remotes, nil
 }
 
-// Remove takes a repository that the person has added off their list, with its copy unless
-// another address shares that.
+// Remove takes a repository that the person has added off their list, with its copy if no
+// other address shares that.
 func (r Repositories) Remove(ctx context.Context, project, named string) (gitsource.Spec, error) {
 	spec, err := r.Find(project, named)
 	if err != nil {

@@ -20,10 +20,10 @@ type Draft struct {
 	Tags []string
 	// By names who asks for it.
 	By string
-	// Session and Finding say what a note of a run is about.
+	// Session and Finding name the subject of a note of a run.
 	Session, Finding string
 	ExpiresAt        time.Time
-	// CreatedAt is when it was first noted elsewhere; zero for now.
+	// CreatedAt is the time of its first version elsewhere; if zero, now.
 	CreatedAt time.Time
 }
 
@@ -99,7 +99,7 @@ func CleanText(text string) (string, error) {
 	return text, nil
 }
 
-// cleanTags returns tags, each once; nil for nil.
+// cleanTags returns tags, each once; nil if tags is nil.
 func cleanTags(tags []string) ([]string, error) {
 	if tags == nil {
 		return nil, nil

@@ -46,13 +46,13 @@ func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
 }
 
 // replace puts other lines in the place of some; an empty one removes its line. All other bytes
-// stay. first is the part that is written before the others; nil for any.
+// stay. first is the part that is written before the others; nil if the order does not matter.
 func (s *Set) replace(changes map[*line][]byte, first *part) {
 	touched := map[*part]bool{}
 	for l := range changes {
 		touched[l.part] = true
 	}
-	parts := s.ordered()
+	parts := s.sortedParts()
 	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(side(b == first), side(a == first)) })
 	for _, p := range parts {
 		if !touched[p] {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Entry is what all lines of one key mean together.
+// Entry is the meaning of all lines of one key together.
 type Entry struct {
 	lines []*line
 	// note is the latest line with a text, tomb the latest that deletes it; either may be nil.
@@ -15,10 +15,10 @@ type Entry struct {
 	hidden []*line
 }
 
-// Key returns what identifies the note.
+// Key returns the key of the note.
 func (e *Entry) Key() Key { return e.top().key }
 
-// Deleted reports whether a deletion is what counts.
+// Deleted reports whether a deletion counts.
 func (e *Entry) Deleted() bool { return e.tomb != nil && (e.note == nil || later(e.tomb, e.note) > 0) }
 
 // Note returns the note, or nil if there is none or it was deleted.
@@ -40,7 +40,7 @@ func (e *Entry) Last() *Note {
 // Place returns the file of the note, by its name in the folder, and the number of its line.
 func (e *Entry) Place() (file string, number int) { return e.top().part.name, e.top().number }
 
-// top is the line of the note, or the one that deletes it if its text is gone.
+// top returns the line of the note, or the one that deletes it if its text is gone.
 func (e *Entry) top() *line {
 	if e.note == nil {
 		return e.tomb
@@ -77,7 +77,7 @@ func (e *Entry) fold() {
 	}
 }
 
-// after is now, or later than every line of the entry: a clock that runs behind must not make a
+// after returns now, or later than every line of the entry: a clock that runs behind must not make a
 // new line the older one.
 func (e *Entry) after(now time.Time) Time {
 	stamp := At(now)
@@ -101,7 +101,7 @@ func later(a, b *line) int {
 	return bytes.Compare(a.raw, b.raw)
 }
 
-// side orders what is true after what is not.
+// side orders true after false.
 func side(is bool) int {
 	if is {
 		return 1

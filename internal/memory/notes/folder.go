@@ -37,7 +37,7 @@ func (f *Folder) Exists() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// File is the path of a file of the folder, relative to the project.
+// File returns the path of a file of the folder, relative to the project.
 func (f *Folder) File(name string) string { return f.Path + "/" + name }
 
 // Hold brings the set up to the files, and keeps it as it is until it is released.
@@ -99,9 +99,9 @@ func (f *Folder) read(p *part, now time.Time) {
 	f.set(p, data)
 }
 
-// Problems lists what cannot be used in the files, and notes that others hide.
+// Problems lists lines of the files that cannot be used, and notes that others hide.
 func (f *Folder) Problems() (out []Problem) {
-	for _, p := range f.ordered() {
+	for _, p := range f.sortedParts() {
 		if p.err != nil {
 			out = append(out, Problem{Path: f.File(p.name), Why: lang.Of(p.err)})
 		}
@@ -136,7 +136,7 @@ func (f *Folder) Change(ctx context.Context, plan func() error) error {
 	var unconfirmed *durable.UnconfirmedError
 	undo, err := f.prepare()
 	if errors.As(err, &unconfirmed) {
-		err = unconfirmed.Err // of what is taken back
+		err = unconfirmed.Err // of the changes that are taken back
 	}
 	if err == nil {
 		err = f.write(edits)
@@ -180,7 +180,7 @@ func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err
 	return edits, nil
 }
 
-// prepare makes the folder, and removes what a killed process has left in it.
+// prepare makes the folder, and removes the files that a killed process has left in it.
 func (f *Folder) prepare() (undo func(), err error) {
 	dir := f.Dir
 	made, err := dir.MkdirAll(f.Path)

@@ -69,7 +69,7 @@ func (s *Set) place(n *Note) *Entry {
 	return s.entries[n.Key()]
 }
 
-// merge completes a note from what is stored under its key, and returns what the write means.
+// merge completes a note from the entry of its key, and returns the meaning of the write.
 func (e *Entry) merge(n *Note, now time.Time) (outcome string) {
 	stamp := e.after(now)
 	if e.note == nil {

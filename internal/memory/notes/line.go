@@ -188,7 +188,7 @@ func encode(value any, older []byte) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// unknownKeys returns what a line has besides.
+// unknownKeys returns the other keys of a line.
 func unknownKeys(raw []byte) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	_ = json.Unmarshal(bytes.TrimPrefix(raw, byteOrderMark), &all) // a line of another kind has none

@@ -25,13 +25,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// Limits of what is taken in: MaxText to MaxName in bytes.
+// Limits of a note: MaxText to MaxName in bytes.
 const (
 	MaxText  = 4000
 	MaxTags  = 10
 	MaxTag   = 40
 	MaxAgent = 64
-	// MaxName is for ids, names of clients and the like.
+	// MaxName is for ids and names, for example those of clients.
 	MaxName = 200
 	// MaxNotes is how many notes a project can have.
 	MaxNotes = 50_000
@@ -77,7 +77,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(t.UTC().Format(`"` + timeFormat + `"`)), nil
 }
 
-// String is the moment as it is stored.
+// String returns the moment as it is stored.
 func (t Time) String() string { return t.UTC().Format(timeFormat) }
 
 // Key identifies a note: the same text is another note under another type.
@@ -111,19 +111,19 @@ const (
 	ByRun = "bmad-mcp"
 )
 
-// FromPerson reports whether a person has written the note, or let pass what it is from. Its line says
+// FromPerson reports whether a person has written the note, or approved the work that it is from. Its line says
 // so, and anyone who may change the file can write that.
 func (n *Note) FromPerson() bool {
 	return n.By == ByTerminal || n.By == ByRun && n.Session != ""
 }
 
-// Key returns what identifies the note.
+// Key returns the key of the note.
 func (n *Note) Key() Key { return Key{n.Type, n.ID} }
 
-// expiryTag begins a tag that says until when a note holds.
+// expiryTag begins a tag with the day until which a note holds.
 const expiryTag = "expires:"
 
-// Expiry is when the note stops being found, by its field or its tag; zero for never.
+// Expiry returns the time when the note stops being found, by its field or its tag; zero if never.
 func (n *Note) Expiry() time.Time {
 	ends := n.ExpiresAt.Time
 	for _, tag := range n.Tags {
@@ -136,13 +136,13 @@ func (n *Note) Expiry() time.Time {
 	return ends
 }
 
-// Expired reports whether the note is not found any more.
+// Expired reports whether the note has expired and is not found.
 func (n *Note) Expired(now time.Time) bool {
 	ends := n.Expiry()
 	return !ends.IsZero() && !now.Before(ends)
 }
 
-// Suspicious reports whether the note addresses the model that reads it, in any of what is shown.
+// Suspicious reports whether the note addresses the model that reads it, in any part that is shown.
 func (n *Note) Suspicious() bool {
 	return untrusted.Suspicious(strings.Join(append([]string{n.Text, n.Agent, n.ID, n.By}, n.Tags...), "\n"))
 }
@@ -157,7 +157,7 @@ func (n Note) Masked() Note {
 	return n
 }
 
-// AppOf is the name of a project in the ids of its notes, as the kits of the method make it.
+// AppOf returns the name of a project in the ids of its notes, as the kits of the method make it.
 func AppOf(project string) string {
 	return "bmad-" + strings.ReplaceAll(strings.ToLower(project), " ", "-")
 }
@@ -165,7 +165,7 @@ func AppOf(project string) string {
 // idRunes is how much of a text counts for its id.
 const idRunes = 150
 
-// idSource is what the id of a note is made of.
+// idSource returns the text that the id of a note is made of.
 func idSource(project, agent, text string) string {
 	head := []rune(text)
 	return AppOf(project) + ":" + agent + ":" + string(head[:min(len(head), idRunes)])

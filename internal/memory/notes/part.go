@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// partLimit is in bytes: what a write costs does not grow with the project.
+	// partLimit is in bytes: the cost of a write does not grow with the project.
 	partLimit = 128 << 10
-	// maxPart is what is read of a file: a union of branches can be longer than partLimit.
+	// maxPart bounds the part of a file that is read: a union of branches can be longer than partLimit.
 	maxPart = 16 << 20
 )
 
@@ -25,7 +25,7 @@ type part struct {
 	data  []byte
 	lines []*line
 	bad   []*line // those that cannot be used
-	// version is that of the file when it was read; settled is true where it shows every change
+	// version is that of the file when it was read; settled is true if it shows every change
 	// since.
 	version durable.Version
 	settled bool
@@ -46,7 +46,7 @@ func parsePart(name string) (kind Type, n int, ok bool) {
 
 var newline = []byte("\n")
 
-// PartName is the n-th file of what the first one is named after.
+// PartName returns the name of the n-th file, after that of the first one.
 func PartName[S ~string](first S, n int) string {
 	if n == 0 {
 		return string(first) + ".jsonl"

@@ -20,14 +20,14 @@ type Set struct {
 	mu      sync.Mutex
 	parts   map[string]*part
 	entries map[Key]*Entry
-	// texts finds the keys of notes by what they say: clones in folders of different names have
+	// texts finds the keys of notes by their texts: clones in folders of different names have
 	// given one text two ids.
 	texts map[textSum][]Key
-	// findings finds them by what they are about in a session.
+	// findings finds them by their findings in a session.
 	findings map[string][]Key
 	// hiding has the entries with notes that another hides.
 	hiding map[Key]*Entry
-	// oldest is the note that names the project; nil where it has to be looked for.
+	// oldest is the note that names the project; nil if it has to be looked for.
 	oldest *Note
 	// changed has the notes that have changed since somebody took them.
 	changed map[Key]bool
@@ -58,7 +58,7 @@ func (s *Set) Peek(do func()) {
 // Entries yields all that have lines, in no order, also of deleted notes.
 func (s *Set) Entries() iter.Seq[*Entry] { return maps.Values(s.entries) }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (s *Set) Len() int { return len(s.entries) }
 
 // Get returns the entry of a key, or nil.
@@ -200,7 +200,7 @@ func unlist[K comparable](in map[K][]Key, at K, key Key) {
 }
 
 // first returns the entry of some keys that counts: one that is not deleted, and of those the one
-// with the least id; nil where there is none.
+// with the least id; nil if there is none.
 func (s *Set) first(keys []Key) (found *Entry) {
 	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
 		if e := s.entries[key]; found == nil || found.Deleted() && !e.Deleted() {
@@ -222,7 +222,7 @@ func (s *Set) Known(session, finding string) *Entry {
 
 func findingOf(n *Note) string { return n.Session + "\x00" + n.Finding }
 
-// textSum stands for what a note says, and whose it is.
+// textSum stands for the text of a note, and its agent.
 type textSum [16]byte
 
 func sumOf(n *Note) textSum {
@@ -230,15 +230,15 @@ func sumOf(n *Note) textSum {
 	return textSum(sum[:16])
 }
 
-// ordered returns the parts in the order of their names.
-func (s *Set) ordered() []*part {
+// sortedParts returns the parts in the order of their names.
+func (s *Set) sortedParts() []*part {
 	return slices.SortedFunc(maps.Values(s.parts), func(a, b *part) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number))
 	})
 }
 
 // Project returns the name of the project that ids are made of: the oldest note's, so that a clone
-// in a folder of another name gives the same ids; "" where no note has one.
+// in a folder of another name gives the same ids; "" if no note has one.
 func (s *Set) Project() string {
 	if s.oldest == nil {
 		s.oldest = &Note{}
@@ -255,7 +255,7 @@ func older(a, b *Note) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
 }
 
-// unname forgets the oldest note where one that comes or goes could be it.
+// unname forgets the oldest note if one that comes or goes could be it.
 func (s *Set) unname(n *Note) {
 	if s.oldest != nil && (s.oldest.Project == "" || older(n, s.oldest) <= 0) {
 		s.oldest = nil

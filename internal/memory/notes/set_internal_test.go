@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// state is all that notes say, for comparison.
+// state returns all that notes say, for comparison.
 func (s *Set) state() string {
 	var out strings.Builder
-	for _, p := range s.ordered() {
+	for _, p := range s.sortedParts() {
 		for _, l := range p.lines {
 			fmt.Fprintf(&out, "%s:%d@%d %q %v %v\n", p.name, l.number, l.start, l.raw, l.key, l.why)
 			if l.part != p || !bytes.Equal(p.data[l.start:l.start+len(l.raw)], l.raw) {

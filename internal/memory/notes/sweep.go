@@ -17,10 +17,10 @@ type Swept struct {
 	Separated int `json:"separated"`
 }
 
-// Lines is the number of lines that are removed.
+// Lines returns the number of lines that are removed.
 func (c Swept) Lines() int { return c.Expired + c.Superseded + c.Deleted + c.Tombstones }
 
-// Sweep removes lines that no longer count: those that hide others, or those that do not. It adds their
+// Sweep removes lines that do not count: those that hide others, or those that do not. It adds their
 // numbers to a count, and returns the names of the files that it edits.
 func (s *Set) Sweep(count *Swept, hiding bool, now time.Time) (files []string, err error) {
 	changes := map[*line][]byte{}

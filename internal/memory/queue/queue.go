@@ -61,7 +61,7 @@ type Queue struct {
 // format is the version of the lines.
 const format = 1
 
-// Draft is what a task says.
+// Draft is the content of a task.
 type Draft struct {
 	RunID     string `json:"run_id,omitempty"`
 	Agent     string `json:"agent,omitempty"`
@@ -79,7 +79,7 @@ type Task struct {
 	Status    string     `json:"status"`
 	QueuedAt  notes.Time `json:"queued_at"`
 	UpdatedAt notes.Time `json:"updated_at"`
-	// Holder has claimed the task, Result is what it or the person said at its end.
+	// Holder has claimed the task, Result is the outcome in its words, or the person's.
 	Holder string `json:"holder,omitempty"`
 	Result string `json:"result,omitempty"`
 }
@@ -120,7 +120,7 @@ func CheckName(field, name string) error {
 		WithHint("use letters, digits, dots, hyphens and underscores, at most 100")
 }
 
-// check returns an error if a task is not taken, and completes what it leaves out.
+// check returns an error if a task is not taken, and fills in the fields that it leaves out.
 func (q *Queue) check(d *Draft) error {
 	d.RunID = cmp.Or(d.RunID, DefaultRun)
 	if err := errors.Join(notes.CheckAgent(d.Agent), CheckName("run_id", d.RunID), CheckName("output_key", d.OutputKey)); err != nil {
@@ -153,7 +153,7 @@ const ownFile = store.Folder + "/queue"
 
 var outputs = []string{"_bmad-output", "_grimoire-output"}
 
-// file is where the tasks of a run are: in its folder, if a kit has made one. It has no ending.
+// file returns the path of a run's tasks: in its folder, if a kit has made one. It has no ending.
 func (q *Queue) file(run string) string {
 	if run == DefaultRun {
 		return ownFile
@@ -238,8 +238,8 @@ func (t *Task) take(e event) {
 	t.Status = e.Event
 }
 
-// Add queues a task. One of the same run and output key exists already, unless it has failed or was
-// cancelled.
+// Add queues a task. If the run has a task of the same output key that has not failed and was not
+// cancelled, the receipt is that of the old one.
 func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 	if err := q.check(&d); err != nil {
 		return out, err
@@ -291,7 +291,7 @@ type Step struct {
 	// To is the state that the task gets.
 	To string
 	By string
-	// Result is what is said at its end.
+	// Result is the outcome of the task, in words.
 	Result string
 }
 
@@ -300,7 +300,7 @@ func (q *Queue) Step(ctx context.Context, s Step) (out Task, err error) {
 	if s.Result, err = cleanResult(s.Result); err != nil {
 		return out, err
 	}
-	// Where there is no such task, nothing is made on the disk.
+	// If there is no such task, nothing is made on the disk.
 	if _, _, err := q.pick(s); err != nil {
 		return out, err
 	}

@@ -36,7 +36,7 @@ func queueing(t testing.TB, path string) tasks {
 	return tasks{queueAt(dir, path, 0)}
 }
 
-// queueAt is a queue whose clock moves a second with each look, in the past of every file.
+// queueAt returns a queue whose clock moves a second with each look, in the past of every file.
 func queueAt(dir *durable.Dir, path string, began int64) *queue.Queue {
 	var ids, looks atomic.Int64
 	return &queue.Queue{
@@ -65,7 +65,7 @@ func (s tasks) step(t testing.TB, step queue.Step, want fault.Code) queue.Task {
 	return got
 }
 
-// TestQueue follows tasks from the queue to their ends, in the folder of their run where a kit has
+// TestQueue follows tasks from the queue to their ends, in the folder of their run if a kit has
 // made one.
 func TestQueue(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestQueue(t *testing.T) {
 	if err != nil || len(problems) > 0 || len(list) != 6 || list[0].ID != first.ID || list[0].ContextFiles[0] != "docs/prd.md" || list[0].ContextFiles[1] != "docs" {
 		t.Errorf("%+v, %v, %v", list, problems, err)
 	}
-	// What others write into the file is named, and hides nothing.
+	// Lines of others in the file are named, and hide nothing.
 	name := filepath.Join(path, ".bmad-task/queue.jsonl")
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueueRefuses: what cannot be a task is refused, and nothing is made on the disk.
+// TestQueueRefuses: a draft that cannot be a task is refused, and nothing is made on the disk.
 func TestQueueRefuses(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir()
@@ -216,8 +216,8 @@ func TestQueueClaimsOnce(t *testing.T) {
 	}
 }
 
-// TestQueueCut cuts every event of a task at every step: the queue is as before or as after, and what
-// was acknowledged is there.
+// TestQueueCut cuts every event of a task at every step: the queue is as before or as after, and
+// each acknowledged event is there.
 func TestQueueCut(t *testing.T) {
 	t.Parallel()
 	disk := durabletest.New()

@@ -22,7 +22,7 @@ var judges = map[string]func(groups []string) bool{
 	"assigned":        func(g []string) bool { return passwordLike(g[2]) || assigns(g[1]) && wordLike(g[2]) },
 }
 
-// assigns reports whether what stands between a name and a value gives the name that value, in a
+// assigns reports whether the text between a name and a value gives the name that value, in a
 // program's way: people also write a colon before a word that is not a password.
 func assigns(between string) bool {
 	return between == "=" || strings.ContainsAny(between, "=:") && strings.ContainsAny(between, `"'`)
@@ -60,7 +60,7 @@ func placeholder(v string) bool {
 	return len(v) < 32 && slices.ContainsFunc(notSecrets, func(w string) bool { return strings.Contains(lower, w) })
 }
 
-// dotted matches code and paths, such as config.password or vault/payments/db.
+// dotted matches code and paths, for example config.password or vault/payments/db.
 var dotted = pattern.New(`^[A-Za-z_]+[0-9]{0,2}(?:(?:\.|/|::|->)[A-Za-z_-]+[0-9]{0,2})+[.:]?$`)
 
 // passwordLike reports whether a value after the word password is one: a word of the language is
@@ -78,7 +78,7 @@ func passwordLike(v string) bool {
 	return upper > 1 && upper < letters
 }
 
-// wordLike reports whether a value is a password without digits, where it is assigned as one.
+// wordLike reports whether a value is a password without digits, if it is assigned as one.
 func wordLike(v string) bool {
 	letters, _, _, _ := kinds(v)
 	return letters == len(v) && len(v) > 6 && !placeholder(v) && !slices.Contains(append(sayings, sampleWords...), strings.ToLower(v))

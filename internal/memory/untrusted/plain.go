@@ -25,7 +25,7 @@ func tagCharacter(r rune) bool { return r > tagBlock && r < tagBlock+utf8.RuneSe
 
 // plainText returns a text as a model reads it that is not deceived by its characters: without
 // invisible ones and marks, with those of full width, of mathematics and of other scripts as the
-// letters that they look like. at has the place in text of each of its bytes; nil where the text
+// letters that they look like. at has the place in text of each of its bytes; nil if the text
 // is plain already.
 func plainText(text string) (plain string, at []int) {
 	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {

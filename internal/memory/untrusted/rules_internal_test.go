@@ -47,10 +47,10 @@ func examples(t *testing.T, file string) (out []exampled) {
 // unknownList is the name of a list that no line has defined.
 var unknownList = regexp.MustCompile(`\{[a-z]+\}`)
 
-// drawn is what a machine draws in an example.
+// drawn is the random part of an example.
 var drawn = regexp.MustCompile(`\{(\w+):(\d+)\}`)
 
-// alphabets are those of what is drawn.
+// alphabets are those of the random parts.
 var alphabets = map[string]string{
 	"num": "0123456789", "hex": "0123456789abcdef", "low": "0123456789abcdefghijkmnpqrstuvwxyz", "up": "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ",
 	"word": "abcdefghijkmnpqrstuvwxyz0123456789ABCDEFGHJKLMNPQRSTUVWXYZ", "age": "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
@@ -73,7 +73,7 @@ func draw(t *testing.T, example string, part int) string {
 	})
 }
 
-// TestSecretRules: each rule finds its examples, and not what is nearly one.
+// TestSecretRules: each rule finds its examples, and no text that is nearly one.
 func TestSecretRules(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples(t, secretRules) {
@@ -101,12 +101,12 @@ func TestSecretRules(t *testing.T) {
 	}
 }
 
-// TestSuspiciousRules: each rule matches its examples, and not what is nearly one; nor does any other
+// TestSuspiciousRules: each rule matches its examples, and no text that is nearly one; nor does any other
 // rule match that.
 func TestSuspiciousRules(t *testing.T) {
 	t.Parallel()
 	for _, e := range examples(t, suspiciousRules) {
-		rule := pattern.New(addressed(e.columns))
+		rule := pattern.New(expressionOf(e.columns))
 		matches := func(text string) bool {
 			plain, _ := plainText(text)
 			words, sentences, joined := wordsOf(plain)

@@ -40,7 +40,7 @@ func newSecretRule(columns []string) secretRule {
 	return rule
 }
 
-// kindOf is what a rule finds: one of those named here, or the key or token of somebody, such as "a
+// kindOf names the finding of a rule: one of those named here, or the key or token of somebody, such as "a
 // GitHub token".
 func kindOf(cell string) lang.Text {
 	for _, kind := range []lang.Text{
@@ -117,7 +117,7 @@ func Check(field, text string) error {
 		WithHint("notes are committed with the repository: name the place where it is kept, such as ${DB_PASSWORD}, instead of its value")
 }
 
-// maskedSecret stands for a credential in what is shown.
+// maskedSecret stands for a credential in shown texts.
 const maskedSecret = "[masked]"
 
 // Mask returns a text without the credentials in it.

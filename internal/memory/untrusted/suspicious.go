@@ -19,19 +19,19 @@ const (
 	inText      = "text"
 )
 
-// address is what rules of one form look for.
+// address is a pattern of rules of one form.
 type address struct {
 	form    string
 	matches *pattern.Pattern
 }
 
 // addresses has the rules that follow each other and are of one form in one pattern: a pattern that has
-// too much to tell apart forgets what it has learned, and is slow.
+// too much to tell apart forgets its states, and is slow.
 var addresses = sync.OnceValue(func() (out []address) {
 	var together []string
 	rules := readRules(suspiciousRules)
 	for i, rule := range rules {
-		together = append(together, addressed(rule))
+		together = append(together, expressionOf(rule))
 		if i+1 == len(rules) || rules[i+1][0] != rule[0] {
 			out = append(out, address{rule[0], pattern.New(either(together))})
 			together = nil
@@ -40,15 +40,15 @@ var addresses = sync.OnceValue(func() (out []address) {
 	return out
 })
 
-// addressed is the expression of a rule.
-func addressed(rule []string) string {
+// expressionOf returns the expression of a rule.
+func expressionOf(rule []string) string {
 	if rule[0] == inText {
 		return rule[1]
 	}
 	return strings.ReplaceAll(rule[1], "_", " ")
 }
 
-// either is the expression of all rules. Those between spaces share them, so that a pattern has less to
+// either returns the expression of all rules. Those between spaces share them, so that a pattern has less to
 // tell apart.
 func either(rules []string) string {
 	var between, others []string
@@ -68,7 +68,7 @@ func either(rules []string) string {
 // encoded is a long text that nobody can read.
 var encoded = pattern.New(`[A-Za-z0-9+/_-]{200}`)
 
-// Suspicious reports whether a text addresses the model that reads it, or hides what it says.
+// Suspicious reports whether a text addresses the model that reads it, or hides its content.
 func Suspicious(text string) bool {
 	if strings.ContainsFunc(text, tagCharacter) {
 		return true

@@ -1,9 +1,9 @@
 // Package untrusted makes texts of others safe to keep and to show: notes, memory files of other kits,
 // and all else that a repository can bring along.
 //
-// Credentials are refused where a text is taken in ([Check]) and masked where one is shown ([Mask],
-// [Shown]). [Suspicious] says whether a text plainly addresses the model that reads it. What both look for
-// is in secrets.rules and suspicious.rules.
+// Credentials are refused if a text is taken in ([Check]) and masked if one is shown ([Mask],
+// [Shown]). [Suspicious] says whether a text plainly addresses the model that reads it. The rules of both
+// are in secrets.rules and suspicious.rules.
 package untrusted
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 )
 
-// Shown is a text as it is shown to a model: without credentials and without characters that steer, at
+// Shown returns a text as it is shown to a model: without credentials and without characters that steer, at
 // most limit bytes.
 func Shown(text string, limit int) string {
 	text = Mask(text)
@@ -21,5 +21,5 @@ func Shown(text string, limit int) string {
 	return words.Clip(text, limit)
 }
 
-// Label is a text as it is shown in one line.
+// Label returns a text as it is shown in one line.
 func Label(text string, limit int) string { return Shown(visible.Line(text), limit) }

@@ -90,9 +90,9 @@ func outgoing(b provider.Block) any {
 	return nil
 }
 
-// kept returns a block of an answer, with Raw where its other fields do not say all of it. input
-// is what the model wrote to a tool, as it came.
-func kept(b api.ContentBlockUnion, input string) (provider.Block, bool) {
+// readBlock returns a block of an answer, with Raw if its other fields do not say all of it. input
+// is the text that the model wrote for a tool, as it came.
+func readBlock(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 	k := provider.Block{Type: provider.Opaque}
 	switch b.Type {
 	case "text":
@@ -115,7 +115,7 @@ func kept(b api.ContentBlockUnion, input string) (provider.Block, bool) {
 	return k, k.Raw != nil || k.Type == provider.ToolUse || strings.TrimSpace(k.Text) != ""
 }
 
-// says reports whether a block without Raw would be sent as what it came as. Fields that are null
+// says reports whether a block without Raw would be sent in the form in which it came. Fields that are null
 // or empty lists say nothing.
 func says(b provider.Block, raw string) bool {
 	data, err := json.Marshal(outgoing(b))

@@ -19,7 +19,7 @@ import (
 
 // Options say which model to ask, and how.
 type Options struct {
-	// Model is the model's name, such as claude-sonnet-5-5.
+	// Model is the model's name, for example claude-sonnet-5-5.
 	Model string
 	// APIKey or AuthToken is the credential. Without both, the environment variable
 	// ANTHROPIC_API_KEY or else ANTHROPIC_AUTH_TOKEN has it.
@@ -27,12 +27,12 @@ type Options struct {
 	// BaseURL is the server's address: without it the variable ANTHROPIC_BASE_URL, or else
 	// https://api.anthropic.com.
 	BaseURL string
-	// HTTPClient makes the calls; http.DefaultTransport does where it is nil.
+	// HTTPClient makes the calls; http.DefaultTransport does if it is nil.
 	HTTPClient *http.Client
-	// MaxRetries is how often a failed call is repeated, 0 to 6; twice where it is nil.
+	// MaxRetries is how often a failed call is repeated, 0 to 6; twice if it is nil.
 	MaxRetries *int
-	// Timeout bounds a call, 10 minutes where it is 0; Idle the time without a byte of the answer,
-	// one minute where it is 0.
+	// Timeout bounds a call, 10 minutes if it is 0; Idle the time without a byte of the answer,
+	// one minute if it is 0.
 	Timeout, Idle time.Duration
 	// NoPromptCache has the server read every prompt in full, at its full price.
 	NoPromptCache bool
@@ -132,7 +132,7 @@ func (c *Client) once(ctx context.Context, body []byte, on func(provider.Delta))
 		answer.RequestID = res.Header.Get("Request-Id")
 	}
 	for i, b := range m.Content {
-		if block, ok := kept(b, string(inputs[int64(i)])); ok {
+		if block, ok := readBlock(b, string(inputs[int64(i)])); ok {
 			answer.Message.Blocks = append(answer.Message.Blocks, block)
 		}
 	}

@@ -25,7 +25,7 @@ func ask(blocks ...provider.Block) []provider.Message {
 	return []provider.Message{{Role: provider.User, Blocks: blocks}}
 }
 
-// TestBlocksAreKept: what an answer has beyond our fields is sent back byte for byte.
+// TestBlocksAreKept: parts of an answer beyond our fields are sent back byte for byte.
 func TestBlocksAreKept(t *testing.T) {
 	raws := []string{ // with sorted keys, as the server streams them
 		`{"signature":"EqQB/+==","thinking":"Is 1 < 2 & \"so\"? 世界","type":"thinking"}`,

@@ -19,12 +19,12 @@ import (
 // Model is the name of the model. [Prices] has its price.
 const Model = "fake-1"
 
-// Step is what the model does in one call.
+// Step is the work of the model in one call.
 type Step struct {
 	// Blocks are the answer. A use of a tool without an ID gets one.
 	Blocks []provider.Block
 	Stop   provider.Stop
-	// Usage is what the call is counted as; where it is zero, four characters are a token.
+	// Usage is the count of the call; if it is zero, four characters are a token.
 	Usage provider.Usage
 	// Err, if set, is returned instead of an answer.
 	Err error
@@ -33,10 +33,10 @@ type Step struct {
 	Before func(context.Context, provider.Request) error
 }
 
-// Text is an answer in words.
+// Text returns an answer in words.
 func Text(text string) Step { return Stop(provider.EndTurn, text) }
 
-// Stop is an answer in words, which ends for a reason. Without a text it has no blocks.
+// Stop returns an answer in words, which ends for a reason. Without a text it has no blocks.
 func Stop(stop provider.Stop, text string) Step {
 	s := Step{Stop: stop}
 	if text != "" {
@@ -45,12 +45,12 @@ func Stop(stop provider.Stop, text string) Step {
 	return s
 }
 
-// Call is the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
+// Call returns the use of a tool. input is a string, taken as it is, or a value to be written as JSON.
 func Call(name string, input any) Step {
 	return Step{Blocks: []provider.Block{{Type: provider.ToolUse, Name: name, Input: inputOf(input)}}, Stop: provider.UsesTools}
 }
 
-// Calls is several steps in one message: texts and uses of tools, in their order.
+// Calls returns several steps in one message: texts and uses of tools, in their order.
 func Calls(steps ...Step) Step {
 	all := Step{Stop: provider.UsesTools}
 	for _, s := range steps {
@@ -59,7 +59,7 @@ func Calls(steps ...Step) Step {
 	return all
 }
 
-// Fail is a call that fails.
+// Fail returns a call that fails.
 func Fail(err error) Step { return Step{Err: err} }
 
 func inputOf(input any) string {

@@ -138,7 +138,7 @@ func (a *reader) call(part callPart) {
 }
 
 // belongs finds the use that a part goes on with: by its index and id, as far as it has them, else
-// the newest. A part with another id, or with a name where the input is complete, begins a new one,
+// the newest. A part with another id, or with a name if the input is complete, begins a new one,
 // because some servers give all uses the same index, or none.
 func (a *reader) belongs(part callPart) *started {
 	for i := len(a.calls) - 1; i >= 0; i-- {

@@ -1,5 +1,5 @@
 // Package openai sends conversations to servers with the API of chat completions: that of OpenAI,
-// and others such as Ollama, vLLM, LM Studio and LiteLLM, with what they do differently.
+// and others, for example Ollama, vLLM, LM Studio and LiteLLM, with their differences.
 //
 // Thoughts that a server sends beside its answer are left out.
 package openai
@@ -29,15 +29,15 @@ type Options struct {
 	Model string
 	// APIKey is the credential: without it the variable OPENAI_API_KEY, or else none is sent.
 	APIKey string
-	// BaseURL is the server's address, such as http://127.0.0.1:11434/v1: without it the variable
+	// BaseURL is the server's address, for example http://127.0.0.1:11434/v1: without it the variable
 	// OPENAI_BASE_URL, or else, if there is a key, https://api.openai.com/v1.
 	BaseURL string
-	// HTTPClient makes the calls; http.DefaultTransport does where it is nil.
+	// HTTPClient makes the calls; http.DefaultTransport does if it is nil.
 	HTTPClient *http.Client
-	// MaxRetries is how often a failed call is repeated, 0 to 6; twice where it is nil.
+	// MaxRetries is how often a failed call is repeated, 0 to 6; twice if it is nil.
 	MaxRetries *int
-	// Timeout bounds a call, 10 minutes where it is 0; Idle the time without a byte of the answer,
-	// one minute where it is 0.
+	// Timeout bounds a call, 10 minutes if it is 0; Idle the time without a byte of the answer,
+	// one minute if it is 0.
 	Timeout, Idle time.Duration
 	// Wait replaces the wait before a call is repeated, for tests.
 	Wait func(context.Context, time.Duration) error
@@ -166,7 +166,7 @@ func (c *Client) once(ctx context.Context, body []byte, answer *reader) (*provid
 		err = each(body)
 	}
 	switch {
-	case answer.ended: // what comes after the end, or does not come, makes no difference
+	case answer.ended: // it makes no difference whether more comes after the end
 	case err != nil:
 		return nil, err
 	default:

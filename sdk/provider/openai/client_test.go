@@ -19,8 +19,8 @@ var hello = provider.Request{MaxTokens: 10, Messages: []provider.Message{
 	{Role: provider.User, Blocks: []provider.Block{provider.Result("used", "ok", false)}},
 }}
 
-// answered sends a request to a server that answers with a text.
-func answered(t *testing.T, kind, text string) (*provider.Response, error) {
+// send sends a request to a server that answers with a text.
+func send(t *testing.T, kind, text string) (*provider.Response, error) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -35,7 +35,7 @@ func answered(t *testing.T, kind, text string) (*provider.Response, error) {
 	return c.Send(t.Context(), hello, nil)
 }
 
-// chunks writes the deltas of a stream, and what ends it.
+// chunks writes the deltas of a stream, and its end.
 func chunks(end string, deltas ...string) string {
 	text := ""
 	for _, d := range deltas {
@@ -78,7 +78,7 @@ func TestAnswersOfServers(t *testing.T) {
 		"cut off in a tool":      {text: chunks(`data: {"choices":[{"delta":{},"finish_reason":"length"}]}`+"\n\n", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}]}`), want: ` f({"x)`, stop: provider.MaxTokens},
 		"filtered":               {text: chunks(`data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}`+"\n\n", `{"content":"I"}`), want: "I", stop: provider.Refusal},
 	} {
-		got, err := answered(t, "text/event-stream", c.text)
+		got, err := send(t, "text/event-stream", c.text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -107,7 +107,7 @@ func checkAnswer(t *testing.T, name string, got *provider.Response, want string,
 
 // TestAServerThatDoesNotStream: its answer is read as a whole.
 func TestAServerThatDoesNotStream(t *testing.T) {
-	got, err := answered(t, "application/json", `{"model":"m1","choices":[{"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`)
+	got, err := send(t, "application/json", `{"model":"m1","choices":[{"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestAnswersThatFail(t *testing.T) {
 		"an error":        {"text/event-stream", `data: {"error":"out of memory"}` + "\n\n", "out of memory"},
 		"a whole error":   {"application/json", `{"error":{"message":"no such model"}}`, "no such model"},
 	} {
-		if got, err := answered(t, c.kind, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := send(t, c.kind, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v; want %q", name, got, err, c.want)
 		}
 	}
@@ -263,7 +263,7 @@ func FuzzCalls(f *testing.F) {
 				deltas = append(deltas, string(delta))
 			}
 		}
-		got, err := answered(t, "text/event-stream", chunks(finish, deltas...))
+		got, err := send(t, "text/event-stream", chunks(finish, deltas...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func (c *Client) body(r provider.Request) ([]byte, error) {
 }
 
 // outgoing returns a message of ours as those of the API, in which each result of a tool is a
-// message by itself. What only another provider understands is left out.
+// message by itself. Blocks that only another provider understands are left out.
 func outgoing(m provider.Message) (all []object) {
 	var calls []object
 	for _, b := range m.Blocks {

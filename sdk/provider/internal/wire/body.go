@@ -15,8 +15,8 @@ var (
 	errRedirect = errors.New("the server redirects to another host, which does not get the key; set the base URL to that host if it is the right one")
 )
 
-// bounded returns a client that ends silent streams and endless answers.
-func bounded(base *http.Client, idle time.Duration, limit int64) *http.Client {
+// boundClient returns a client that ends silent streams and endless answers.
+func boundClient(base *http.Client, idle time.Duration, limit int64) *http.Client {
 	var c http.Client
 	if base != nil {
 		c = *base

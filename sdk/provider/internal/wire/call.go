@@ -1,5 +1,5 @@
-// Package wire is what the providers share that speak HTTP: where the credential comes from,
-// which failures are worth another call, and how long a stream may be silent.
+// Package wire has the parts that the providers over HTTP share: the source of the credential,
+// the failures that are worth another call, and the time that a stream may be silent.
 package wire
 
 import (
@@ -66,7 +66,7 @@ func New(o Options, base string, key Key) (*Caller, error) {
 	if o.Idle <= 0 {
 		o.Idle = defaultIdle
 	}
-	c.HTTP = bounded(o.HTTPClient, o.Idle, maxAnswer)
+	c.HTTP = boundClient(o.HTTPClient, o.Idle, maxAnswer)
 	return c, nil
 }
 
@@ -81,10 +81,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// errTimeout is why a call was ended.
+// errTimeout is the reason why a call was ended.
 var errTimeout = errors.New("timeout")
 
-// Do makes a call, and makes it again while that may help. Each repetition is announced to on.
+// Do makes a call, and repeats it if that may help. Each repetition is announced to on.
 func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once func(context.Context) error) error {
 	for attempt := 1; ; attempt++ {
 		err := c.once(ctx, once)

@@ -22,10 +22,10 @@ var kinds = map[string]int{
 	"authentication_error": 401, "permission_error": 403, "not_found_error": 404, "server_error": 500, "rate_limit_exceeded": 429,
 }
 
-// Fail returns the error of an answer. body is what the server wrote; status is 200 for an error in the middle of a stream.
+// Fail returns the error of an answer. body is the server's text; status is 200 for an error in the middle of a stream.
 func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Error {
 	e := &provider.Error{Status: status}
-	e.Type, e.Message = explained(body)
+	e.Type, e.Message = readError(body)
 	e.Message = c.scrub(e.Message)
 	for _, name := range []string{"Request-Id", "X-Request-Id"} {
 		if e.RequestID == "" {
@@ -56,8 +56,8 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	return e
 }
 
-// explained reads the kind and message of an error; of a form that it does not know, all is message.
-func explained(body []byte) (kind, message string) {
+// readError reads the kind and message of an error; if the form is unknown, all is message.
+func readError(body []byte) (kind, message string) {
 	type explanation struct {
 		Type    string `json:"type"`
 		Message string `json:"message"`
@@ -66,7 +66,7 @@ func explained(body []byte) (kind, message string) {
 		explanation
 		Error explanation `json:"error"`
 	}
-	_ = json.Unmarshal(body, &form) // what cannot be read stays empty
+	_ = json.Unmarshal(body, &form) // fields that cannot be read stay empty
 	message = cmp.Or(form.Error.Message, form.Message, strings.TrimSpace(string(body)))
 	const most = 1000
 	if len(message) > most {

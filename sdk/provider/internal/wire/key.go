@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// Key is a credential. The pointer keeps it out of what %+v prints.
+// Key is a credential. The pointer keeps it out of the output of %+v.
 type Key struct {
 	value *string
 	// From is the field or variable that it came from.
 	From string
 }
 
-// Source is where a credential may be.
+// Source is a place that may have a credential.
 type Source struct{ Value, From string }
 
-// Variable is the source of an environment variable.
+// Variable returns the source of an environment variable.
 func Variable(name string) Source {
 	return Source{Value: os.Getenv(name), From: "the environment variable " + name}
 }
 
-// Find returns the first credential that is set; without one, the key is not set.
+// Find returns the first credential that is set; if there is none, the key is not set.
 func Find(sources ...Source) (Key, error) {
 	for _, s := range sources {
 		if s.Value == "" {
@@ -37,7 +37,7 @@ func Find(sources ...Source) (Key, error) {
 	return Key{}, nil
 }
 
-// Set is true for a key that was found.
+// Set reports whether the key was found.
 func (k Key) Set() bool { return k.value != nil }
 
 // Secret returns the key itself, for the header of a request only.

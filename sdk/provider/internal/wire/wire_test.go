@@ -116,7 +116,7 @@ func answersAreBounded(t *testing.T, second bool) {
 		limit int64
 		want  error
 	}{{"/", 1000, nil}, {"/", 999, errTooLong}, {"/silent", 5000, errSilent}} {
-		client := bounded(server.Client(), 30*time.Millisecond, c.limit)
+		client := boundClient(server.Client(), 30*time.Millisecond, c.limit)
 		res, err := client.Get(server.URL + c.path)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestExplained(t *testing.T) {
 		strings.Repeat("ä", 1000):                                                     {"", strings.Repeat("ä", 500) + "…"},
 		`{"error":{"message":"","type":"x"},"message":"outer","type":"other","code":1}`: {"x", "outer"},
 	} {
-		if kind, message := explained([]byte(body)); kind != want[0] || message != want[1] {
+		if kind, message := readError([]byte(body)); kind != want[0] || message != want[1] {
 			t.Errorf("%s: %q, %q; want %q", body, kind, message, want)
 		}
 	}
