@@ -78,7 +78,7 @@ func crashRun() []crashStep {
 // world is an engine on a simulated disk. Its clock shows the number of the
 // action, so that an action that is repeated has the same time.
 type world struct {
-	// recorded is true where there is a person's state folder too.
+	// recorded is true if there is a person's state folder too.
 	recorded bool
 
 	// count counts what is read, if it is not nil.

@@ -52,7 +52,7 @@ type bench struct {
 	// workflow is that of a start which names none: six stages that stay as they are when a
 	// built-in workflow changes. "" leaves it to the settings.
 	workflow string
-	// chinese is true where no reply may have a sentence in English.
+	// chinese is true if no reply may have a sentence in English.
 	chinese bool
 	people  engine.Personas
 	notes   engine.Notes
