@@ -156,7 +156,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// memoryOf returns a figure of a process's memory, in bytes, as the system counts it; 0 where it has
+// memoryOf returns a figure of a process's memory, in bytes, as the system counts it; 0 if it has
 // ended.
 func memoryOf(pid int, key string) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -16,7 +16,7 @@ import (
 )
 
 // census counts the sessions of the served projects, apart from the requests: they get the last
-// count, and a new one begins where that is old.
+// count, and a new one begins if that is old.
 type census struct {
 	engine *engine.Engine
 	log    *slog.Logger
@@ -26,14 +26,14 @@ type census struct {
 	work sync.WaitGroup
 
 	mu sync.Mutex
-	// counting is closed when the count that is under way has ended; nil where none is.
+	// counting is closed when the count that is under way has ended; nil if none is.
 	counting chan struct{}
 	// ended is when the last count ended, found its result.
 	ended time.Time
 	found map[place]int
 }
 
-// place is where sessions are.
+// place is a folder with sessions.
 type place struct {
 	stage workflow.StageID
 	state workflow.State

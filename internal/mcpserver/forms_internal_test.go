@@ -116,7 +116,7 @@ func TestSheetRefuses(t *testing.T) {
 }
 
 // TestOrderFollowsTheHost: where Enter alone sends the first choice, that one decides nothing; no
-// other client counts as one where it does not.
+// other client counts as one if it does not.
 func TestOrderFollowsTheHost(t *testing.T) {
 	t.Parallel()
 	draft := gate.Question{Draft: "po.md", Choices: []gate.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges}}}

@@ -13,7 +13,7 @@ import (
 
 // hostKeys are the keys that a person presses in the forms of a host. The last of a list sends the form.
 type hostKeys struct {
-	// views is true where one Enter too many shows the document, instead of nothing.
+	// views is true if one Enter too many shows the document, instead of nothing.
 	views bool
 	// approve and changes are the first two choices at the gate of a document, and risk the second
 	// one at that of a failed report.

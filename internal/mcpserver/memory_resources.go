@@ -31,7 +31,7 @@ type notesOf struct {
 	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
-// shownNote is a note, with a mark where it addresses the model that reads it.
+// shownNote is a note, with a mark if it addresses the model that reads it.
 type shownNote struct {
 	notes.Note
 	Suspicious bool `json:"suspicious,omitempty"`

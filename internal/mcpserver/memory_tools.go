@@ -26,7 +26,7 @@ type memoryTool struct {
 	name      string
 	arguments []string
 	example   string
-	// writes is true where the project is changed by it.
+	// writes is true if the project is changed by it.
 	writes bool
 	handle memoryHandler
 }
@@ -89,7 +89,7 @@ func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args a
 	if row.writes {
 		c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
 	}
-	if c.sample = m.callers.sampled(ctx, call); c.sample != nil && c.sample.asked != nil {
+	if c.sample = m.callers.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
 		c.request.Cwd = c.sample.asked.cwd // as for the question
 	}
 	if ask := m.callers.place(ctx, call, &c.request); ask != nil {

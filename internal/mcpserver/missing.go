@@ -39,7 +39,7 @@ func (l *lists) noTool(ctx context.Context, base request.Request, name string) e
 		all = append(all, t.Tool)
 	}
 	var names []string
-	for _, t := range l.offered(l.callable(ctx, all), l.offer.shelf(base)) {
+	for _, t := range l.selectTools(l.callable(ctx, all), l.offer.shelf(base)) {
 		names = append(names, t.Name)
 	}
 	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).

@@ -137,7 +137,7 @@ func (p *speaker) call(tool string, args, more object) (object, func() (object, 
 	}
 }
 
-// task calls bmad-task, and returns its reply; nil where it is a question for the person.
+// task calls bmad-task, and returns its reply; nil if it is a question for the person.
 func (p *speaker) task(args object) object {
 	p.s.t.Helper()
 	m, _ := p.call("bmad-task", args, nil)

@@ -50,8 +50,8 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 func (c *callers) base(ctx context.Context) request.Request {
 	req := c.request(ctx)
 	if c.places.Remote {
-		req.Places = c.served(c.roots.of(ctx), false)
-		req.Several = len(c.served(c.roots.of(ctx), true)) > 1
+		req.Places = c.foldersFor(c.roots.of(ctx), false)
+		req.Several = len(c.foldersFor(c.roots.of(ctx), true)) > 1
 		return req
 	}
 	var roots []string
@@ -99,14 +99,14 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 			return ask
 		}
 	}
-	req.Several = len(c.served(roots, true)) > 1
-	req.Places = append(req.Places, c.served(roots, req.Session != "")...)
+	req.Several = len(c.foldersFor(roots, true)) > 1
+	req.Places = append(req.Places, c.foldersFor(roots, req.Session != "")...)
 	return nil
 }
 
-// served returns where to look for a client with these roots. Several say where sessions may
-// be, but not where to start one.
-func (c *callers) served(roots []string, several bool) []string {
+// foldersFor returns the folders in which to look for a client with these roots. Several may have
+// sessions, but do not tell in which to start one.
+func (c *callers) foldersFor(roots []string, several bool) []string {
 	var out []string
 	for _, root := range roots {
 		if c.engine.Projects().Serves(root) && (!c.isServed(root) || c.home() != "") {
@@ -157,7 +157,7 @@ var cwdOnStdio = map[string]string{
 const leanCwd = `"properties":{"cwd":{"type":"string","description":"absolute path of the project, if not the one the server runs for"},`
 
 // schema describes cwd in a tool's schema as it is for the callers of this server. A lean tool
-// takes it everywhere, and lists it where only that names the project.
+// takes it everywhere, and lists it if only that names the project.
 func (c *callers) schema(t tool) json.RawMessage {
 	if !c.places.Remote {
 		return t.schema

@@ -258,7 +258,7 @@ type door struct {
 	name string
 	// open goes through it to a folder.
 	open func(h *host, cwd string) string
-	// quiet is true where a refusal is an empty answer.
+	// quiet is true if a refusal is an empty answer.
 	quiet bool
 }
 

@@ -68,7 +68,7 @@ func ReviewApp() string {
 			said[l][name] = text.In(l)
 		}
 	}
-	words, err := json.Marshal(said) // which escapes what would end the element of a script
+	words, err := json.Marshal(said) // which escapes the signs that would end the element of a script
 	if err != nil {
 		panic(err) // they are texts
 	}

@@ -68,7 +68,7 @@ func (r *rootsOf) forget(client string) {
 }
 
 // of returns the roots of a request's client. A legacy client is asked, once and not with each
-// call, whether or not it answers; where nothing tells two windows of one program apart, nothing
+// call, whether or not it answers; if nothing tells two windows of one program apart, nothing
 // is remembered.
 func (r *rootsOf) of(ctx context.Context) []string {
 	client := mcpwire.ClientKey(ctx)

@@ -506,6 +506,6 @@ func toolReply(result string) (reply object) {
 	} else {
 		_ = json.Unmarshal([]byte(result), &text)
 	}
-	_ = json.Unmarshal([]byte(text), &reply) // nil where it is none
+	_ = json.Unmarshal([]byte(text), &reply) // nil if it is none
 	return reply
 }

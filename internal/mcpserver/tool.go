@@ -23,7 +23,7 @@ type tool struct {
 	asks bool
 	// bare is true for one of many, of which each has no icon and waits to be searched for.
 	bare bool
-	// lean is true for one of which a client is told nothing beyond what a call needs.
+	// lean is true for one of which a client is told only the needs of a call.
 	lean   bool
 	handle server.ToolHandlerFunc
 }

@@ -12,7 +12,7 @@ import (
 const scheme = "bmad-task"
 
 // The addresses of resources. Each takes the project folder as the query parameter cwd,
-// where the server cannot know it otherwise.
+// if the server cannot know it otherwise.
 const (
 	sessionsURI      = scheme + "://sessions"
 	workflowURI      = scheme + "://workflow"
@@ -22,7 +22,7 @@ const (
 	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
 )
 
-// reviewSuffix ends the name of a stage where its document is read as a page shows it. No artifact
+// reviewSuffix ends the name of a stage if its document is read as a page shows it. No artifact
 // has such a name.
 const reviewSuffix = ".review.json"
 
