@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Validate checks what can be checked without a session; see also [Request.Complete].
+// Validate checks the arguments that need no session; see also [Request.Complete].
 func (q *Request) Validate() error {
 	if !slices.Contains(workflow.Actions(), q.Action) {
 		return UnknownAction(string(q.Action))
