@@ -41,7 +41,7 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 	if c.Verdict != "" {
 		return claim
 	}
-	return joined(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
+	return joinParts(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
 }
 
 // HistoryCandidates is the comparison of drafts as the history records it.

@@ -35,7 +35,7 @@ func Lead(s *standing.Standing) string {
 	case st.Kind == workflow.KindBuild: // the scope of a change
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
 	default:
@@ -63,7 +63,7 @@ func figures(s *standing.Standing) string {
 	if rec.ClaimedScore == nil {
 		claim = s.Say("no score claimed")
 	}
-	return s.Say("%s; the gate is %s", joined(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
+	return s.Say("%s; the gate is %s", joinParts(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
 }
 
 func auditFigure(s *standing.Standing) string {
@@ -77,8 +77,8 @@ func auditFigure(s *standing.Standing) string {
 	return s.Say("audit %s", Points(a.Score))
 }
 
-// joined joins the parts that say something.
-func joined(l lang.Language, parts ...string) string {
+// joinParts joins the parts that say something.
+func joinParts(l lang.Language, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), l.Say(", "))
 }
 
@@ -119,7 +119,7 @@ func tally(s *standing.Standing) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return s.Say(": %s", joined(s.Language, parts...))
+	return s.Say(": %s", joinParts(s.Language, parts...))
 }
 
 // Worst names in one line the gravest reason against going on, in its own words.

@@ -181,7 +181,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	}
 	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
 	if s.Moved().Event == workflow.EventReturned {
-		b.WriteString(returned(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
+		b.WriteString(describeReturn(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
 	}
 	if s.Pauses() {
 		b.WriteString(s.Say("Next, round %d: the %s revises the %s.", round, role, document))

@@ -324,7 +324,7 @@ func (r *Record) InlineDraft() string {
 // Judged returns a hash of the findings about the stage's latest submission and of the policy
 // at that time: everything that the gate shows and decides by.
 func (r *Record) Judged() string {
-	data, err := hashed(struct { // an empty value is not stored, so it must not count
+	data, err := encodeForHash(struct { // an empty value is not stored, so it must not count
 		Score      *float64    `json:"score,omitempty"`
 		Claimed    *float64    `json:"claimed,omitempty"`
 		Verdict    Verdict     `json:"verdict,omitempty"`
