@@ -64,7 +64,7 @@ type taken struct {
 
 func (t *taken) Error() string { return "the document is taken without answers" }
 
-// grant is the record of that decision, if the session is still as the person saw it.
+// grant returns the record of that decision, if the session is still as the person saw it.
 func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
 	if gate.Bind(s) != t.bound {
 		return workflow.Grant{}, t.run.lostRace(ctx, s.Session)

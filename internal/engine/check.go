@@ -168,8 +168,8 @@ func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 	return v.In(c.project.Language(s.Objective))
 }
 
-// gatherKnown gathers this machine's records of a session, which are not in its file, and the folders that
-// the session has left.
+// gatherKnown gathers this machine's records of a session, which are not in its file, and the
+// folders that the session has left.
 func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
 	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
@@ -177,7 +177,7 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	}
 	for _, e := range k.records.Elsewhere(signer, p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
 		switch {
-		case e.Same: // by another path, such as that of a bind mount, or in other letters
+		case e.Same: // by another path, for example that of a bind mount, or in other letters
 			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
 				out.Checkpoint = &e.Checkpoint
 			}

@@ -12,8 +12,8 @@ import (
 const maxRemembered = 10_000
 
 // memory keeps the revision of each session that this program has told its callers of, and
-// the time, by a count of calls and answers: clocks can be set back. To be told where a
-// session is, as by a refusal or a list, is less than to be shown it.
+// the time, by a count of calls and answers: clocks can be set back. To be told the place of a
+// session, for example by a refusal or a list, is less than to be shown it.
 type memory struct {
 	count atomic.Int64
 	told  *recent.Map[string, told] // by the key of a caller

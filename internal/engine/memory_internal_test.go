@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestForgottenCallersAreOnTheSafeSide: a caller whom the memory has forgotten may have seen
-// another document, and was not told of any revision.
+// TestForgottenCallersAreOnTheSafeSide checks that a caller whom the memory has forgotten may have
+// seen another document, and was not told of any revision.
 func TestForgottenCallersAreOnTheSafeSide(t *testing.T) {
 	const limit = 10
 	m := newMemory(limit)

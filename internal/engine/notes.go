@@ -15,7 +15,7 @@ import (
 // hold them, and the action is done without them.
 const maxNoting = 2 * time.Second
 
-// noting is the context for the notes of an action, which may be stored already.
+// noting returns the context for the notes of an action, which may be stored already.
 func noting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), maxNoting)
 }
@@ -55,7 +55,7 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 	}
 }
 
-// confirmedText returns the document of a stage as the person has confirmed it; "" if it cannot be read.
+// confirmedText returns the document of a stage as the person has confirmed it, or "".
 func (r *run) confirmedText(ctx context.Context, s *standing.Standing, st workflow.Stage) string {
 	ref := s.Record(st.ID).FinalResultRef
 	if ref == nil {
