@@ -61,7 +61,7 @@ func BenchmarkSessionsAtOnce(b *testing.B) {
 }
 
 // BenchmarkHTTPClients has 64 clients at once, half of each era, on one project of one HTTP
-// server: each submits about 20 kB to its own session, and reads where it stands. It
+// server: each submits about 20 kB to its own session, and reads its status. It
 // reports how many calls a second that makes, and how long one takes.
 func BenchmarkHTTPClients(b *testing.B) {
 	const clients = 64
@@ -315,7 +315,7 @@ func wholeRun(b *testing.B, p *process, write func(uint64, int) string) {
 	}
 }
 
-// owed are the ids of the criteria for which a reply asks a row.
+// owed returns the ids of the criteria for which a reply asks a row.
 func owed(reply object) []string {
 	var ids []string
 	list, _ := reply["owed"].([]any)

@@ -53,7 +53,7 @@ var (
 	cursorArgument = arguments.Argument[bmadCall]{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }}
 )
 
-// itemArguments are the name of an item and the person's words about it.
+// itemArguments returns the name of an item and the person's words about it.
 func itemArguments(name, example, words string) arguments.Set[bmadCall] {
 	table := []arguments.Argument[bmadCall]{cwdArgument, {Name: name, Text: func(a *bmadCall) *string { return &a.item }, Missing: lang.T("pass it, such as %s", example)}}
 	if words != "" {

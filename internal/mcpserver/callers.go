@@ -132,7 +132,7 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 	return known && slices.Compare(versionNumbers(client.Version), first) >= 0
 }
 
-// versionNumbers returns the numbers of a version such as "2.1.199-beta (Claude Code)".
+// versionNumbers returns the numbers of a version, for example "2.1.199-beta (Claude Code)".
 func versionNumbers(version string) []int {
 	var out []int
 	for part := range strings.SplitSeq(version, ".") {

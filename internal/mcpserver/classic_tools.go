@@ -16,7 +16,7 @@ import (
 //go:embed classic_tools.json
 var classicDefinitions []byte
 
-// classicTools are those of the toolset method-classic.
+// classicTools returns the tools of the toolset method-classic.
 func (b bmadTools) classicTools() []tool {
 	type row struct {
 		arguments arguments.Set[bmadCall]

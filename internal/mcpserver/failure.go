@@ -55,7 +55,7 @@ func (f Failure) data(key, subject string) map[string]any {
 // clip bounds a text that may repeat words of the caller.
 func clip(s string) string { return visible.Clip(s, 2000) }
 
-// refuse is the result of a call that was refused with an error, in the language of the person
+// refuse returns the result of a call that was refused with an error, in the language of the person
 // behind the request.
 func (c *callers) refuse(ctx context.Context, req request.Request, err error) *mcp.CallToolResult {
 	var buf bytes.Buffer

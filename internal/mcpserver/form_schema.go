@@ -71,7 +71,7 @@ func (f formStyle) order(decide []choice, neutral ...choice) []choice {
 	return slices.Concat(neutral[:1], decide, neutral[1:])
 }
 
-// params is the question of a form. No field has a default: a host may accept a form by itself.
+// params returns the question of a form. No field has a default: a host may accept a form by itself.
 func (f formStyle) params(s sheet) mcp.ElicitationParams {
 	properties, required := map[string]any{}, []string{}
 	for _, each := range s.fields {
@@ -118,8 +118,8 @@ func (f formStyle) property(of field) map[string]any {
 	return out
 }
 
-// message is the text above the fields. Rows that a long line goes on in are indented, so that none
-// begins like a line of ours.
+// message returns the text above the fields. Rows that a long line goes on in are indented, so that
+// none begins like a line of ours.
 func (s sheet) message() string {
 	lines := slices.Clone(s.first)
 	if len(s.rest) > 0 {

@@ -40,7 +40,7 @@ func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
-// sheetOf is the form of a question.
+// sheetOf returns the form of a question.
 func (f formStyle) sheetOf(q gate.Question) sheet {
 	if len(q.Questions) > 0 {
 		return f.answersSheet(q)

@@ -279,8 +279,8 @@ func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
 	return silence(lang.T("the chosen decision is not offered any more"), false), nil
 }
 
-// explainSilence says why no person has answered a form; its result is empty if one may have. Nobody else
-// decides if a person has answered the form before.
+// explainSilence says why no person has answered a form; it returns nothing if one may have. Nobody
+// else decides if a person has answered the form before.
 func (c *formChannel) explainSilence(f *form) gate.Response {
 	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
 	switch {

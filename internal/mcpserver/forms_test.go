@@ -95,7 +95,7 @@ func TestDecisionByForm(t *testing.T) {
 	tests := []struct {
 		name string
 		form answerForm
-		// said is what the call itself states.
+		// said is the word of the call itself.
 		said object
 		env  []string
 		// state is where it leads, channel by which way, with which feedback; without a channel, words
@@ -183,8 +183,8 @@ func TestDecisionByForm(t *testing.T) {
 	}
 }
 
-// TestFormIsTheQuestion: where forms are shown, the call is to be made at once and states
-// no decision; where the last one was seen by nobody, the human is asked first.
+// TestFormIsTheQuestion checks that if forms are shown, the call is to be made at once and states
+// no decision; if the last one was seen by nobody, the human is asked first.
 func TestFormIsTheQuestion(t *testing.T) {
 	t.Parallel()
 	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
@@ -234,7 +234,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 	}
 }
 
-// TestAnswersByForm: questions are put to the person in the call that raised them.
+// TestAnswersByForm checks that questions are put to the person in the call that raised them.
 func TestAnswersByForm(t *testing.T) {
 	t.Parallel()
 	questions := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Who?","context":"decides much"},{"id":"q 2","question":"When?"}]}`}
@@ -429,7 +429,8 @@ func TestClosedFormIsAskedAgainWhenThePersonSaysSo(t *testing.T) {
 	}
 }
 
-// TestHostAsksWhereItShowsNoForm: the next best channel is offered, not the assistant's word.
+// TestHostAsksWhereItShowsNoForm checks that the next best channel is offered, not the assistant's
+// word.
 func TestHostAsksWhereItShowsNoForm(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"auto", "strict"} {
@@ -465,7 +466,7 @@ func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
 	}
 }
 
-// TestLeavingIsAskedForAsWhatItIs: under strict, a form about cancelling says so, and no
+// TestLeavingIsAskedForAsWhatItIs checks that under strict, a form about cancelling says so, and no
 // answer to another question is one to it.
 func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 	t.Parallel()

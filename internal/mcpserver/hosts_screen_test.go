@@ -39,7 +39,7 @@ var codexKeys = hostKeys{
 	own:     []string{" " + about, "Enter", " " + house, "Enter"},
 }
 
-// about, house, shorter and known are what the person types.
+// about, house, shorter and known are texts that the person types.
 const (
 	about   = "about 400"
 	house   = "GDPR and our own rule: one year"

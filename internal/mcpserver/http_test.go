@@ -633,7 +633,7 @@ func TestHTTPIdleSessionsEnd(t *testing.T) {
 	t.Error("the session does not end")
 }
 
-// TestMetrics counts what was done, and what waits.
+// TestMetrics checks the counts of actions by their outcome, and of sessions by their state.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), nil, "--metrics")

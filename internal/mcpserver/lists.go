@@ -127,7 +127,7 @@ func (l *lists) look(ctx context.Context, base request.Request, subject string) 
 	return seen
 }
 
-// toolsSight is the sight of the tools that depend on the shelf.
+// toolsSight returns the sight of the tools that depend on the shelf.
 func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 	var names []string
 	for name, toolset := range l.offer.sets {
@@ -141,7 +141,7 @@ func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 	return listSight(names, "", shelf)
 }
 
-// promptsSight is the sight of the prompts that depend on the shelf.
+// promptsSight returns the sight of the prompts that depend on the shelf.
 func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
 	var names []string
 	for _, own := range l.prompts.own(shelf) {
@@ -150,7 +150,7 @@ func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
 	return listSight(names, "", shelf)
 }
 
-// resourcesSight is the sight of a list of resources. It does not show that one on it has
+// resourcesSight returns the sight of a list of resources. It does not show that one on it has
 // changed, which is reported by its address.
 func resourcesSight(listed []mcp.Resource, project string, shelf *library.Snapshot) feed.Sight {
 	uris := make([]string, len(listed))

@@ -170,7 +170,7 @@ const methodSentence = " For an agent or workflow of an installed BMAD method us
 // states, which every reply explains, so that hosts do not cut the instructions.
 const memoryParagraph = "What earlier runs have learned is kept with the project: call recall_structured before decisions and when something fails, and remember_structured with what later runs need."
 
-// instructions are those of the toolsets that are offered.
+// instructions returns the instructions of the toolsets that are offered.
 func (s *Server) instructions() string {
 	o := s.offer
 	text := instructions

@@ -28,7 +28,7 @@ import (
 // binary is the real program, built once for all tests of the package.
 var binary string
 
-// passedReport passes where no document names criteria.
+// passedReport passes if no document names criteria.
 const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func (b built) Run() int {
 	return code
 }
 
-// isolated is an environment in which only the given project is known.
+// isolated returns an environment in which only the given project is known.
 func isolated(t testing.TB, extra ...string) []string {
 	t.Helper()
 	state := t.TempDir()
@@ -181,8 +181,8 @@ func raw(t *testing.T, dir string, env ...string) *rpc {
 	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
 }
 
-// leave ends a server as hosts do, so that it can write down what was seen of it, and kills it
-// where it does not go.
+// leave ends a server as hosts do, so that it can write down its coverage, and kills it
+// if it does not go.
 func leave(p *os.Process, in io.Closer) {
 	if in != nil {
 		_ = in.Close()
@@ -191,7 +191,7 @@ func leave(p *os.Process, in io.Closer) {
 	time.AfterFunc(20*time.Second, func() { _ = p.Kill() })
 }
 
-// greeted is a program that has answered the first request.
+// greeted returns a program that has answered the first request.
 func greeted(t *testing.T, dir string, env ...string) *rpc {
 	t.Helper()
 	r := raw(t, dir, env...)

@@ -31,7 +31,7 @@ type memoryTool struct {
 	handle memoryHandler
 }
 
-// rows are the tools, in the order of their list.
+// rows returns the tools, in the order of their list.
 func (m memoryTools) rows() []memoryTool {
 	return []memoryTool{
 		{name: "get_project_context", arguments: []string{"section"}, example: `{"section": "stack"}`, handle: m.projectContext},
@@ -49,7 +49,7 @@ func (m memoryTools) rows() []memoryTool {
 	}
 }
 
-// all are the tools as they are offered.
+// all returns the tools as they are offered.
 func (m memoryTools) all() []tool {
 	definitions := map[string]struct {
 		Description string

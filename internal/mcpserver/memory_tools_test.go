@@ -35,7 +35,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestInstructionsWithMemory: they fit, and speak of the tools that are offered.
+// TestInstructionsWithMemory checks that the instructions fit, and speak of the tools that are
+// offered.
 func TestInstructionsWithMemory(t *testing.T) {
 	for toolsets, want := range map[string]struct{ has, lacks string }{
 		"task":               {"States: ", "recall_structured"},
@@ -172,7 +173,8 @@ func TestContractTool(t *testing.T) {
 	}
 }
 
-// TestContractIsCancelled: a call that its client gives up ends the script with its children.
+// TestContractIsCancelled checks that a call that its client gives up ends the script with its
+// children.
 func TestContractIsCancelled(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	const text = "sleep 600 & echo $! > new; mv new child; wait"
@@ -191,8 +193,8 @@ func TestContractIsCancelled(t *testing.T) {
 	}
 }
 
-// TestMemoryOverHTTP: a server of several projects lists cwd, takes it only in the folders that it
-// serves, and puts no notes where several projects lie.
+// TestMemoryOverHTTP checks that a server of several projects lists cwd, takes it only in the
+// folders that it serves, and puts no notes into a folder of several projects.
 func TestMemoryOverHTTP(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"one/.git", "two/.git"} {
@@ -238,7 +240,8 @@ func TestMemoryOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMemoryOfPages: a web page gets no question to a host's model, and only the folders served.
+// TestMemoryOfPages checks that a web page gets no question to a host's model, and only the folders
+// served.
 func TestMemoryOfPages(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -266,7 +269,7 @@ func (m personModel) Complete(_ context.Context, system, message string, tokens 
 	return fmt.Sprintf("%d tokens for %.13q: %s", tokens, system, message), "own-model", m.err
 }
 
-// TestDelegateToOwnModel: where the host's model is not to be had, the person's answers.
+// TestDelegateToOwnModel checks that if the host's model is not to be had, the person's answers.
 func TestDelegateToOwnModel(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -307,7 +310,7 @@ func TestDelegateToOwnModel(t *testing.T) {
 	}
 }
 
-// TestNotesAreWatched: a subscriber of the notes hears of a new one.
+// TestNotesAreWatched checks that a subscriber of the notes hears of a new one.
 func TestNotesAreWatched(t *testing.T) {
 	const uri = "bmad://memory/notes/decisions"
 	r := greeted(t, t.TempDir(), withMemory...)

@@ -100,8 +100,8 @@ func installationAppears(t *testing.T, first string) {
 	}
 }
 
-// TestSourceAppears: the lists have what a repository brings as soon as the person adds it,
-// and say so; nobody has to start the server again.
+// TestSourceAppears checks that the lists have the items of a repository as soon as the person adds
+// it, and say so; nobody has to start the server again.
 func TestSourceAppears(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -138,8 +138,8 @@ func TestSourceAppears(t *testing.T) {
 	}
 }
 
-// TestSettingsThatCannotBeUsed: the method is served also where a setting is wrong; what goes
-// by the settings says so.
+// TestSettingsThatCannotBeUsed checks that the method is served also if a setting is wrong; what
+// goes by the settings says so.
 func TestSettingsThatCannotBeUsed(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")
@@ -169,7 +169,7 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestLongWords: a prompt has all that the person has typed, however long; a tool, whose
+// TestLongWords checks that a prompt has all that the person has typed, however long; a tool, whose
 // caller has it, says how much it repeats.
 func TestLongWords(t *testing.T) {
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestLongAddress: an address without end makes no answer without end.
+// TestLongAddress checks that an address without end makes no answer without end.
 func TestLongAddress(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")

@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
-// missing is the refusal of a request for a tool, prompt or resource that a caller does not
+// missing returns the refusal of a request for a tool, prompt or resource that a caller does not
 // have, with the names or addresses that are like it.
 func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
 	base := l.callers.base(ctx)

@@ -138,7 +138,7 @@ func (o *offer) personas(req request.Request) (*library.Snapshot, error) {
 	return o.library.At(project), nil
 }
 
-// ways are the calls by which the reader of a document reaches the files and items that it
+// ways returns the calls by which the reader of a document reaches the files and items that it
 // names. cwd is the project that the caller has named; further calls have to name it too.
 func (o *offer) ways(cwd string) library.ToolNames {
 	with := ""

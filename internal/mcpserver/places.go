@@ -122,7 +122,7 @@ func (c *callers) foldersFor(roots []string, several bool) []string {
 	return out
 }
 
-// home is the folder of calls that do not say which project they are for: the one that the
+// home returns the folder of calls that do not say which project they are for: the one that the
 // server was started in, or the only one it was told to serve if that is a project.
 func (c *callers) home() string {
 	switch p := c.places; {

@@ -158,7 +158,7 @@ func (a *account) snapshot() string {
 	return out.String()
 }
 
-// env is the environment of a server for the person.
+// env returns the environment of a server for the person.
 func (a *account) env(more ...string) []string {
 	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
@@ -430,8 +430,8 @@ func TestReachKeepsOut(t *testing.T) {
 	}
 }
 
-// TestReachOfOddHosts: whatever a host, a project or a file of before says, some folders are
-// out of reach.
+// TestReachOfOddHosts checks that whatever a host, a project or a file of before says, some folders
+// are out of reach.
 func TestReachOfOddHosts(t *testing.T) {
 	t.Parallel()
 	for name, odd := range map[string]struct {
@@ -526,8 +526,8 @@ func TestReachOfOddHosts(t *testing.T) {
 	}
 }
 
-// TestReachOfTheAccount: the home of the account is out of reach where the environment names
-// another.
+// TestReachOfTheAccount checks that the home of the account is out of reach if the environment
+// names another.
 func TestReachOfTheAccount(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
@@ -545,8 +545,8 @@ func TestReachOfTheAccount(t *testing.T) {
 	}
 }
 
-// TestReachDoorsLead: the doors of the tests above do lead somewhere, where that is allowed;
-// what is refused there is not refused for another reason.
+// TestReachDoorsLead checks that the doors of the tests above do lead somewhere, if that is
+// allowed; what is refused there is not refused for another reason.
 func TestReachDoorsLead(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -571,7 +571,7 @@ func TestReachLetsIn(t *testing.T) {
 		roots, args []string
 		env         []string
 		setUp       func(a *account)
-		// cwd is what the call names, if anything, and lands where the session has to be.
+		// cwd is the folder that the call names, if any, and lands that of the session.
 		cwd, lands string
 	}{
 		"started in the project":            {dir: "src/relay", lands: "src/relay"},
@@ -666,8 +666,9 @@ func (a *account) terminal(args ...string) {
 	}
 }
 
-// TestReachOfSettings: folders that a project's file names are within the same bound, and the
-// refusal does not tell whether they are there. Those that the person names may be anywhere.
+// TestReachOfSettings checks that folders that a project's file names are within the same bound,
+// and the refusal does not tell whether they are there. Those that the person names may be
+// anywhere.
 func TestReachOfSettings(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -728,8 +729,8 @@ func TestReachOfSettings(t *testing.T) {
 	}
 }
 
-// TestReachOfTheMethod: an installation above the project is served as it always was, but not
-// one of the home's own folder or of what is out of reach.
+// TestReachOfTheMethod checks that an installation above the project is served as it always was,
+// but not one of the home's own folder or of what is out of reach.
 func TestReachOfTheMethod(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -764,7 +765,7 @@ func TestReachWhileLinksMove(t *testing.T) {
 				return
 			default:
 			}
-			// Each may fail where the other name is taken just then.
+			// Each may fail if the other name is taken just then.
 			_ = os.Rename(moving, aside)
 			_ = os.Symlink(a.at(".ssh"), moving)
 			_ = os.Remove(moving)
@@ -784,7 +785,7 @@ func TestReachWhileLinksMove(t *testing.T) {
 	}
 }
 
-// state describes what lies below a folder.
+// state describes the files below a folder.
 func (a *account) state(dir string) string {
 	a.t.Helper()
 	var out strings.Builder

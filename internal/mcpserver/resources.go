@@ -94,7 +94,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
 }
 
-// about is a request for the subject of a resource, as far as its address says.
+// about returns a request for the subject of a resource, as far as its address says.
 func (r *resources) about(ctx context.Context, uri string) request.Request {
 	base := r.callers.base(ctx)
 	if a, err := parseAddress(uri); err == nil {

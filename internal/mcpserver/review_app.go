@@ -59,7 +59,7 @@ func takesApps(ctx context.Context) bool {
 	return declared
 }
 
-// ReviewApp is the page of the review app, in all languages.
+// ReviewApp returns the page of the review app, in all languages.
 func ReviewApp() string {
 	said := map[lang.Language]map[string]string{}
 	for _, l := range lang.All() {

@@ -190,7 +190,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// toDev are the calls that take a run that has just begun as far as dev.
+// toDev returns the calls that take a run that has just begun as far as dev.
 func toDev() []object {
 	return []object{
 		{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},

@@ -28,7 +28,7 @@ type tool struct {
 	handle server.ToolHandlerFunc
 }
 
-// definition is the tool as clients list it.
+// definition returns the tool as clients list it.
 func (t tool) definition() mcp.Tool {
 	out := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(t.description), t.schema)
 	if t.lean {

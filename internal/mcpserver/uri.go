@@ -66,7 +66,7 @@ func parseAddress(text string) (address, error) {
 	return a, nil
 }
 
-// noResource is the error for an address that leads nowhere.
+// noResource returns the error for an address that leads nowhere.
 func noResource(text string) error {
 	return fault.New(fault.NotFound, "unknown resource %q", clip(text)).
 		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI).

@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// atGate is a project whose only session waits for the person.
+// atGate returns a project whose only session waits for the person.
 func atGate(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

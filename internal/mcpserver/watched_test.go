@@ -74,7 +74,7 @@ func watching() []string {
 	return out
 }
 
-// addCounters adds what the program's processes have run to the profile that the tests write,
+// addCounters adds the counters of the program's processes to the profile that the tests write,
 // and says how much of this package it was.
 func addCounters(dir, counters string) error {
 	const pkg = "github.com/bmad-mcp/bmad-mcp/internal/mcpserver"

@@ -17,7 +17,7 @@ import (
 // fixtureWait bounds how long a client may take to answer.
 const fixtureWait = 10 * time.Second
 
-// fixtureForm is an elicitation whose schema has the given properties.
+// fixtureForm returns an elicitation whose schema has the given properties.
 func fixtureForm(message, properties string, required ...string) mcp.ElicitationParams {
 	schema := map[string]any{"type": "object", "properties": json.RawMessage(properties)}
 	if len(required) > 0 {
