@@ -36,7 +36,7 @@ func refused(err error, want string) bool {
 	return fault.Is(err, fault.Code(code)) && strings.Contains(err.Error(), words)
 }
 
-// TestOpens: a score gate that was tightened stays shut.
+// TestOpens checks that a score gate that was tightened stays shut.
 func TestOpens(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -61,8 +61,8 @@ func TestOpens(t *testing.T) {
 	}
 }
 
-// TestDecidable: nobody is asked about a draft that is not the one that was scored, and a no is
-// always possible.
+// TestDecidable checks that nobody is asked about a draft that is not the one that was scored, and
+// a no is always possible.
 func TestDecidable(t *testing.T) {
 	t.Parallel()
 	edited := standing.Draft{SHA256: "aa", Edited: true, Edit: &standing.Edit{SHA256: "cc"}}
@@ -93,7 +93,8 @@ func TestDecidable(t *testing.T) {
 	}
 }
 
-// TestAsks: the person is asked wherever the call's own word does not count, or is a yes.
+// TestAsks checks that the person is asked wherever the call's own word does not count, or is a
+// yes.
 func TestAsks(t *testing.T) {
 	t.Parallel()
 	relayed := workflow.ChannelRelayed
@@ -123,8 +124,8 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestOwnWord: under strict no program's word counts, and a host's question is worth more than
-// the assistant's word.
+// TestOwnWord checks that under strict no program's word counts, and a host's question is worth
+// more than the assistant's word.
 func TestOwnWord(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -163,8 +164,8 @@ func TestOwnWord(t *testing.T) {
 	}
 }
 
-// TestGranted: what the gate has not let through is an override, and needs words where the
-// ordinary rounds have not led there.
+// TestGranted checks that work that the gate has not let through is an override, and needs words if
+// the ordinary rounds have not led there.
 func TestGranted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -194,7 +195,7 @@ func TestGranted(t *testing.T) {
 	}
 }
 
-// TestChoices: the choice that lets failed work go on is not the first one.
+// TestChoices checks that the choice that lets failed work go on is not the first one.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -229,7 +230,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestLeavingPolicy: a strict gate that was passed stays strict for those who would undo it.
+// TestLeavingPolicy checks that a strict gate that was passed stays strict for those who would undo
+// it.
 func TestLeavingPolicy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -252,7 +254,7 @@ func TestLeavingPolicy(t *testing.T) {
 	}
 }
 
-// TestAllowed: only what the caller could get accepted is offered.
+// TestAllowed checks that only actions are offered that would be accepted.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -278,7 +280,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestBindFollowsTheDraft: an answer is for one draft of one revision.
+// TestBindFollowsTheDraft checks that an answer is for one draft of one revision.
 func TestBindFollowsTheDraft(t *testing.T) {
 	t.Parallel()
 	s := at(workflow.PO, workflow.AwaitingConfirmation)
@@ -293,8 +295,8 @@ func TestBindFollowsTheDraft(t *testing.T) {
 	}
 }
 
-// TestCommentsAsWords: they say what to do, so that a no or a blocked stage needs no other words;
-// they are no reason to accept a risk.
+// TestCommentsAsWords checks that comments ask for something, so that a no or a blocked stage needs
+// no other words; they are no reason to accept a risk.
 func TestCommentsAsWords(t *testing.T) {
 	t.Parallel()
 	comments := []workflow.Comment{{ID: "c1", Kind: workflow.CommentChange, Text: "the key is in the vault"}}

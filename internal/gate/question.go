@@ -106,7 +106,7 @@ type Silence struct {
 	View bool
 }
 
-// Ask is the question at the gate that a session waits at.
+// Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
@@ -119,7 +119,7 @@ func Ask(s *standing.Standing) Question {
 	return q
 }
 
-// AskQuestions is the question for answers to those that are open. If the document has reached
+// AskQuestions returns the question for answers to those that are open. If the document has reached
 // its gate, the person can take it as it is.
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
@@ -131,7 +131,7 @@ func AskQuestions(s *standing.Standing) Question {
 	return q
 }
 
-// Leave is the question whether a session leaves its stage, with a reason that the call gives.
+// Leave returns the question whether a session leaves its stage, with a reason that the call gives.
 func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
 	q := Ask(s)
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
@@ -159,7 +159,7 @@ func Bind(s *standing.Standing) Bound {
 	return b
 }
 
-// Choices are the decisions at the gate of a session, in its words. A failed verdict names the faults that are
+// Choices returns the decisions at the gate of a session, in its words. A failed verdict names the faults that are
 // to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)

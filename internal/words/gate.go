@@ -52,7 +52,7 @@ func ownAct(s *standing.Standing) string {
 	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
 }
 
-// gateMessage is the text for a person while the session waits for their decision: a digest
+// gateMessage returns the text for a person while the session waits for their decision: a digest
 // of the document, and their choices.
 func gateMessage(s *standing.Standing, draft, target string) string {
 	options := gateOptions(s, target)

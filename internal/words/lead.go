@@ -53,7 +53,7 @@ func speaks(s *standing.Standing) string {
 	return s.Say("%s speak", s.Count(n, "thing"))
 }
 
-// figures are the scores of the current document beside its gate.
+// figures returns the scores of the current document beside its gate.
 func figures(s *standing.Standing) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
@@ -228,7 +228,7 @@ func optionList(options []string) string {
 	return strings.Join(quoted, " / ")
 }
 
-// goal is the objective in one line.
+// goal returns the objective in one line.
 func goal(s *standing.Standing) string {
 	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
 }
@@ -246,7 +246,7 @@ func DraftLine(l lang.Language, path string, bytes int64) string {
 	return line + size
 }
 
-// Leaving is the lead of a question about reopening or cancelling, and the reason to show
+// Leaving returns the lead of a question about reopening or cancelling, and the reason to show
 // beside it; words are the assistant's reason.
 func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (lead, reason string) {
 	if !assistant {
@@ -259,7 +259,7 @@ func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (le
 	return lead, reason
 }
 
-// ItsWords are the words of the assistant, ahead of the facts.
+// ItsWords returns the words of the assistant, ahead of the facts.
 func ItsWords(l lang.Language, words string) string {
 	return l.Say("Its words: %s", Quoted(words, 1000)) + "\n"
 }

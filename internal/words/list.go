@@ -35,7 +35,7 @@ func (l *List) Add(s workflow.Summary, changed bool) {
 	l.lines = append(l.lines, line)
 }
 
-// Text is the message.
+// Text returns the message.
 func (l *List) Text() string {
 	text := l.Say("This project has no session yet.\n\n**You can now** say what you want to build.")
 	if l.Total > 0 {

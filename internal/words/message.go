@@ -33,7 +33,7 @@ func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 // Headline names the task and its place in the workflow.
 func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Workflow, s.Session) }
 
-// TaskLine is the first line of a headline.
+// TaskLine returns the first line of a headline.
 func TaskLine(s *standing.Standing) string {
 	return fmt.Sprintf("**%s** · %s\n", s.TaskName, Place(s))
 }
@@ -147,7 +147,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
 }
 
-// firstOpen is the number of a sprint that can be named as an example.
+// firstOpen returns the number of a sprint that can be named as an example.
 func firstOpen(s *standing.Standing) int {
 	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
 		return open[0]

@@ -63,7 +63,7 @@ func Quoted(text string, limit int) string {
 // plainMarks removes the marks that would end the quotation, so that its words look like the server's own.
 var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
 
-// plain are sentences of the server that quote the assistant's words: in one line each,
+// plain returns sentences of the server that quote the assistant's words: in one line each,
 // without emphasis.
 func plain(texts []string) []string {
 	out := make([]string, len(texts))

@@ -179,7 +179,7 @@ func (v Verification) In(l lang.Language) Verification {
 	return v
 }
 
-// Reason is the problem as a sentence for every language.
+// Reason returns the problem as a sentence for every language.
 func (v Verification) Reason() lang.Text {
 	if v.problem.Empty() {
 		return lang.T("%s", v.Problem)
@@ -370,7 +370,7 @@ func (s *Session) misfit() lang.Text {
 	return lang.Text{}
 }
 
-// spans returns text such as "entry 3, entries 5 to 7".
+// spans returns the entries as text, for example "entry 3, entries 5 to 7".
 func spans(list []Span) lang.Text {
 	parts := make([]lang.Text, len(list))
 	for i, span := range list {

@@ -30,7 +30,7 @@ const mine = signer("mine")
 // here is the id of the project that sessions are sealed in.
 const here = "local:here"
 
-// sealed is a session of some sealed steps, as it comes from disk.
+// sealed returns a session of some sealed steps, as it comes from disk.
 func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
 	t.Helper()
 	w := workflow.Default()
@@ -162,7 +162,7 @@ func TestTamperingShows(t *testing.T) {
 	}
 }
 
-// TestOtherKeysStay: a project that goes from machine to machine keeps their seals, and
+// TestOtherKeysStay checks that a project that goes from machine to machine keeps their seals, and
 // each key says what it vouches for.
 func TestOtherKeysStay(t *testing.T) {
 	s := sealed(t, mine)
@@ -184,7 +184,8 @@ func TestOtherKeysStay(t *testing.T) {
 	want(other, workflow.ChainPartly, 1, workflow.Span{From: 1, To: 5}, workflow.Span{From: 7, To: 7})
 }
 
-// TestOldHistoryIsLinkedFromNowOn: entries of programs that kept no links stay as they are.
+// TestOldHistoryIsLinkedFromNowOn checks that entries of programs that kept no links stay as they
+// are.
 func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
 	s := sealed(t, mine)
 	s.Seals = nil

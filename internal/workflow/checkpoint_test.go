@@ -8,12 +8,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// known is what a machine knows that has recorded c, in the project where sessions are sealed.
+// known returns the knowledge of a machine that has recorded c, in the project of sealed sessions.
 func known(c *workflow.Checkpoint) *workflow.Known {
 	return &workflow.Known{Checkpoint: c, Project: here}
 }
 
-// recorded is a sealed session, and what its machine has recorded of it.
+// recorded returns a sealed session, and its machine's record of it.
 func recorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	t.Helper()
 	s := sealed(t, mine)
@@ -24,7 +24,7 @@ func recorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	return s, &c
 }
 
-// TestCheckpoint compares sessions with what was recorded of them.
+// TestCheckpoint compares sessions with their records.
 func TestCheckpoint(t *testing.T) {
 	w := workflow.Default()
 	const other = signer("other")
@@ -93,7 +93,7 @@ func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.
 	return reread(t, s)
 }
 
-// TestAdoption: what was accepted counts as it is, and may not change again.
+// TestAdoption checks that an accepted session counts as it is, and may not change again.
 func TestAdoption(t *testing.T) {
 	w := workflow.Default()
 	ways := map[string]func(s *workflow.Session){
@@ -147,7 +147,7 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// TestForgedGrantsStayUnvouched: an acceptance does not make them a person's.
+// TestForgedGrantsStayUnvouched checks that an acceptance does not make them a person's.
 func TestForgedGrantsStayUnvouched(t *testing.T) {
 	s, c := recorded(t)
 	s.History[3].Grant.Channel = workflow.ChannelElicited
