@@ -64,7 +64,7 @@ type Guard struct {
 	permits func() trust.Permits
 }
 
-// allowance is the record of a person's consent to something of the project; hash is that of
+// allowance returns the record of a person's consent to something of the project; hash is that of
 // its content, "" if the text says everything.
 func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
 	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}

@@ -99,7 +99,7 @@ func NewGateView(s *standing.Standing) *GateView {
 	return view
 }
 
-// waitCall is the call that returns once the human has acted by themselves; nil for a caller that
+// waitCall returns the call that returns once the human has acted by themselves; nil for a caller that
 // cannot wait.
 func waitCall(s *standing.Standing) map[string]any {
 	if !s.Call.Waits {

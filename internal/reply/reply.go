@@ -106,7 +106,7 @@ type Briefing struct {
 
 // Measures are the scores of the document that waits, its evidence, and the demands of its gate.
 type Measures struct {
-	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is the one that its gate requires.
+	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is that of its gate.
 	Score           *float64 `json:"score,omitempty"`
 	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
 	GateScore       *float64 `json:"gate_score,omitempty"`
@@ -220,7 +220,7 @@ type Context struct {
 // CommentView is a comment in short.
 type CommentView struct {
 	ID string `json:"id"`
-	// Lines are those of the draft, such as "12" or "12-15"; "" for the whole document.
+	// Lines are those of the draft, for example "12" or "12-15"; "" for the whole document.
 	Lines string `json:"lines,omitempty"`
 	// Stage is the one whose document they are of, if that is not the stage that works.
 	Stage   workflow.StageID     `json:"stage,omitempty"`

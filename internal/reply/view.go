@@ -90,7 +90,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	return out
 }
 
-// OfProject is the reply that lists the sessions of a project, which has none active yet.
+// OfProject returns the reply that lists the sessions of a project, which has none active yet.
 func OfProject(folder string) *Reply {
 	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, describes: true}
 }

@@ -33,7 +33,7 @@ func (q *Request) checkAllowed(s *standing.Standing) error {
 	return words.NotNow(s, q.takesBack(s.Last()))
 }
 
-// Submitted are the texts that the call hands in: the working copy if it names nothing else.
+// Submitted returns the texts that the call hands in: the working copy if it names nothing else.
 func (q *Request) Submitted(s *standing.Standing) []Result {
 	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
 		return q.Results
@@ -59,7 +59,7 @@ func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	return nil
 }
 
-// Sources are the files of the project that the call hands in.
+// Sources returns the files of the project that the call hands in.
 func (q *Request) Sources(p *project.Project, s *standing.Standing) []string {
 	var out []string
 	for _, result := range q.Submitted(s) {

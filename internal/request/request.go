@@ -28,7 +28,7 @@ const (
 // MaxWait is the longest that a status waits, in seconds.
 const MaxWait = standing.MaxWait
 
-// Request is one call, from any face: who calls, which session it is for, and the arguments of the action.
+// Request is one call, from any face: who calls, its session, and the arguments of the action.
 // Unused fields are zero.
 type Request struct {
 	Action workflow.Action
@@ -126,8 +126,8 @@ type Decision struct {
 	Restore bool
 }
 
-// Channel brings a question to a person and their answer back: a form of their host, a
-// terminal. It is the way to a decision that is not another program's word for one.
+// Channel brings a question to a person and their answer back, for example a form of their
+// host, or a terminal. It is the way to a decision that is not another program's word for one.
 type Channel interface {
 	// Ask puts a question. An answer without a decision says why there is none. A channel
 	// that gets its answer by a later repetition of the call returns ErrAsked.
@@ -182,7 +182,7 @@ func sentBack(t workflow.Transition) bool {
 	return t.Event == workflow.EventChangesRequested || t.Event == workflow.EventSentBack
 }
 
-// Word is the decision that the call itself states.
+// Word returns the decision that the call itself states.
 func (q *Request) Word() gate.Word {
 	return gate.Word{Via: q.Via, Given: q.Yes != nil, No: q.refuses(), Draft: q.Draft}
 }

@@ -113,7 +113,7 @@ func CheckText(name any, text string, limit int) error {
 	return nil
 }
 
-// UnknownAction is the error for an action that does not exist.
+// UnknownAction returns the error for an action that does not exist.
 func UnknownAction(name string) error {
 	actions := ActionNames(workflow.Actions())
 	return fault.New(fault.InvalidArgument, "unknown action %q", name).

@@ -19,7 +19,7 @@ func (s *Standing) Builder() workflow.StageID {
 	return st.ID
 }
 
-// Unbuilt are the sprints that the workflow could still build.
+// Unbuilt returns the sprints that the workflow could still build.
 func (s *Standing) Unbuilt() []int {
 	if s.Builder() == "" {
 		return nil

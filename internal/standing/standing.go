@@ -150,7 +150,7 @@ type Names struct {
 	Confirm, Program string
 }
 
-// ArtifactPath returns the path that the artifact of a stage has or will have; "" for a stage without one.
+// ArtifactPath returns the path of a stage's artifact, saved or not; "" for a stage without one.
 func (s *Standing) ArtifactPath(st workflow.Stage) string {
 	if st.Artifact == "" {
 		return ""
