@@ -89,7 +89,7 @@ func (f file) state(hash string) standing.File {
 }
 
 // Fingerprint returns a fingerprint of the project's files without the documents of the
-// session, \"\" if there is none, and the one that it would be if nothing had changed since the
+// session, "" if there is none, and the one that it would be if nothing had changed since the
 // stage's previous report. sources are the files that are handed in at the given time.
 func (d *Disk) Fingerprint(s *standing.Standing, sources []string, at time.Time) (now, same string) {
 	documents, last := map[string]time.Time{}, time.Time{}

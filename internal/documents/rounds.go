@@ -99,7 +99,7 @@ func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, r
 // and without the block of facts at its end.
 func handedIn(st workflow.Stage, text string) string { return score.Read(st, text).Document + "\n" }
 
-// recordedHash returns the hash of a submission as it was scored; \"\" if an older server kept none.
+// recordedHash returns the hash of a submission as it was scored; "" if an older server kept none.
 func recordedHash(s *workflow.Session, stage workflow.StageID, path string) string {
 	for _, e := range s.History {
 		if e.Path == path && e.SHA256 != "" {

@@ -75,7 +75,7 @@ func (r *run) lostRace(ctx context.Context, s *workflow.Session) error {
 	return words.Lost(s, r.req.Repeats(s))
 }
 
-// late reports whether a call that does not fit where the session is would
+// late reports whether a call that does not fit the state of the session would
 // have fitted before another call moved it. That is so if the session moved
 // while this call was under way, or moved without this program having told its
 // callers; and if its last move was this very step: then the caller has lost

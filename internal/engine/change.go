@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// change runs apply on the session in one transaction, and returns where it is then. prepare
+// change runs apply on the session in one transaction, and returns its new state. prepare
 // does before it the work that needs no lock, on the session as the caller saw it; if another
 // call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {

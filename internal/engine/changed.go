@@ -54,7 +54,7 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 	return out
 }
 
-// atOnce is how many sessions are checked in one go.
+// atOnce is the number of sessions that are checked in one go.
 const atOnce = 64
 
 // compare checks a session against its record, if there is one. A file that is as it was

@@ -195,7 +195,7 @@ func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// keyOf names the key of a signer, \"\" if there is none.
+// keyOf names the key of a signer, "" if there is none.
 func keyOf(signer workflow.Signer) string {
 	if signer == nil {
 		return ""

@@ -74,7 +74,7 @@ func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summar
 	return found
 }
 
-// maxWaiting is how many sessions are read for a typed command; of more, none is the one meant.
+// maxWaiting is the most sessions that are read for a typed command; of more, none is the one meant.
 const maxWaiting = 50
 
 // TypedGate returns the one gate of a project that a typed command can mean, with the rest

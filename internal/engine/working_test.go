@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// read returns a file of the project, \"\" if there is none.
+// read returns a file of the project, "" if there is none.
 func (b *bench) read(name string) string {
 	b.t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(name)))

@@ -39,7 +39,7 @@ type Question struct {
 	// Questions are the open ones, if answers are asked for. Choices then has the one to take
 	// the document without answering, if its gate is met.
 	Questions []workflow.Question
-	// Limit is how long to wait for the person.
+	// Limit is the time to wait for the person.
 	Limit time.Duration
 }
 
@@ -70,7 +70,7 @@ type Choice struct {
 	Reason bool
 }
 
-// Value names the choice to a form: the two decisions at a gate, or the act itself.
+// Value names the choice to a form: the two decisions at a gate, or the act itself, for example cancel.
 func (c Choice) Value() string {
 	if c.Decision == workflow.DecisionOverride {
 		return string(workflow.DecisionApprove)

@@ -44,9 +44,9 @@ func (a place) compare(b place) int {
 }
 
 const (
-	// censusAge is how long a count is good for. Prometheus asks every 15 to 60 s.
+	// censusAge is the time for which a count is good. Prometheus asks every 15 to 60 s.
 	censusAge = 10 * time.Second
-	// censusPatience is how long a count that is under way is waited for: one of an ordinary
+	// censusPatience is the longest wait for a count that is under way: one of an ordinary
 	// project has ended by then.
 	censusPatience = 3 * time.Millisecond
 )

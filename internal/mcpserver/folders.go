@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// pathRows is how many rows a path has at most in a form: hosts show few, and a longer path would
+// pathRows is the most rows of a path in a form: hosts show few, and a longer path would
 // be allowed by its beginning.
 const pathRows = 2
 

@@ -38,7 +38,7 @@ type field struct {
 	name, title, text string
 	choices           []choice
 	required          bool
-	// most is how many characters a text has at most.
+	// most is the greatest number of characters of a text.
 	most int
 	// former is true for a field that the form had once: it is not shown, and an answer may have it.
 	former bool
@@ -46,7 +46,7 @@ type field struct {
 
 type choice struct{ value, label string }
 
-// formStyle is how a client shows a form.
+// formStyle is the way in which a client shows a form.
 type formStyle struct {
 	// titled is true for clients that know enumerations with titles as the protocol now has them.
 	titled bool

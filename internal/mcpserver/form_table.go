@@ -158,7 +158,7 @@ func (f formStyle) describe(l lang.Language, question workflow.Question) string 
 }
 
 // longEnds returns the ends of the questions that a host cuts, as far as one line has room for them;
-// \"\" if there are none. A question has to be read to its end before it is answered.
+// "" if there are none. A question has to be read to its end before it is answered.
 func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) string {
 	line := l.Say("Long questions end:")
 	before := line

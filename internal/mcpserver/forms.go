@@ -51,7 +51,7 @@ type forms struct {
 	silent *recent.Map[string, time.Time]
 }
 
-// forgetSilence is how long that is remembered of a client without a session: another
+// forgetSilence is the time for which that is remembered of a client without a session: another
 // window of the same program on the same machine may show forms.
 const forgetSilence = 5 * time.Minute
 

@@ -70,7 +70,7 @@ type Options struct {
 	Contract *contract.Runner
 	// Model answers tasks for agents if the host's model cannot; it may be nil.
 	Model Model
-	// Page returns the address at which a dashboard shows the document of a stage; \"\" if none
+	// Page returns the address at which a dashboard shows the document of a stage; "" if none
 	// runs. It may be nil.
 	Page func(cwd, task, stage string) string
 	// Toolsets are the groups of tools that are offered; none is auto.

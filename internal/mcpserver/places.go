@@ -37,7 +37,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
 		req.Several = len(roots) > 1
-		// Several roots are places of sessions, but do not decide where to start one.
+		// Several roots are places of sessions, but do not decide in which to start one.
 		if len(roots) != 1 && req.Session == "" {
 			roots = nil
 		}

@@ -93,7 +93,7 @@ func folders(list *mcp.ListRootsResult) []string {
 	return out
 }
 
-// drive is how an absolute path of Windows begins.
+// drive matches the beginning of an absolute path of Windows, for example C:\.
 var drive = pattern.New(`^[A-Za-z]:\\`)
 
 // filePath returns the path of a file URI on a system, or "".

@@ -17,7 +17,7 @@ import (
 const (
 	// sampleKey is the id of a question to the host's model.
 	sampleKey = "answer"
-	// sampleLimit is how long the model may take.
+	// sampleLimit is the time that the model may take.
 	sampleLimit = 2 * time.Minute
 )
 
@@ -57,7 +57,7 @@ func (c *callers) readSample(ctx context.Context, call mcp.CallToolRequest) *sam
 	return s
 }
 
-// answer returns the text of the answer and the name of its model; \"\" if it is not an answer
+// answer returns the text of the answer and the name of its model; "" if it is not an answer
 // to this question, or came too late. Any program may have made it up, but it only returns to
 // the one that it came from.
 func (s *sample) answer(to prompt) (text, model string) {

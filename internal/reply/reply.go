@@ -288,7 +288,7 @@ type Resource struct {
 	MIMEType string `json:"mime_type"`
 	// Size is that of the whole text, in bytes.
 	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; \"\" if there is none.
+	// Path is the file that holds it, relative to the project; "" if there is none.
 	Path string `json:"path,omitempty"`
 	Text string `json:"text"`
 	// Truncated is true if Text ends before the whole does.
@@ -298,7 +298,7 @@ type Resource struct {
 // IntegrityChanged is the value of the key "integrity" in replies and lists.
 const IntegrityChanged = string(workflow.ChainChanged)
 
-// Listed is how many sessions a list shows, the ones changed last.
+// Listed is the most sessions that a list shows, the ones changed last.
 const Listed = 20
 
 // NewResource returns a resource with its whole text.
@@ -309,7 +309,7 @@ func NewResource(name, mime, path, text string) Resource {
 // MaxShown bounds the text that a reply carries of a resource, in bytes.
 const MaxShown = 9000
 
-// EncodedSize is how many bytes a text takes in a reply.
+// EncodedSize returns the number of bytes that a text takes in a reply.
 func EncodedSize(text string) int {
 	encoded, err := workflow.Marshal(text)
 	if err != nil {
@@ -369,7 +369,7 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 	return out
 }
 
-// maxOwed is how many ids of rows a reply names.
+// maxOwed is the most ids of rows that a reply names.
 const maxOwed = 40
 
 // owe names the rows that the report of the stage owes.

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Depth says how much of a briefing a reply carries.
+// Depth is the amount of a briefing that a reply carries.
 type Depth int
 
 // The depths of a briefing.
@@ -165,7 +165,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 	}
 }
 
-// shownTail is how much of a failed command's output a reply carries, in bytes.
+// shownTail is the size of the end of a failed command's output in a reply, in bytes.
 const shownTail = 600
 
 // lastBytes returns the end of a text, from a line's beginning if it is cut.

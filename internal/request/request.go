@@ -97,7 +97,7 @@ type Start struct {
 type Status struct {
 	// View is one of the engine's views, or an artifact by its stage or file name.
 	View string
-	// Wait is how many seconds to wait for the person to act, at most [MaxWait].
+	// Wait is the time to wait for the person to act, in seconds, at most [MaxWait].
 	Wait int
 }
 

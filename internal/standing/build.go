@@ -13,7 +13,7 @@ func (s *Standing) AsksScope() bool {
 	return planned && s.Stage.Kind == workflow.KindBuild
 }
 
-// Builder returns the stage that builds; \"\" if the workflow has none.
+// Builder returns the stage that builds; "" if the workflow has none.
 func (s *Standing) Builder() workflow.StageID {
 	st, _ := s.Workflow.OfKind(workflow.KindBuild)
 	return st.ID

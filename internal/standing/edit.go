@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 )
 
-// Edit is how the text of a document was changed while it waited at its gate.
+// Edit is a change of the text of a document while it waited at its gate.
 type Edit struct {
 	// SHA256 is the hash of the changed text, to which a decision applies.
 	SHA256 string

@@ -48,13 +48,13 @@ type Standing struct {
 	Integrity workflow.Verification
 	Strict    bool
 	Trusting  bool
-	// MaxRework and MaxIterations are how often the work may come back, and how many rounds a
+	// MaxRework and MaxIterations are the most times that the work may come back, and rounds that a
 	// stage may take, before the person is asked.
 	MaxRework, MaxIterations int
 	// Named is true if the next call may name the session by its task name: it leads there and
 	// nowhere else, and no person's word goes by it.
 	Named bool
-	// FormTimeout is how long a form waits for the person.
+	// FormTimeout is the time that a form waits for the person.
 	FormTimeout time.Duration
 	Call        Call
 	Names       Names
@@ -78,7 +78,7 @@ type Draft struct {
 	// SHA256 is the hash of the document as it was handed in. A decision applies to it, unless the
 	// document was edited.
 	SHA256 string
-	// Edit is how the document at a gate was changed since it was scored; nil if it was not, or
+	// Edit is the change of the document at a gate since it was scored; nil if it was not, or
 	// that is unknown.
 	Edit *Edit
 	Size int64
@@ -89,7 +89,7 @@ type Draft struct {
 	Lines []string
 }
 
-// Changes is how a document differs from that of an earlier round.
+// Changes are the differences of a document from that of an earlier round.
 type Changes struct {
 	Round int
 	// Added and Removed count lines; one that changed is in both.

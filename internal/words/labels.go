@@ -24,7 +24,7 @@ func TakeLabel(s *standing.Standing) string {
 // ReopenLabel returns the label of the choice to go back to a stage.
 func ReopenLabel(stage workflow.StageID) lang.Text { return lang.T("Reopen %s", stage) }
 
-// Labels returns those of the two choices at the gate of a session.
+// Labels returns the labels of the two choices at the gate of a session.
 func Labels(s *standing.Standing) (yes, no string) {
 	yes, no = plainLabels(s)
 	switch {

@@ -38,7 +38,7 @@ func TaskLine(s *standing.Standing) string {
 	return fmt.Sprintf("**%s** · %s\n", s.TaskName, Place(s))
 }
 
-// Place says at which stage of how many a session stands, or how it ended.
+// Place tells the place of a session, for example "stage 2 of 6, System Architect", or its end.
 func Place(s *standing.Standing) string {
 	w := s.Workflow
 	place := s.Say("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Word(s.Stage.Role))

@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Points writes a score as people do.
+// Points returns a score without needless zeros, for example "87.5".
 func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // scores says how the stage's document was scored: by the assistant, and by the server. Of several

@@ -16,7 +16,7 @@ func sprintsAre(l lang.Language, numbers []int) string {
 	return l.Say("%s are", sprintList(l, numbers))
 }
 
-// sprintList says "sprint 2", "sprints 2, 3".
+// sprintList returns the names of sprints, for example "sprints 2, 3".
 func sprintList(l lang.Language, numbers []int) string {
 	if len(numbers) == 1 {
 		return l.Say("sprint %s", Numbers(numbers))

@@ -387,7 +387,7 @@ func (s *Session) FailedWork(st Stage) bool {
 	return r.Verdict == Fail || failed || s.Evidence(st).Failed() || len(OpenFindings(r.Findings)) > 0
 }
 
-// MaxReturns is how often in a row a report is returned before the person decides.
+// MaxReturns is the number of times in a row that a report is returned before the person decides.
 const MaxReturns = 3
 
 // Returns counts how often in a row the report of the current stage was returned.

@@ -8,7 +8,7 @@ import (
 // Step is one entry of a session's history.
 type Step struct {
 	Transition
-	// Waited is how long the session had waited for the human; nil if it had not.
+	// Waited is the time that the session had waited for the human; nil if it had not.
 	Waited *time.Duration
 	// Unvouched is true for a decision in an entry that nothing vouches for.
 	Unvouched bool

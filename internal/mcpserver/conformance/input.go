@@ -228,7 +228,7 @@ func fixtureInputTools() []server.ServerTool { //nolint:gocyclo // a list of sma
 			roots, rooted := listed(p)
 			return hello + " " + text + " " + roots, named && generated && rooted
 		}}),
-		// Only declared capabilities of the client are asked for (input-required-result-capability-check).
+		// Only capabilities that the client has are used (input-required-result-capability-check).
 		fixtureTool("test_input_required_result_capabilities", "Asks for what the client can do.", "",
 			func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				if len(call.Params.InputResponses) > 0 {
