@@ -165,8 +165,8 @@ func (p person) Record(ctx context.Context, signer workflow.Signer, project, id 
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)
 }
 
-// untouched checks that nothing takes the remains of a fault for a change by other hands.
-func (w world) untouched(t *testing.T, o durabletest.Outcome) {
+// checkUntouched checks that nothing takes the remains of a fault for a change by other hands.
+func (w world) checkUntouched(t *testing.T, o durabletest.Outcome) {
 	t.Helper()
 	if !w.recorded || w.session(t) == "" {
 		return
@@ -387,11 +387,11 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: %v", o, err)
 				}
-				mended(t, o, w)
-				w.untouched(t, o)
+				checkMended(t, o, w)
+				w.checkUntouched(t, o)
 				done := w.session(t) == sessions[n+1]
-				if before := on(disks[n]).kept(t); !done && o.Fault.Kind == durabletest.Broken && w.kept(t) != before {
-					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.kept(t), before)
+				if before := on(disks[n]).keptFiles(t); !done && o.Fault.Kind == durabletest.Broken && w.keptFiles(t) != before {
+					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.keptFiles(t), before)
 				}
 				var unconfirmed *durable.UnconfirmedError
 				switch {
@@ -439,7 +439,7 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: at the end: %v", o, err)
 				}
-				w.untouched(t, o)
+				w.checkUntouched(t, o)
 			})
 			steps.Add(int64(len(s)))
 			outcomes.Add(int64(o))
@@ -466,10 +466,10 @@ func (w world) survivesPowerLoss(t *testing.T, o durabletest.Outcome) {
 	}
 }
 
-// kept returns everything that a failed action must leave as it was: all files but
+// keptFiles returns everything that a failed action must leave as it was: all files but
 // locks and the one that keeps the state folder out of version control, and the
 // mapping by its content.
-func (w world) kept(t *testing.T) string {
+func (w world) keptFiles(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
 	for _, folder := range []string{".bmad-task", ".claude"} {
@@ -484,8 +484,8 @@ func (w world) kept(t *testing.T) string {
 	return out.String()
 }
 
-// mended checks that doctor --fix can mend the remains of a fault.
-func mended(t *testing.T, o durabletest.Outcome, w world) {
+// checkMended checks that doctor --fix can mend the remains of a fault.
+func checkMended(t *testing.T, o durabletest.Outcome, w world) {
 	t.Helper()
 	dir := w.disk.Copy().Dir(w.path + "-mended")
 	p := doctor.New(dir, storetest.Files(dir))

@@ -19,9 +19,9 @@ import (
 
 const command = "sh check.sh"
 
-// checked returns a bench whose project or person names the command, with a script that ends
+// newCheckedBench returns a bench whose project or person names the command, with a script that ends
 // with the given code.
-func checked(t *testing.T, byPerson bool, code string) *bench {
+func newCheckedBench(t *testing.T, byPerson bool, code string) *bench {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for sh")
@@ -232,7 +232,7 @@ func TestEvidenceCannotBeTakenAway(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := checked(t, tt.byPerson, tt.code)
+			b := newCheckedBench(t, tt.byPerson, tt.code)
 			if tt.before == nil {
 				tt.before = all
 			}
@@ -295,7 +295,7 @@ func (b *bench) takeBack() {
 
 // TestConfigurationThatCannotBeReadLetsNothingThrough: neither does it change anything.
 func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	b.allow()
 	b.to(workflow.QA, workflow.Generating)
 	for text, words := range map[string]string{
@@ -387,7 +387,7 @@ func TestHonestEvidenceIsNoTrouble(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := checked(t, tt.byPerson, "0")
+			b := newCheckedBench(t, tt.byPerson, "0")
 			tt.before(b)
 			b.to(workflow.Dev, workflow.Generating)
 			tt.during(b)
@@ -453,7 +453,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 		for _, byPerson := range []bool{false, true} {
 			t.Run(tt.name+map[bool]string{true: ", the person's own"}[byPerson], func(t *testing.T) {
 				t.Parallel()
-				b := checked(t, byPerson, "0")
+				b := newCheckedBench(t, byPerson, "0")
 				if byPerson {
 					b.personal("verify: '" + tt.command + "'")
 				} else {
@@ -492,7 +492,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 // TestAcceptedChangeIsNotAskedAboutAgain: not for the same, and for another it is.
 func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	t.Parallel()
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)
 	b.settings("")
@@ -532,7 +532,7 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 // run earlier.
 func TestAllowedBetweenDevAndReview(t *testing.T) {
 	for code, place := range map[string]string{"0": "qa/generating", "1": "review/awaiting_approval"} {
-		b := checked(t, false, code)
+		b := newCheckedBench(t, false, code)
 		b.to(workflow.Dev, workflow.Generating)
 		r := b.at("review/generating", submit(workflow.Dev, "# D"))
 		if !strings.Contains(r.UserMessage, "was not run: you have not allowed it in this project yet") {
@@ -549,7 +549,7 @@ func TestAllowedBetweenDevAndReview(t *testing.T) {
 // TestEvidenceTakenOutOfTheSession checks that the review then runs the command itself.
 func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 	t.Parallel()
-	b := checked(t, false, "1")
+	b := newCheckedBench(t, false, "1")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)
 	b.at("review/generating", submit(workflow.Dev, "# D"))
@@ -562,7 +562,7 @@ func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 
 // TestWantsSayWhoAndWhat names the command, who has set it and the files that it names.
 func TestWantsSayWhoAndWhat(t *testing.T) {
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	wants := func() []permission.Want {
 		t.Helper()
 		_, list, err := b.engine.Wants(project.Address{Cwd: b.dir})

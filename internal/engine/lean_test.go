@@ -64,7 +64,7 @@ func TestLeanReplies(t *testing.T) {
 	if asked.Lean().UserMessage != asked.UserMessage || string(keys["draft"]) != `{"path":".bmad-task/work/build-a-thing/po.md"}` {
 		t.Errorf("draft %s", keys["draft"])
 	}
-	answered := b.do(answered("us", "now", "retry"))
+	answered := b.do(answerTexts("us", "now", "retry"))
 	if keys := leanKeys(t, answered); keys["gaps"] != nil || len(answered.Gaps) == 0 {
 		t.Errorf("gaps come twice: %s", keys["gaps"])
 	}

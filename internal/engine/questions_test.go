@@ -18,7 +18,7 @@ func asking(score int) request.Request {
 	return submit(workflow.PO, fmt.Sprintf(`{"prd_draft":"# P","quality_score":%d,"questions":["Who?","When?",{"id":"q3","question":"Retry?","options":["skip","retry"]}]}`, score))
 }
 
-func answered(texts ...string) request.Request {
+func answerTexts(texts ...string) request.Request {
 	given := map[string]string{}
 	for i, text := range texts {
 		if text != "" {
@@ -61,7 +61,7 @@ func TestQuestionsKeepTheirStatus(t *testing.T) {
 			b := newBench(t)
 			b.do(start("x"))
 			b.at("po/clarifying", asking(tt.score))
-			r := b.at(tt.place, answered(tt.answers...))
+			r := b.at(tt.place, answerTexts(tt.answers...))
 			if got := b.statuses(); got != tt.statuses {
 				t.Errorf("got %s, want %s", got, tt.statuses)
 			}
@@ -199,9 +199,9 @@ func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.do(asking(70))
-	b.do(answered("us", "now", "retry"))
+	b.do(answerTexts("us", "now", "retry"))
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":80,"questions":[{"id":"q4","question":"Where?"}]}`))
-	if hint := b.refused(answered("them"), fault.InvalidArgument, `question "q1" is not open`); !strings.Contains(hint, "the open questions are: q4") {
+	if hint := b.refused(answerTexts("them"), fault.InvalidArgument, `question "q1" is not open`); !strings.Contains(hint, "the open questions are: q4") {
 		t.Errorf("hint %q", hint)
 	}
 	if got := b.statuses(); got != "answered answered answered " {
@@ -237,7 +237,7 @@ func TestFormAnswersReachTheModelWhole(t *testing.T) {
 	relayed := newBench(t)
 	relayed.do(start("x"))
 	relayed.do(asking(70))
-	if got := relayed.do(answered(long)).Lean().Context.Answers[0].Answer; len(got) > 110 {
+	if got := relayed.do(answerTexts(long)).Lean().Context.Answers[0].Answer; len(got) > 110 {
 		t.Errorf("the conversation has these words, and gets %d bytes of them again", len(got))
 	}
 }

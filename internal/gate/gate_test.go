@@ -27,8 +27,8 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 
 func ptr(f float64) *float64 { return &f }
 
-// refused reports whether an error is as wanted: none for "", else one of that code and words.
-func refused(err error, want string) bool {
+// isRefused reports whether an error is as wanted: none for "", else one of that code and words.
+func isRefused(err error, want string) bool {
 	if err == nil || want == "" {
 		return err == nil && want == ""
 	}
@@ -55,7 +55,7 @@ func TestOpens(t *testing.T) {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.GateScore, s.Policy.Scoring = &tt.gate, tt.scoring
 		s.Current().Score, s.Current().Audit = &tt.score, tt.audit
-		if err := gate.Opens(s); !refused(err, tt.want) {
+		if err := gate.Opens(s); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestDecidable(t *testing.T) {
 		s.Draft = tt.draft
 		s.Policy.Gate, s.Call.Asks = workflow.GateRelay, tt.draft.Edit != nil
 		err := gate.Decidable(s, tt.word)
-		if !refused(err, tt.want) {
+		if !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
@@ -150,7 +150,7 @@ func TestOwnWord(t *testing.T) {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.Gate, s.Call = tt.mode, tt.call
 		err := gate.OwnWord(s, tt.word, lang.T("nobody saw it"))
-		if !refused(err, tt.want) {
+		if !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 			continue
 		}
@@ -189,7 +189,7 @@ func TestGranted(t *testing.T) {
 		s := at(tt.stage, workflow.AwaitingApproval)
 		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
 		g, err := gate.Granted(s, workflow.Grant{Decision: tt.decision, Feedback: tt.words})
-		if !refused(err, tt.refused) || err == nil && g.Decision != tt.want {
+		if !isRefused(err, tt.refused) || err == nil && g.Decision != tt.want {
 			t.Errorf("%s: got %s, %v; want %s, %q", name, g.Decision, err, tt.want, tt.refused)
 		}
 	}

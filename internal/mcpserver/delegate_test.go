@@ -44,7 +44,7 @@ func startClient(t *testing.T, dir, protocol string, env []string, options ...cl
 	t.Helper()
 	tr := transport.NewStdioWithOptions(binary, nil, nil, transport.WithCommandFunc(func(ctx context.Context, command string, _, args []string) (*exec.Cmd, error) {
 		cmd := exec.CommandContext(ctx, command, args...)
-		cmd.Dir, cmd.Env = dir, isolated(t, env...)
+		cmd.Dir, cmd.Env = dir, isolatedEnv(t, env...)
 		return cmd, nil
 	}), transport.WithCommandStderrWriter(io.Discard))
 	c := client.NewClient(tr, append(options, client.WithProtocolVersion(protocol))...)

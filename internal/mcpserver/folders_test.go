@@ -89,7 +89,7 @@ func TestFolderForm(t *testing.T) {
 				}
 				if !tt.started {
 					if after := a.snapshot(); after != before {
-						t.Errorf("the disk has changed: %s", changed(before, after))
+						t.Errorf("the disk has changed: %s", newLines(before, after))
 					}
 					if _, err := os.Stat(filepath.Join(a.top, "state", "bmad-mcp", "folders.json")); err == nil {
 						t.Error("a folder was remembered")

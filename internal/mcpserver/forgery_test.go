@@ -235,7 +235,7 @@ func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
 			t.Errorf("after call %d the submission was taken %v times", id, now["iteration"])
 		}
 	}
-	if history := stored(t, dir)["history"].([]any); len(history) != 3 {
+	if history := readStored(t, dir)["history"].([]any); len(history) != 3 {
 		t.Errorf("%d entries", len(history))
 	}
 }

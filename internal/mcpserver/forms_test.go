@@ -41,7 +41,7 @@ func inTwo(decision, words answerForm) answerForm {
 
 func launch(t testing.TB, dir string, l mcpserver.Launch, env ...string) *mcpserver.Client {
 	t.Helper()
-	l.Command, l.Dir, l.Env = binary, dir, isolated(t, env...)
+	l.Command, l.Dir, l.Env = binary, dir, isolatedEnv(t, env...)
 	c, err := mcpserver.Connect(context.Background(), l)
 	if err != nil {
 		t.Fatal(err)
@@ -64,11 +64,11 @@ func gateOf(t testing.TB, c *mcpserver.Client) object {
 // lastEntry returns the newest entry of the only session's history.
 func lastEntry(t testing.TB, dir string) object {
 	t.Helper()
-	history := stored(t, dir)["history"].([]any)
+	history := readStored(t, dir)["history"].([]any)
 	return history[len(history)-1].(object)
 }
 
-func stored(t testing.TB, dir string) object {
+func readStored(t testing.TB, dir string) object {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
 	if err != nil || len(names) != 1 {
@@ -262,7 +262,7 @@ func TestAnswersByForm(t *testing.T) {
 				if refused || reply["state"] != tt.state {
 					t.Fatalf("%v", reply)
 				}
-				po := stored(t, dir)["stages"].(object)["po"].(object)
+				po := readStored(t, dir)["stages"].(object)["po"].(object)
 				if po["iteration"] != 1.0 {
 					t.Errorf("the submission was taken %v times", po["iteration"])
 				}
@@ -277,7 +277,7 @@ func TestAnswersByForm(t *testing.T) {
 				if refused || reply["state"] != "refining" {
 					t.Fatalf("%v", reply)
 				}
-				if po = stored(t, dir)["stages"].(object)["po"].(object); po["answer_channels"].(object)["q1"] != "relayed" {
+				if po = readStored(t, dir)["stages"].(object)["po"].(object); po["answer_channels"].(object)["q1"] != "relayed" {
 					t.Errorf("%v", po["answer_channels"])
 				}
 			})
@@ -303,7 +303,7 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 	if refused || reply["state"] != "refining" {
 		t.Fatalf("%v", reply)
 	}
-	if po := stored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
+	if po := readStored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
 		t.Errorf("%v", po["answers"])
 	}
 	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")

@@ -195,7 +195,7 @@ func TestOfferedAnswers(t *testing.T) {
 				}})
 				call(t, c, object{"action": "start", "objective": "x"})
 				call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Which?","options":["Okta","Entra","Okta"]}]}`})
-				answers, _ := stored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
+				answers, _ := readStored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
 				if got, _ := answers["q1"].(string); got != tt.want {
 					t.Errorf("recorded as %q, want %q", got, tt.want)
 				}

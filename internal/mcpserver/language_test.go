@@ -38,7 +38,7 @@ type spokenRun struct {
 
 func newSpokenRun(t *testing.T, dir string, env ...string) *spokenRun {
 	t.Helper()
-	return &spokenRun{rpc: greeted(t, dir, append([]string{"LC_ALL=C.UTF-8"}, env...)...), ids: 1, said: map[string]string{}, codes: map[fault.Code]bool{}}
+	return &spokenRun{rpc: startGreeted(t, dir, append([]string{"LC_ALL=C.UTF-8"}, env...)...), ids: 1, said: map[string]string{}, codes: map[fault.Code]bool{}}
 }
 
 // request sends a request and returns the result, or the error, of its answer.

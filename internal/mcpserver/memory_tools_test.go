@@ -80,7 +80,7 @@ func listedTools(t *testing.T, r *rpc) (tools []json.RawMessage) {
 func TestMemoryDefinitions(t *testing.T) {
 	reads := map[string]bool{"get_project_context": true, "get_agent_memory": true, "get_workflow_status": true, "list_sessions": true, "get_failure_museum": true, "recall_structured": true,
 		"run_completion_contract": false, "spawn_subagent_task": false, "remember_structured": false, "delegate_to_agent": false}
-	tools := listedTools(t, greeted(t, t.TempDir(), withMemory...))
+	tools := listedTools(t, startGreeted(t, t.TempDir(), withMemory...))
 	if len(tools) != len(reads) {
 		t.Errorf("got %d tools, want %d", len(tools), len(reads))
 	}
@@ -117,7 +117,7 @@ func TestMemoryDefinitions(t *testing.T) {
 		t.Errorf("the definitions have %d bytes", size)
 	}
 	for _, toolsets := range []string{"auto", "task", "method,agents,method-classic"} {
-		for _, definition := range listedTools(t, greeted(t, t.TempDir(), "BMAD_TOOLSETS="+toolsets)) {
+		for _, definition := range listedTools(t, startGreeted(t, t.TempDir(), "BMAD_TOOLSETS="+toolsets)) {
 			for name := range reads {
 				if strings.Contains(string(definition), `"name":"`+name+`"`) {
 					t.Errorf("%s: lists %s", toolsets, name)
@@ -180,7 +180,7 @@ func TestContractIsCancelled(t *testing.T) {
 	const text = "sleep 600 & echo $! > new; mv new child; wait"
 	withScript(t, dir, text)
 	allowScript(t, dir, state, text)
-	r := greeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
+	r := startGreeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
 	r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_completion_contract","arguments":{}}}`)
 	var child []byte
 	for len(child) == 0 && t.Context().Err() == nil {
@@ -313,7 +313,7 @@ func TestDelegateToOwnModel(t *testing.T) {
 // TestNotesAreWatched checks that a subscriber of the notes hears of a new one.
 func TestNotesAreWatched(t *testing.T) {
 	const uri = "bmad://memory/notes/decisions"
-	r := greeted(t, t.TempDir(), withMemory...)
+	r := startGreeted(t, t.TempDir(), withMemory...)
 	r.request(2, "resources/subscribe", object{"uri": uri})
 	for i, text := range []string{"sessions live in files", "notes live in files too"} {
 		args := object{"type": "decisions", "agent": "dev", "text": text}

@@ -255,7 +255,7 @@ func TestPagesDecideNothing(t *testing.T) {
 // draftHash returns the hash of the draft that waits.
 func draftHash(t *testing.T, dir string) string {
 	t.Helper()
-	stages, _ := stored(t, dir)["stages"].(object)
+	stages, _ := readStored(t, dir)["stages"].(object)
 	po, _ := stages["po"].(object)
 	ref, _ := po["final_result_ref"].(object)
 	hash, _ := ref["sha256"].(string)
@@ -374,7 +374,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 		if reply := page.task(object{"action": "confirm", "confirmed": true, "revision": 2}); reply["current_stage"] != "architect" {
 			t.Fatalf("modern %v: %v", modern, reply)
 		}
-		history := stored(t, dir)["history"].([]any)
+		history := readStored(t, dir)["history"].([]any)
 		grant, _ := history[len(history)-1].(object)["grant"].(object)
 		if grant["channel"] != "relayed" || grant["assurance"] != "low" || !strings.Contains(fmt.Sprint(grant["client"]), "page of "+inspectorOrigin) {
 			t.Errorf("modern %v: %v", modern, grant)

@@ -166,8 +166,8 @@ func (a *account) env(more ...string) []string {
 	}, watching()...), more...)
 }
 
-// known puts folders on the list of known projects, as an older server has it.
-func (a *account) known(folders ...string) {
+// listKnown puts folders on the list of known projects, as an older server has it.
+func (a *account) listKnown(folders ...string) {
 	a.t.Helper()
 	data, err := json.Marshal(object{"projects": folders})
 	if err != nil {
@@ -363,11 +363,11 @@ func (a *account) refuses(h *host, cwd string) {
 		}
 	}
 	if after := a.snapshot(); after != before {
-		a.t.Errorf("%q: the disk has changed:\n%s", cwd, changed(before, after))
+		a.t.Errorf("%q: the disk has changed:\n%s", cwd, newLines(before, after))
 	}
 }
 
-func changed(before, after string) string {
+func newLines(before, after string) string {
 	var out []string
 	for line := range strings.Lines(after) {
 		if !strings.Contains(before, line) {
@@ -382,7 +382,7 @@ func changed(before, after string) string {
 func TestReachKeepsOut(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	a.known(a.home, "/", filepath.Dir(a.home), a.at(".ssh"), a.at(".config/gh"), a.at("src/Became"), a.at("src/gone"))
+	a.listKnown(a.home, "/", filepath.Dir(a.home), a.at(".ssh"), a.at(".config/gh"), a.at("src/Became"), a.at("src/gone"))
 	h := a.host(a.project, nil, nil, a.env()...)
 	volume := filepath.VolumeName(a.home)
 	rows := []string{
@@ -426,7 +426,7 @@ func TestReachKeepsOut(t *testing.T) {
 		t.Error(answer)
 	}
 	if after := a.snapshot(); after != before {
-		t.Errorf("the disk has changed:\n%s", changed(before, after))
+		t.Errorf("the disk has changed:\n%s", newLines(before, after))
 	}
 }
 
@@ -599,9 +599,9 @@ func TestReachLetsIn(t *testing.T) {
 		"settings of dotfiles":              {dir: ".dotfiles", lands: ".dotfiles"},
 		"settings of an editor, as root":    {dir: "/", roots: []string{"HOME/.config/nvim"}, lands: ".config/nvim"},
 		"a worktree in a hidden folder":     {dir: "/", roots: []string{"HOME/.cursor/worktrees/relay"}, lands: ".cursor/worktrees/relay", setUp: func(a *account) { a.mkdir(a.at(".cursor/worktrees/relay")) }},
-		"Claude Desktop, known":             {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.known(a.project) }},
-		"Claude Desktop, known by a link":   {dir: "/", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")); a.known(a.at("src/alias")) }},
-		"Claude Desktop, below a known one": {dir: "/", cwd: "src/relay/sub", lands: "src/relay/sub", setUp: func(a *account) { a.known(a.at("gone"), a.project) }},
+		"Claude Desktop, known":             {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.listKnown(a.project) }},
+		"Claude Desktop, known by a link":   {dir: "/", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")); a.listKnown(a.at("src/alias")) }},
+		"Claude Desktop, below a known one": {dir: "/", cwd: "src/relay/sub", lands: "src/relay/sub", setUp: func(a *account) { a.listKnown(a.at("gone"), a.project) }},
 		"Claude Desktop, listed in settings": {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) {
 			a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "projects: [~/src]\n")
 		}},
@@ -781,7 +781,7 @@ func TestReachWhileLinksMove(t *testing.T) {
 	close(done)
 	<-stopped
 	if after := a.state(a.at(".ssh")); after != before {
-		t.Errorf("the keys have changed:\n%s", changed(before, after))
+		t.Errorf("the keys have changed:\n%s", newLines(before, after))
 	}
 }
 

@@ -210,7 +210,7 @@ func (s *screen) documentGate(model *obedient, words screenWords) {
 	s.choose(choices[0])
 	s.accept()
 	s.idle()
-	s.decided("approve")
+	s.checkDecision("approve")
 }
 
 // toReview goes to the review with another client, as a second window does.
@@ -252,7 +252,7 @@ func (s *screen) failedReview(model *obedient, words screenWords) {
 	s.choose(choices[0])
 	s.accept()
 	s.idle()
-	s.decided("request_changes")
+	s.checkDecision("request_changes")
 }
 
 // message fails unless the first three lines of a form are whole, the third with a path
@@ -310,11 +310,11 @@ func flat(text string) string { return strings.Join(strings.Fields(text), "") }
 // stage returns a stage's record of the session.
 func (s *screen) stage(id string) object {
 	s.t.Helper()
-	return stored(s.t, s.dir)["stages"].(object)[id].(object)
+	return readStored(s.t, s.dir)["stages"].(object)[id].(object)
 }
 
-// decided fails unless the latest decision was taken in a form.
-func (s *screen) decided(decision string) {
+// checkDecision fails unless the latest decision was taken in a form.
+func (s *screen) checkDecision(decision string) {
 	s.t.Helper()
 	grant, _ := lastEntry(s.t, s.dir)["grant"].(object)
 	if grant["channel"] != "elicited" || grant["assurance"] != "high" || grant["decision"] != decision {

@@ -53,7 +53,7 @@ func TestRunOfAHostThatSendsTexts(t *testing.T) {
 func TestMethodTakesTexts(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t, "BMAD_TOOLSETS=method,method-classic,agents")})
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t, "BMAD_TOOLSETS=method,method-classic,agents")})
 	if err != nil {
 		t.Fatal(err)
 	}

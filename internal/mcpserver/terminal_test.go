@@ -55,8 +55,8 @@ type screenHost struct {
 	start func(s *screen, model *standIn) (program string, args, env []string)
 }
 
-// shown returns the form that a screen shows, as much of it as there is room for.
-func (h screenHost) shown(text string) string {
+// formOn returns the form that a screen shows, as much of it as there is room for.
+func (h screenHost) formOn(text string) string {
 	if at := strings.LastIndex(text, h.form); at >= 0 { // of one before, a part may still be drawn
 		return text[at+len(h.form):]
 	}
@@ -254,18 +254,18 @@ func (s *screen) until(what string, shown func(string) bool) string {
 // above the form changes by itself.
 func (s *screen) key(name string) string {
 	s.t.Helper()
-	before := s.host.shown(s.text())
+	before := s.host.formOn(s.text())
 	s.ask("send-keys", name)
-	return s.drawn("the effect of "+name, func(form string) bool { return form != before })
+	return s.waitForForm("the effect of "+name, func(form string) bool { return form != before })
 }
 
-// drawn waits for a form as wanted, and returns the screen once two looks at the form are the
+// waitForForm waits for a form as wanted, and returns the screen once two looks at the form are the
 // same: one look can fall into the middle of drawing it.
-func (s *screen) drawn(what string, wanted func(form string) bool) string {
+func (s *screen) waitForForm(what string, wanted func(form string) bool) string {
 	s.t.Helper()
 	last := ""
 	return s.until(what, func(text string) bool {
-		form := s.host.shown(text)
+		form := s.host.formOn(text)
 		same := form == last
 		last = form
 		return same && strings.Contains(form, s.host.footer) && wanted(form) // its last line
@@ -323,7 +323,7 @@ const (
 // form waits for a form whose message begins with these words, and reads it.
 func (s *screen) form(lead string) screenForm {
 	s.t.Helper()
-	return readForm(s.drawn("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
+	return readForm(s.waitForForm("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
 }
 
 // readForm reads the form that a screen shows.
@@ -393,7 +393,7 @@ func (s *screen) accept() {
 	s.focus("Accept")
 	time.Sleep(person)
 	s.ask("send-keys", "Enter")
-	s.closed()
+	s.waitForEnd()
 }
 
 // decline declines a form.
@@ -403,7 +403,7 @@ func (s *screen) decline() {
 	s.key("Down")
 	time.Sleep(person)
 	s.ask("send-keys", "Enter")
-	s.closed()
+	s.waitForEnd()
 }
 
 // escape closes a form.
@@ -411,10 +411,10 @@ func (s *screen) escape() {
 	s.t.Helper()
 	time.Sleep(person)
 	s.ask("send-keys", "Escape")
-	s.closed()
+	s.waitForEnd()
 }
 
-func (s *screen) closed() {
+func (s *screen) waitForEnd() {
 	s.t.Helper()
 	s.until("that the form is gone", func(text string) bool { return !strings.Contains(text, s.host.footer) })
 }

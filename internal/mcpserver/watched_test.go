@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// watched builds the program so that what looks at the tests looks at it too: the race
+// buildWatched builds the program so that what looks at the tests looks at it too: the race
 // detector, and the counters of what code was run. check reports what they have found, once
 // the tests are done.
-func watched(dir, program string) (build *exec.Cmd, check func() error) {
+func buildWatched(dir, program string) (build *exec.Cmd, check func() error) {
 	args := []string{"build", "-o", program}
 	races := filepath.Join(dir, "race")
 	if raced {
