@@ -97,7 +97,7 @@ func checkPlace(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	return problem, hint
 }
 
-// unclear says why a comment is no instruction to its reader.
+// unclear says why a comment does not ask for anything.
 func unclear(c workflow.Comment) (problem, hint lang.Text) {
 	switch {
 	case !slices.Contains(workflow.CommentKinds(), c.Kind):
