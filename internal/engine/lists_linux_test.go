@@ -27,9 +27,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkLists measures the actions that list sessions, in projects of ordinary session files: the CPU time
-// of a list in a process that has read nothing, of one after it, and how the latter compares with
-// that in a project of 20 sessions.
+// BenchmarkLists measures the actions that list sessions, in projects of ordinary session files: the
+// CPU time of a list in a process that has read nothing, of one after it, and how the latter compares
+// with that in a project of 20 sessions.
 func BenchmarkLists(b *testing.B) {
 	sizes := []int{20, 1_000, 20_000}
 	if testing.Short() {

@@ -70,7 +70,7 @@ type Choice struct {
 	Reason bool
 }
 
-// Value names the choice to a form: the two decisions at a gate, or the act itself, for example cancel.
+// Value names the choice to a form: the decision at a gate, or the act itself, for example cancel.
 func (c Choice) Value() string {
 	if c.Decision == workflow.DecisionOverride {
 		return string(workflow.DecisionApprove)
@@ -159,8 +159,8 @@ func Bind(s *standing.Standing) Bound {
 	return b
 }
 
-// Choices returns the decisions at the gate of a session, in its words. A failed verdict names the faults that are
-// to change, so that sending the work back needs no words.
+// Choices returns the decisions at the gate of a session, in its words. A failed verdict names the
+// faults that are to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}

@@ -227,7 +227,7 @@ func (r *spokenRun) ask() {
 	}
 }
 
-// trouble plays the calls that need a project of its own: a strict gate, broken settings, a broken session.
+// trouble plays calls that need a project of their own: a strict gate, broken settings or session.
 func trouble(t *testing.T, objective string, env ...string) *spokenRun {
 	t.Helper()
 	dir := t.TempDir()

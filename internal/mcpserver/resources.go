@@ -25,7 +25,7 @@ import (
 // from the list of sessions.
 const listedSessions = 10
 
-// resources are those of a server: the same views that the tool reports, for hosts that show resources.
+// resources serves the views that the tool reports too, for hosts that show resources.
 type resources struct {
 	engine  *engine.Engine
 	callers *callers

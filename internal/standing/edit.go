@@ -50,8 +50,8 @@ func joinSpans(spans []textdiff.Span) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TakenBack returns the parts of an edit that a later text takes back: lines that stand there again as they
-// did before it, and new ones that are gone. A line that was changed once more is neither.
+// TakenBack returns the parts of an edit that a later text takes back: lines that stand there again as
+// they did before it, and new ones that are gone. A line that was changed once more is neither.
 func TakenBack(before, edited, later string) []EditedLine {
 	then, now := countLines(edited), countLines(later)
 	reworded := map[string]bool{}
