@@ -132,7 +132,7 @@ func (s *Shape) fitList(raw json.RawMessage) json.RawMessage {
 	return rebuilt(raw, list, changed)
 }
 
-// rebuilt is the JSON of a value, or raw as it came if nothing in it was changed.
+// rebuilt returns the JSON of a value, or raw as it came if nothing in it was changed.
 func rebuilt(raw json.RawMessage, value any, changed bool) json.RawMessage {
 	if !changed {
 		return raw

@@ -29,7 +29,8 @@ func TestNullIsNoDecision(t *testing.T) {
 	}
 }
 
-// TestTextsOfADecision: only the words true and false decide, and through no other channel.
+// TestTextsOfADecision checks that only the words true and false decide, and through no other
+// channel.
 func TestTextsOfADecision(t *testing.T) {
 	for text, want := range map[string]bool{"true": true, "false": false} {
 		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
@@ -66,7 +67,7 @@ func FuzzTask(f *testing.F) {
 	})
 }
 
-// TestTaskSchema keeps what clients are told the same as what is read.
+// TestTaskSchema checks that clients are told of the arguments that are read, and of no others.
 func TestTaskSchema(t *testing.T) {
 	var schema struct{ Properties map[string]any }
 	if err := json.Unmarshal(TaskSchema, &schema); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // SaveArtifact saves the current stage's document as its deliverable. It returns
-// where an earlier one that was edited since is kept.
+// the path of an earlier one that was edited since.
 func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) (kept string, err error) {
 	rec, st := s.Current(), s.Stage
 	if st.Artifact == "" {
@@ -26,7 +26,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := d.scored(ctx, s, *rec.FinalResultRef)
+	body, err := d.readScored(ctx, s, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
 		return "", words.EditedDraft(s)
 	}
-	if body, err = d.composed(ctx, s, st, body, &grant); err != nil {
+	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
 		return "", err
 	}
 	saved, err := artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, at)
@@ -52,9 +52,9 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	return saved.Kept, nil
 }
 
-// composed is the artifact of a stage: its document, with all that belongs to it. grant is the
+// compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
 // decision by which it is saved; nil for none.
-func (d *Disk) composed(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
+func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
 	rec := s.Record(st.ID)
 	if st.Gate == workflow.GateVerdict {
 		if verdict.TablesIn(body) == "" { // a report of an older server

@@ -24,7 +24,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	for _, st := range s.Workflow.Stages {
 		rec := s.Record(st.ID)
 		if rec.ApprovedScope != nil {
-			text, same := d.approved(ctx, s, *rec.ApprovedScope)
+			text, same := d.readApproved(ctx, s, *rec.ApprovedScope)
 			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
 		}
 		if st.ID == s.CurrentStage && judges {
@@ -33,7 +33,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		if rec.FinalResultRef == nil || rec.FinalResultRef == rec.ApprovedScope {
 			continue
 		}
-		text, same := d.approved(ctx, s, *rec.FinalResultRef)
+		text, same := d.readApproved(ctx, s, *rec.FinalResultRef)
 		scoping := st.ID == s.CurrentStage && s.Workflow.Scoping(s.Session)
 		switch {
 		case st.Kind == workflow.KindDocument || scoping:
@@ -63,9 +63,9 @@ func inScope(s *workflow.Session, build workflow.StageID) []int {
 	return out
 }
 
-// approved returns the text of a round as it was handed in, from its artifact if its record was
+// readApproved returns the text of a round as it was handed in, from its artifact if its record was
 // changed since; same is false if neither is that text.
-func (d *Disk) approved(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (text string, same bool) {
+func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (text string, same bool) {
 	fits := func(text string) bool { return ref.SHA256 == "" || workflow.Hash([]byte(text)) == ref.SHA256 }
 	text, err := d.text(ctx, ref)
 	if err == nil && fits(text) {

@@ -1,8 +1,8 @@
 // Package documents reads and writes the documents of sessions.
 //
 // The working copy of a stage is the draft that people read and edit. It has one path for
-// all [Round]s. Each round is kept beside it, untouched, as it was submitted: what a gate
-// saves as the artifact is that text, and an edit shows by comparing the two. A [Disk] has the
+// all [Round]s. Each round is kept beside it, untouched, as it was submitted: a gate
+// saves that text as the artifact, and an edit shows by comparing the two. A [Disk] has the
 // files of one project as one call sees them.
 package documents
 
@@ -34,7 +34,7 @@ func On(p *project.Project) *Disk {
 
 // file is a file as the call has read it.
 type file struct {
-	// there is true where the name is taken, missing where no file is behind it.
+	// there is true if the name is taken, missing if no file is behind it.
 	there, missing bool
 	data           []byte
 	hash           string
@@ -42,7 +42,7 @@ type file struct {
 	err            error
 }
 
-// read returns a file; size is the size on record, 0 where there is none.
+// read returns a file; size is the size on record, 0 if there is none.
 func (d *Disk) read(name string, size int64) file {
 	if f, known := d.files[name]; known {
 		return f
@@ -89,7 +89,7 @@ func (f file) state(hash string) standing.File {
 }
 
 // Fingerprint returns a fingerprint of the project's files without the documents of the
-// session, "" where there is none, and what it would be if nothing had changed since the
+// session, "" if there is none, and the one that it would be if nothing had changed since the
 // stage's previous report. sources are the files that are handed in at the given time.
 func (d *Disk) Fingerprint(s *standing.Standing, sources []string, at time.Time) (now, same string) {
 	documents, last := map[string]time.Time{}, time.Time{}

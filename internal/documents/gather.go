@@ -29,7 +29,7 @@ func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
 	}
 }
 
-// GatherSaved compares the saved artifacts, and what was approved, with their files.
+// GatherSaved compares the saved artifacts, and the approved texts, with their files.
 func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 	s.Altered = d.Altered(ctx, s.Session, s.Integrity)
 	s.Saved = map[string]standing.File{}
@@ -117,8 +117,8 @@ func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) 
 	}
 }
 
-// TakenBack returns what a text takes back of the latest edit that the person's decision on the
-// current stage's document found.
+// TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's
+// decision on the current stage's document found.
 func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string) []standing.EditedLine {
 	rounds := Rounds(s.Session, s.CurrentStage)
 	for _, e := range slices.Backward(s.History) {
@@ -154,7 +154,7 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 			return e.SHA256
 		}
 	}
-	text := d.kept(ctx, rec)
+	text := d.readKept(ctx, rec)
 	switch {
 	case text == "":
 		return ""
@@ -164,8 +164,8 @@ func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
 	return workflow.Hash([]byte(handedIn(s.Stage, text)))
 }
 
-// changes compares the document at a gate with that of the round before; nil where there is
-// none, or where it is gone.
+// changes compares the document at a gate with that of the round before; nil if there is
+// none, or it is gone.
 func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
 	ref := s.Current().FinalResultRef
 	if !s.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
@@ -189,8 +189,8 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 	return &out
 }
 
-// kept returns the text of a stage that an older server kept, if any.
-func (d *Disk) kept(ctx context.Context, rec *workflow.Record) string {
+// readKept returns the text of a stage that an older server kept, if any.
+func (d *Disk) readKept(ctx context.Context, rec *workflow.Record) string {
 	for _, ref := range rec.Refs() {
 		if body, err := d.text(ctx, *ref); err == nil {
 			return body
@@ -200,13 +200,13 @@ func (d *Disk) kept(ctx context.Context, rec *workflow.Record) string {
 }
 
 // Adopt gives the current stage of a session that an older server wrote its document as a
-// reference: that server kept what an engine handed in, or a draft in the session itself.
+// reference: that server kept the text of an engine, or a draft in the session itself.
 func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) error {
 	rec := s.Current()
 	if rec.FinalResultRef != nil {
 		return nil
 	}
-	document := score.Read(s.Stage, d.kept(ctx, rec)).Document
+	document := score.Read(s.Stage, d.readKept(ctx, rec)).Document
 	if strings.TrimSpace(document) == "" {
 		return nil
 	}
@@ -226,5 +226,5 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
 		return
 	}
-	s.SetSprints(score.Read(plan, d.kept(ctx, s.Record(plan.ID))).Sprints)
+	s.SetSprints(score.Read(plan, d.readKept(ctx, s.Record(plan.ID))).Sprints)
 }

@@ -48,7 +48,7 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 }
 
 // asApproved returns an altered text as it was approved; ok is false if it is lost. Paths come from
-// the session's file, so that only those count where this program writes such texts.
+// the session's file, so that only those count to which this program writes such texts.
 func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (body string, ok bool) {
 	st, _ := s.Workflow.Stage(a.Stage)
 	rec := s.Record(a.Stage)
@@ -76,7 +76,7 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 			body, ok = text, workflow.Hash([]byte(text)) == ref.SHA256
 		default:
 			var err error
-			body, err = d.composed(ctx, s, st, text, grant)
+			body, err = d.compose(ctx, s, st, text, grant)
 			if !strings.HasSuffix(body, "\n") { // as artifact.Save does
 				body += "\n"
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Saved stands for the saved artifact where an iteration is expected.
+// Saved stands for the saved artifact in place of an iteration.
 const Saved = -1
 
 // Round is one submission of a stage.
@@ -45,7 +45,7 @@ func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 // draft that was edited at its gate has the number that comes next.
 func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
 	if iteration == Saved {
-		return saved(p, s, stage)
+		return savedRound(p, s, stage)
 	}
 	rounds := Rounds(s, stage)
 	for _, r := range rounds {
@@ -53,9 +53,9 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 			continue
 		}
 		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
-		hash := recorded(s, stage, r.Path)
+		hash := recordedHash(s, stage, r.Path)
 		if r.Edited = hash != "" && hash != workflow.Hash([]byte(text)); err != nil || r.Edited {
-			// As in scored: what a decision saves is what people read.
+			// As in readScored: a decision saves the text that people read.
 			if work, err := p.Dir.ReadFile(artifact.WorkPath(s.TaskName, stage), durable.MaxText); err == nil && hash == workflow.Hash(work) {
 				r.Text, r.Edited = string(work), false
 				return r, nil
@@ -83,7 +83,7 @@ func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, r
 	}
 	last := rounds[len(rounds)-1]
 	scored, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: last.Path})
-	if hash := recorded(s, st.ID, last.Path); err != nil || hash != "" && hash != workflow.Hash([]byte(scored)) {
+	if hash := recordedHash(s, st.ID, last.Path); err != nil || hash != "" && hash != workflow.Hash([]byte(scored)) {
 		return r, false
 	}
 	name := artifact.WorkPath(s.TaskName, st.ID)
@@ -99,8 +99,8 @@ func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, r
 // and without the block of facts at its end.
 func handedIn(st workflow.Stage, text string) string { return score.Read(st, text).Document + "\n" }
 
-// recorded returns the hash of a submission as it was scored; "" where an older server kept none.
-func recorded(s *workflow.Session, stage workflow.StageID, path string) string {
+// recordedHash returns the hash of a submission as it was scored; "" if an older server kept none.
+func recordedHash(s *workflow.Session, stage workflow.StageID, path string) string {
 	for _, e := range s.History {
 		if e.Path == path && e.SHA256 != "" {
 			return e.SHA256
@@ -112,7 +112,7 @@ func recorded(s *workflow.Session, stage workflow.StageID, path string) string {
 	return ""
 }
 
-func saved(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
+func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
 	a := s.Record(stage).Artifact
 	if a == nil {
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).

@@ -22,7 +22,7 @@ func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Docu
 	return string(f.data), f.err
 }
 
-// Edits returns the text of the working copy where it holds edits that a submission does not
+// Edits returns the text of the working copy if it holds edits that a submission does not
 // take: it is neither the document of the last round nor one of the submitted texts.
 func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...string) (string, error) {
 	d.Forget(s) // people may have edited it meanwhile
@@ -80,9 +80,9 @@ func (d *Disk) SaveWork(tx store.Tx, s *workflow.Session, body string) error {
 	return err
 }
 
-// scored returns the text of a stage's last round as it was scored. Where its record is
+// readScored returns the text of a stage's last round as it was scored. If its record is
 // gone or was changed, the working copy stands in if it is the same text.
-func (d *Disk) scored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
+func (d *Disk) readScored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
 	body, err := d.text(ctx, ref)
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
@@ -94,7 +94,7 @@ func (d *Disk) scored(ctx context.Context, s *standing.Standing, ref workflow.Co
 }
 
 // WorkFromArtifact makes the saved artifact the working copy of a stage that is reopened,
-// where people have edited it since: another round starts from that. A working copy with
+// if people have edited it since: another round starts from that. A working copy with
 // edits of its own stays.
 func (d *Disk) WorkFromArtifact(tx store.Tx, s *standing.Standing) error {
 	rec := s.Current()

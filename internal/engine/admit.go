@@ -23,13 +23,13 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
 			return words.NoRevision(s, *want)
 		}
-		return r.lost(ctx, s.Session)
+		return r.lostRace(ctx, s.Session)
 	}
 	err := r.req.Fits(s)
 	// The human may have seen another document than the one that waits.
 	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
 	if err == nil && unseen || err != nil && r.late(s.Session) {
-		return r.lost(ctx, s.Session)
+		return r.lostRace(ctx, s.Session)
 	}
 	if err != nil {
 		return err
@@ -67,19 +67,19 @@ func (r *run) explain(ctx context.Context, err error) error {
 	return f.Translated(r.project.Language(s.Objective))
 }
 
-// lost is the error of a call that another one came before: it says by whom the
+// lostRace returns the error of a call that another one came before: it says by whom the
 // session was moved, and where it is now.
-func (r *run) lost(ctx context.Context, s *workflow.Session) error {
+func (r *run) lostRace(ctx context.Context, s *workflow.Session) error {
 	// Once told that a step was taken, the caller must not lose it again with the power.
 	_ = r.project.Backend.Confirm(ctx, s.SessionID)
 	return words.Lost(s, r.req.Repeats(s))
 }
 
-// late reports whether a call that does not fit where the session is would
+// late reports whether a call that does not fit the state of the session would
 // have fitted before another call moved it. That is so if the session moved
 // while this call was under way, or moved without this program having told its
 // callers; and if its last move was this very step: then the caller has lost
 // a race, or repeats a call whose answer it never saw.
 func (r *run) late(s *workflow.Session) bool {
-	return !r.caller.knew(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
+	return !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

@@ -20,7 +20,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	before := r.known(stored)
+	before := r.gatherFacts(stored)
 	r.disk.GatherSaved(ctx, before)
 	if r.req.Restore {
 		return r.restore(ctx, before)
@@ -100,6 +100,6 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 	if s.Stopped() {
 		policy = workflow.GateStrict
 	}
-	g, err := r.recorded(ctx, s, policy, q.Bound, a)
+	g, err := r.newGrant(ctx, s, policy, q.Bound, a)
 	return &g, err
 }

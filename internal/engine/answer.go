@@ -15,7 +15,7 @@ import (
 )
 
 // answer records the human's answers and begins another round. Questions may be left open or
-// skipped; the next round then states its assumption. Where all are skipped and the document has
+// skipped; the next round then states its assumption. If all are skipped and the document has
 // reached its gate, it waits there.
 func (r *run) answer(ctx context.Context) (Outcome, error) {
 	var given gate.Response
@@ -26,7 +26,7 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		}
 		return request.CheckAnswers(s.Session, given.Answers, given.SkipRest)
 	}, func(_ store.Tx, s *standing.Standing) error {
-		grant, err := r.recorded(ctx, s, s.Policy.Gate, gate.Bind(s), given)
+		grant, err := r.newGrant(ctx, s, s.Policy.Gate, gate.Bind(s), given)
 		if err != nil {
 			return err
 		}
@@ -64,15 +64,15 @@ type taken struct {
 
 func (t *taken) Error() string { return "the document is taken without answers" }
 
-// grant is the record of that decision, if the session is still as the person saw it.
+// grant returns the record of that decision, if the session is still as the person saw it.
 func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
 	if gate.Bind(s) != t.bound {
-		return workflow.Grant{}, t.run.lost(ctx, s.Session)
+		return workflow.Grant{}, t.run.lostRace(ctx, s.Session)
 	}
 	if s.Draft.Edited && s.Draft.Edit == nil {
 		return workflow.Grant{}, words.EditedDraft(s)
 	}
-	return t.run.granted(ctx, s, t.bound, t.given)
+	return t.run.newGateGrant(ctx, s, t.bound, t.given)
 }
 
 // personAnswers returns the answers by the best channel that the call has and the policy takes.

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// document is a submission of about 20 kB that keeps the session at po/refining.
+// document returns a submission of about 20 kB that keeps the session at po/refining.
 func document() string {
 	return "# PRD\n\n" + strings.Repeat("The relay stores every webhook durably before it answers the provider. ", 280) + "\n\nQuality Score: 70/100\n"
 }
@@ -45,7 +45,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-// sizes are the numbers of sessions in a project that actions are measured at. With -short, which
+// sizes returns the numbers of sessions in a project that actions are measured at. With -short, which
 // only shows that benchmarks still run, the largest is left out: it takes a minute to make.
 func sizes() []int {
 	if testing.Short() {
@@ -170,8 +170,8 @@ func BenchmarkReplyBytes(b *testing.B) {
 	}
 }
 
-// BenchmarkChanged measures what a list takes longer for looking whether its sessions were
-// changed: where each file is as it was recorded, and where each has to be verified.
+// BenchmarkChanged measures how much longer a list takes that looks whether its sessions were
+// changed: if each file is as it was recorded, and if each has to be verified.
 func BenchmarkChanged(b *testing.B) {
 	for _, n := range sizes() {
 		for _, way := range []string{"as_recorded", "verified"} {

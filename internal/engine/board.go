@@ -14,7 +14,7 @@ type Board struct {
 	Cwd string
 	// rows are the sessions, changed last first.
 	Rows []Row
-	// More is true where older ones were left out.
+	// More is true if older ones were left out.
 	More bool
 	// Broken has an error text for each session that cannot be read.
 	Broken []string
@@ -23,7 +23,7 @@ type Board struct {
 // Row is a session on a board.
 type Row struct {
 	workflow.Summary
-	// Changed is true where other hands have changed the session.
+	// Changed is true if other hands have changed the session.
 	Changed bool
 }
 
@@ -44,7 +44,7 @@ func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.La
 	for _, b := range all.Broken {
 		board.Broken = append(board.Broken, lang.Of(b.Err).In(l))
 	}
-	changed := e.keeper.changed(ctx, p, listed, false)
+	changed := e.keeper.findChanged(ctx, p, listed, false)
 	for _, s := range listed {
 		_, other := changed[s.SessionID]
 		board.Rows = append(board.Rows, Row{Summary: s, Changed: other})

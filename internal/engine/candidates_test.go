@@ -16,9 +16,9 @@ func both(stage workflow.StageID, claude, codex string) request.Request {
 	return request.Request{Action: workflow.ActionSubmit, Stage: string(stage), Submit: request.Submit{Results: []request.Result{{Engine: workflow.Claude, Text: claude}, {Engine: workflow.Codex, Text: codex}}}}
 }
 
-// TestTwoEngines: with two engines the person is told both scores of each draft, which one was
-// taken and why, and where the other is: in the reply, the message, the form, the history and the
-// session.
+// TestTwoEngines checks that with two engines the person is told both scores of each draft, which
+// one was taken and why, and where the other is: in the reply, the message, the form, the history
+// and the session.
 func TestTwoEngines(t *testing.T) {
 	full := sample(t, "webhook-relay", "03-po-second.json")
 	for _, tt := range []struct {
@@ -79,7 +79,7 @@ func TestTwoEngines(t *testing.T) {
 	}
 }
 
-// TestOneEngineOfTwo: that a draft was asked for and is missing is said.
+// TestOneEngineOfTwo checks that the reply names a draft that was asked for and is missing.
 func TestOneEngineOfTwo(t *testing.T) {
 	b := newBench(t)
 	b.do(start("build a relay with codex"))
@@ -98,7 +98,7 @@ func TestOneEngineOfTwo(t *testing.T) {
 	}
 }
 
-// TestTwoReports: of two reports the worse one counts, with the findings of both.
+// TestTwoReports checks that of two reports the worse one counts, with the findings of both.
 func TestTwoReports(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.QA, workflow.Generating)

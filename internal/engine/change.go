@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// change runs apply on the session in one transaction, and returns where it is then. prepare
-// does before it the work that needs no lock, on the session as the caller saw it; when another
+// change runs apply on the session in one transaction, and returns its new state. prepare
+// does before it the work that needs no lock, on the session as the caller saw it; if another
 // call changed the session in between, this one is refused.
 func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error, apply func(store.Tx, *standing.Standing) error) (*standing.Standing, error) {
 	s, err := r.check.get(ctx)
@@ -34,7 +34,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return nil, err
 	}
 	after, err := r.project.Backend.Update(ctx, r.id, func(tx store.Tx, s *workflow.Session) error {
-		return r.locked(ctx, tx, s, *before, apply)
+		return r.applyLocked(ctx, tx, s, *before, apply)
 	})
 	if err != nil {
 		return nil, err
@@ -45,13 +45,13 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	return now, nil
 }
 
-// locked applies a change to the session, which is now locked. now has the facts of before.
-func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now standing.Standing, apply func(store.Tx, *standing.Standing) error) error {
+// applyLocked applies a change to the session, which is now locked. now has the facts of before.
+func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session, now standing.Standing, apply func(store.Tx, *standing.Standing) error) error {
 	r.project.Texts = tx
 	defer func() { r.project.Texts = r.project.Backend }()
 	before := now.Session
 	if s.Revision != before.Revision {
-		return r.lost(ctx, s)
+		return r.lostRace(ctx, s)
 	}
 	r.check.again(ctx, s, before)
 	now.Session, now.Integrity, now.Strict = s, r.check.found, r.check.strict
@@ -71,14 +71,14 @@ func (r *run) locked(ctx context.Context, tx store.Tx, s *workflow.Session, now 
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	if err := r.disk.LayOut(ctx, tx, r.known(s)); err != nil {
+	if err := r.disk.LayOut(ctx, tx, r.gatherFacts(s)); err != nil {
 		return err
 	}
 	seal()
 	return nil
 }
 
-// policies are those of all stages, as configured.
+// policies returns the policies of all stages, as configured.
 func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
 	out := map[workflow.StageID]workflow.Policy{}
 	for _, st := range w.Stages {

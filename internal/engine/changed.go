@@ -14,10 +14,10 @@ import (
 // maxUnrecorded bounds the sessions without a record that a list verifies.
 const maxUnrecorded = 200
 
-// changed returns those of a project's sessions that were changed by other hands, by their
+// findChanged returns those of a project's sessions that were changed by other hands, by their
 // ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
 // for.
-func (k *keeper) changed(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
+func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
 	signer := k.readSigner()
 	if k.records == nil || signer == nil && !all {
 		return nil
@@ -42,7 +42,7 @@ func (k *keeper) changed(ctx context.Context, p *project.Project, sessions []wor
 				if ok {
 					record = &c
 				}
-				if v := k.compared(ctx, p, id, signer, record); v.Changed() {
+				if v := k.compare(ctx, p, id, signer, record); v.Changed() {
 					mu.Lock()
 					out[id] = v
 					mu.Unlock()
@@ -54,12 +54,12 @@ func (k *keeper) changed(ctx context.Context, p *project.Project, sessions []wor
 	return out
 }
 
-// atOnce is how many sessions are checked in one go.
+// atOnce is the number of sessions that are checked in one go.
 const atOnce = 64
 
-// compared checks a session against its record, if there is one. A file that is as it was
+// compare checks a session against its record, if there is one. A file that is as it was
 // recorded needs no other check.
-func (k *keeper) compared(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
 	if c != nil && c.Broken == 0 && c.File != "" {
 		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
 			return none

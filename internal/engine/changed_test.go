@@ -53,7 +53,7 @@ func TestChangedAmongMany(t *testing.T) {
 	check("without records, all", true)
 }
 
-// summaries are those of sessions, by their ids alone.
+// summaries returns the summaries of sessions, by their ids alone.
 func summaries(ids ...string) []workflow.Summary {
 	out := make([]workflow.Summary, len(ids))
 	for i, id := range ids {

@@ -14,13 +14,13 @@ import (
 type check struct {
 	// found is the result.
 	found workflow.Verification
-	// strict is true where a gate of the session takes only the person's own act.
+	// strict is true if a gate of the session takes only the person's own act.
 	strict bool
 
 	keeper  *keeper
 	project *project.Project
 	id      string
-	// signer and known are what the session was checked with, and left are the folders that it was
+	// The session was checked with signer and known, and left are the folders that it was
 	// in before.
 	signer workflow.Signer
 	known  workflow.Known
@@ -123,14 +123,14 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	if data, err := store.Encode(s); err == nil {
 		record.File = workflow.Hash(data)
 	}
-	record.Strict = c.owned(s)
+	record.Strict = c.needsPerson(s)
 	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Dir.Path(), s.SessionID, record, c.left...); err != nil {
 		c.keeper.unrecorded.Do(func() { c.keeper.log.Warn("sessions are not recorded", "error", err) })
 	}
 }
 
-// vouched is the result of the check for the session's history.
-func (c *check) vouched() workflow.Verification {
+// judgeHistory returns the result of the check for the session's history.
+func (c *check) judgeHistory() workflow.Verification {
 	v := c.found
 	if c.keeper.records == nil {
 		v.Unvouched = nil // nothing is sealed here
@@ -154,13 +154,13 @@ func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 // inspect checks a session against its chain, its record and its folder.
 func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) {
 	c.found, c.signer = c.look(s, signer, recorded), signer
-	c.strict = c.owned(s) || c.known.Strict()
+	c.strict = c.needsPerson(s) || c.known.Strict()
 }
 
 // look gathers the facts about a session, and says the problem, if there is one, in the
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
-	c.known, c.left = c.keeper.known(c.project, s, signer, recorded)
+	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
 	v := s.VerifyAgainst(signer, &c.known)
 	if v.Problem == "" {
 		return v
@@ -168,16 +168,16 @@ func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 	return v.In(c.project.Language(s.Objective))
 }
 
-// known gathers what this machine knows about a session besides its file, and the folders that
-// the session has left.
-func (k *keeper) known(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
+// gatherKnown gathers this machine's records of a session, which are not in its file, and the
+// folders that the session has left.
+func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
 	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
 		return out, nil
 	}
 	for _, e := range k.records.Elsewhere(signer, p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
 		switch {
-		case e.Same: // by another path, such as that of a bind mount, or in other letters
+		case e.Same: // by another path, for example that of a bind mount, or in other letters
 			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
 				out.Checkpoint = &e.Checkpoint
 			}
@@ -190,12 +190,12 @@ func (k *keeper) known(p *project.Project, s *workflow.Session, signer workflow.
 	return out, left
 }
 
-// owned reports whether a gate of the session requires the person's own act.
-func (c *check) owned(s *workflow.Session) bool {
+// needsPerson reports whether a gate of the session requires the person's own act.
+func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// keyOf names the key of a signer, "" where there is none.
+// keyOf names the key of a signer, "" if there is none.
 func keyOf(signer workflow.Signer) string {
 	if signer == nil {
 		return ""

@@ -15,7 +15,7 @@ import (
 
 const commentedPRD = "# PRD\n\nSign-in by link.\nFast.\n\nQuality Score: 95/100"
 
-// remark is a comment on line 3 of commentedPRD.
+// remark returns a comment on line 3 of commentedPRD.
 func remark(text string) workflow.Comment {
 	return workflow.Comment{From: 3, To: 3, Quote: "Sign-in by link.", Kind: workflow.CommentChange, Text: text}
 }
@@ -108,7 +108,8 @@ func TestCommentsOfAnApproval(t *testing.T) {
 	}
 }
 
-// TestCommentsOnAReport: those on failed work go to the stage that it is sent back to.
+// TestCommentsOnAReport checks that comments on failed work go to the stage that it is sent back
+// to.
 func TestCommentsOnAReport(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
@@ -128,7 +129,7 @@ func TestCommentsOnAReport(t *testing.T) {
 	}
 }
 
-// TestCommentsWithAnswers: a person who answers can say what to change besides.
+// TestCommentsWithAnswers checks that a person who answers can also ask for changes.
 func TestCommentsWithAnswers(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -144,7 +145,8 @@ func TestCommentsWithAnswers(t *testing.T) {
 	b.do(request.Request{Action: workflow.ActionCancel})
 }
 
-// TestReopenedRequests: those of a stage that begins again from another text are no longer asked for.
+// TestReopenedRequests checks that the requests to a stage that begins again from another text are
+// no longer asked for.
 func TestReopenedRequests(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.AwaitingConfirmation)
@@ -155,7 +157,7 @@ func TestReopenedRequests(t *testing.T) {
 	}
 }
 
-// TestRefusedComments: what is not a comment on this draft changes nothing.
+// TestRefusedComments checks that a comment that does not fit the draft changes nothing.
 func TestRefusedComments(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -203,8 +205,8 @@ func TestRefusedComments(t *testing.T) {
 	}
 }
 
-// TestCommentsAreWords: where failed work needs words, comments are some for a no; they are no
-// reason to accept a risk.
+// TestCommentsAreWords checks that if failed work needs words, comments are some for a no; they are
+// no reason to accept a risk.
 func TestCommentsAreWords(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
@@ -214,7 +216,7 @@ func TestCommentsAreWords(t *testing.T) {
 	}
 }
 
-// TestManyCommentsFit: the reply keeps every id within its size, whatever is asked for.
+// TestManyCommentsFit checks that the reply keeps every id within its size, whatever is asked for.
 func TestManyCommentsFit(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -233,7 +235,7 @@ func TestManyCommentsFit(t *testing.T) {
 	}
 }
 
-// TestHistoryKeepsWhatWasMeasured: scores of all rounds can be shown later.
+// TestHistoryKeepsWhatWasMeasured checks that scores of all rounds can be shown later.
 func TestHistoryKeepsWhatWasMeasured(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)

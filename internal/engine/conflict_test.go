@@ -72,7 +72,7 @@ func TestRevision(t *testing.T) {
 }
 
 // TestWhoHasNotBeenToldLoses has two programs on one project: a submission at the gate
-// is for the gate to refuse where its program knows of the gate, else it has lost to
+// is for the gate to refuse if its program knows of the gate, else it has lost to
 // the submission that came first.
 func TestWhoHasNotBeenToldLoses(t *testing.T) {
 	b := newBench(t)

@@ -12,10 +12,10 @@ import (
 )
 
 // TestCostOfAnAction counts the syncs and renames of every action of a whole run, and
-// compares them with what its promise needs: a sync for each text and for its
+// compares them with the needs of its promise: a sync for each text and for its
 // folder; two and a rename for the artifact; two and a rename for the session, and for
 // what is recorded of it outside the project; for a start, two for its name; and one for each folder that is made for the first time. No action
-// may cost twice that. What is read of the project is on record too: a session is decoded once
+// may cost twice that. The reads in the project are on record too: a session is decoded once
 // in an action. See the package comment of durable for why none of them can go.
 func TestCostOfAnAction(t *testing.T) {
 	count := &opens{times: map[string]int{}}

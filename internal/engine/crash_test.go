@@ -31,7 +31,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// crashStep is an action of the run that TestEveryCut cuts, and where it leads.
+// crashStep is an action of the run that TestEveryCut cuts, and the state that it leads to.
 type crashStep struct {
 	place string
 	req   request.Request
@@ -78,10 +78,10 @@ func crashRun() []crashStep {
 // world is an engine on a simulated disk. Its clock shows the number of the
 // action, so that an action that is repeated has the same time.
 type world struct {
-	// recorded is true where there is a person's state folder too.
+	// recorded is true if there is a person's state folder too.
 	recorded bool
 
-	// count counts what is read, if it is not nil.
+	// count, if not nil, counts the reads.
 	count *opens
 
 	disk   *durabletest.Disk
@@ -92,16 +92,16 @@ type world struct {
 
 func newWorld(disk *durabletest.Disk, name string) world { return newWorldOf(disk, name, false) }
 
-// newWorldOf is newWorld, with a person's state folder on the same disk if recorded.
+// newWorldOf does as newWorld, with a person's state folder on the same disk if recorded.
 func newWorldOf(disk *durabletest.Disk, name string, recorded bool) world {
 	w := world{recorded: recorded, disk: disk, path: filepath.Join(string(filepath.Separator), "simulated", name), clock: new(atomic.Int64)}
 	if abs, err := filepath.Abs(w.path); err == nil {
-		w.path = abs // with the drive, where there are some
+		w.path = abs // with the drive, if there are some
 	}
 	return newWorldWithID(w, crashID)
 }
 
-// newWorldWithID is the world with a new engine, which gives sessions this id.
+// newWorldWithID returns the world with a new engine, which gives sessions this id.
 func newWorldWithID(w world, id string) world {
 	var own engine.Trust
 	if w.recorded {
@@ -165,8 +165,8 @@ func (p person) Record(ctx context.Context, signer workflow.Signer, project, id 
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)
 }
 
-// untouched checks that nothing takes what a fault has left for a change by other hands.
-func (w world) untouched(t *testing.T, o durabletest.Outcome) {
+// checkUntouched checks that nothing takes the remains of a fault for a change by other hands.
+func (w world) checkUntouched(t *testing.T, o durabletest.Outcome) {
 	t.Helper()
 	if !w.recorded || w.session(t) == "" {
 		return
@@ -313,7 +313,7 @@ func (w world) sound(t *testing.T) error {
 	return problem
 }
 
-// road is the session's history without what differs between a run and its repetition.
+// road returns the session's history without the parts that differ between a run and its repetition.
 func road(t *testing.T, text string) string {
 	t.Helper()
 	s, err := store.Decode([]byte(text), "session")
@@ -329,13 +329,13 @@ func road(t *testing.T, text string) string {
 
 // TestEveryCut does a whole run on a simulated disk and, at every step of every action,
 // loses power or breaks the disk in every way: then the session is exactly as before
-// or as after, what was acknowledged is there, everything parses and nothing is
+// or as after, acknowledged work is there, everything parses and nothing is
 // missing, and the run goes on to the same end with the same artifacts.
 func TestEveryCut(t *testing.T) { cutEvery(t, every, false) }
 
-// TestEveryCutOfARecord does the same where each action is recorded in the person's state
+// TestEveryCutOfARecord does the same if each action is recorded in the person's state
 // folder after it: whatever fails there fails no action, and nothing that a cut leaves is
-// taken for a change by other hands. It cuts some actions: what is recorded is of one form.
+// taken for a change by other hands. It cuts some actions: the records have one form.
 func TestEveryCutOfARecord(t *testing.T) { cutEvery(t, 10*every, true) }
 
 // reach is for how many actions more what a killed process has left is looked at after
@@ -387,11 +387,11 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: %v", o, err)
 				}
-				mended(t, o, w)
-				w.untouched(t, o)
+				checkMended(t, o, w)
+				w.checkUntouched(t, o)
 				done := w.session(t) == sessions[n+1]
-				if before := on(disks[n]).kept(t); !done && o.Fault.Kind == durabletest.Broken && w.kept(t) != before {
-					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.kept(t), before)
+				if before := on(disks[n]).keptFiles(t); !done && o.Fault.Kind == durabletest.Broken && w.keptFiles(t) != before {
+					t.Fatalf("%v: it failed and left\n%s\nwhere there was\n%s", o, w.keptFiles(t), before)
 				}
 				var unconfirmed *durable.UnconfirmedError
 				switch {
@@ -439,7 +439,7 @@ func cutEvery(t *testing.T, nth int, recorded bool) {
 				if err := w.sound(t); err != nil {
 					t.Fatalf("%v: at the end: %v", o, err)
 				}
-				w.untouched(t, o)
+				w.checkUntouched(t, o)
 			})
 			steps.Add(int64(len(s)))
 			outcomes.Add(int64(o))
@@ -466,10 +466,10 @@ func (w world) survivesPowerLoss(t *testing.T, o durabletest.Outcome) {
 	}
 }
 
-// kept returns everything that a failed action must leave as it was: all files but
+// keptFiles returns everything that a failed action must leave as it was: all files but
 // locks and the one that keeps the state folder out of version control, and the
-// mapping by what it says.
-func (w world) kept(t *testing.T) string {
+// mapping by its content.
+func (w world) keptFiles(t *testing.T) string {
 	t.Helper()
 	var out strings.Builder
 	for _, folder := range []string{".bmad-task", ".claude"} {
@@ -484,8 +484,8 @@ func (w world) kept(t *testing.T) string {
 	return out.String()
 }
 
-// mended checks that what a fault leaves is nothing that doctor --fix cannot mend.
-func mended(t *testing.T, o durabletest.Outcome, w world) {
+// checkMended checks that doctor --fix can mend the remains of a fault.
+func checkMended(t *testing.T, o durabletest.Outcome, w world) {
 	t.Helper()
 	dir := w.disk.Copy().Dir(w.path + "-mended")
 	p := doctor.New(dir, storetest.Files(dir))
@@ -500,7 +500,7 @@ func mended(t *testing.T, o durabletest.Outcome, w world) {
 	}
 }
 
-// checkError checks what the caller of an action is told whose disk failed.
+// checkError checks the error for the caller of an action whose disk failed.
 func checkError(t *testing.T, o durabletest.Outcome) {
 	t.Helper()
 	if o.Lost() || o.Err == nil {

@@ -31,7 +31,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
 			return err
 		}
-		edit, err = r.edited(ctx, s.AtGate(), grant)
+		edit, err = r.findEdit(ctx, s.AtGate(), grant)
 		return err
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
 		if err := r.skipQuestions(ctx, s); err != nil {
@@ -58,7 +58,7 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 }
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the
-// revision that the decision is for. edit is the draft, where it was edited since it was scored.
+// revision that the decision is for. edit is the draft, if it was edited since it was scored.
 func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) (kept string, err error) {
 	rec, yes := s.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
@@ -110,11 +110,11 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 		return Outcome{}, err
 	}
 	s := r.standing(ctx, stored)
-	// Where nobody saw the question, what comes next goes another way.
+	// If nobody saw the question, the next question goes another way.
 	s.Call.Withheld, s.Call.NoForms = !why.Unasked, s.Call.NoForms || why.Unasked
 	message := words.Undecided(s, why.Why) + words.Message(s)
 	if why.View {
-		message = r.viewed(ctx, s)
+		message = r.showDocument(ctx, s)
 	}
 	out, err := r.reply(ctx, s, reply.Light, message)
 	out.Silence = &why
@@ -127,8 +127,8 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 	return out, err
 }
 
-// viewed shows the document that waits, as much of it as a reply holds.
-func (r *run) viewed(ctx context.Context, s *standing.Standing) string {
+// showDocument shows the document that waits, as much of it as a reply holds.
+func (r *run) showDocument(ctx context.Context, s *standing.Standing) string {
 	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
 	if err != nil {
 		return words.NotViewed(s, err)
@@ -146,28 +146,28 @@ func (r *run) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, 
 		return workflow.Grant{}, err
 	}
 	bound := gate.Bind(s) // before anyone is asked: the decision is for the present document
-	if g, typed, err := r.typed(ctx, s, bound); typed {
+	if g, typed, err := r.readTyped(ctx, s, bound); typed {
 		return g, err
 	}
-	asked, note, err := r.asked(ctx, s, word)
+	asked, note, err := r.askPerson(ctx, s, word)
 	if err != nil {
 		return workflow.Grant{}, err
 	}
 	if asked != nil {
-		return r.granted(ctx, s, bound, *asked)
+		return r.newGateGrant(ctx, s, bound, *asked)
 	}
 	if err := gate.OwnWord(s, word, note); err != nil {
 		return workflow.Grant{}, err
 	}
-	g, err := r.granted(ctx, s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
+	g, err := r.newGateGrant(ctx, s, bound, gate.Response{Channel: r.req.Via, Decision: word.Decision(), Feedback: r.req.Feedback, Comments: r.req.Comments})
 	g.Note = note.In(s.Language)
 	return g, err
 }
 
-// asked puts the question to the person where the call can and the policy wants it. It
-// returns their decision; or nil, and why no person has seen the question, where the call's
+// askPerson puts the question to the person if the call can and the policy wants it. It
+// returns their decision; or nil, and why no person has seen the question, if the call's
 // own word is next.
-func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (answer *gate.Response, note lang.Text, err error) {
+func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Word) (answer *gate.Response, note lang.Text, err error) {
 	if !gate.Asks(s, word) {
 		return nil, note, nil
 	}
@@ -186,8 +186,8 @@ func (r *run) asked(ctx context.Context, s *standing.Standing, word gate.Word) (
 	return nil, a.Silence.Why, nil
 }
 
-// leave returns the decision to take a session away from where it stands: it undoes what
-// a person has decided, so that under a strict policy the person takes it themselves. The grant has
+// leave returns the decision to take a session away from its stage: it undoes a decision
+// of a person, so that under a strict policy the person takes it themselves. The grant has
 // their own words only; those of an assistant's call are a reason that they were shown.
 func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decision, label lang.Text) (*workflow.Grant, error) {
 	policy := gate.LeavingPolicy(s)
@@ -209,6 +209,6 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	if strict && !a.Channel.Personal() {
 		return nil, words.NotPersonal(s, r.req.Via, a.Silence.Why)
 	}
-	g, err := r.recorded(ctx, s, policy, bound, a)
+	g, err := r.newGrant(ctx, s, policy, bound, a)
 	return &g, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// shownRows is how many rows a terminal of 80 columns has at least for a message in the
+// shownRows returns the least number of rows that a terminal of 80 columns has for a message in the
 // chat: a row has room for 78 columns, and a line begins a new one.
 func shownRows(message string) int {
 	rows := 0
@@ -24,8 +24,8 @@ func shownRows(message string) int {
 	return rows
 }
 
-// TestDigestFitsTheScreen: however much there is to say against what waits, the message at a
-// gate keeps to 15 rows, says the worst first, and the lines of the form are whole.
+// TestDigestFitsTheScreen checks that however much there is to say against what waits, the message
+// at a gate keeps to 15 rows, says the worst first, and the lines of the form are whole.
 func TestDigestFitsTheScreen(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]struct{ objective, long, worst string }{

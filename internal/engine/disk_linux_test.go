@@ -16,7 +16,7 @@ import (
 )
 
 // mount puts a small file system of its own under the bench's project, or skips the
-// test where the machine does not allow that.
+// test if the machine does not allow that.
 func (b *bench) mount(options string) {
 	b.t.Helper()
 	if err := syscall.Mount("tmpfs", b.dir, "tmpfs", 0, options); err != nil {
@@ -36,7 +36,7 @@ func (b *bench) remount(flags uintptr) {
 	}
 }
 
-// diskRun is a run whose documents are large enough to fill a small disk.
+// diskRun returns a run whose documents are large enough to fill a small disk.
 func diskRun() []crashStep {
 	long := strings.Repeat("A line of the document that takes some space.\n", 200)
 	return []crashStep{

@@ -16,7 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// everyAction is a call of each action that an active session can get.
+// everyAction returns a call of each action that an active session can get.
 func everyAction() []request.Request {
 	return []request.Request{
 		start("another thing"), submit(workflow.PO, "# P\nQuality Score: 95/100"), confirm(true), approve(true, ""),

@@ -10,10 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// edited reads and audits the draft that a decision is about, where it was edited since it was
-// scored; nil where it was not. A text that cannot be taken keeps nobody from asking for another
+// findEdit reads and audits the draft that a decision is about, if it was edited since it was
+// scored; nil if it was not. A text that cannot be taken keeps nobody from asking for another
 // round.
-func (r *run) edited(ctx context.Context, s *standing.Standing, g workflow.Grant) (*submission.Submission, error) {
+func (r *run) findEdit(ctx context.Context, s *standing.Standing, g workflow.Grant) (*submission.Submission, error) {
 	if s.Draft.Edit == nil {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Gra
 	return sub, nil
 }
 
-// enterEdit makes a round of an edited draft, at the gate where it waits.
+// enterEdit makes a round of an edited draft, at the gate at which it waits.
 func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, sub *submission.Submission) error {
 	rec := s.Current()
 	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
@@ -58,7 +58,7 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	if s.Stage.Kind == workflow.KindPlan {
 		s.SetSprints(sub.Assessment.Sprints)
 	}
-	audited, findings, _ := measured(s.Stage, rec)
+	audited, findings, _ := measure(s.Stage, rec)
 	s.Note(workflow.Transition{
 		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By,
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
@@ -68,8 +68,8 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	return nil
 }
 
-// measured is what the history keeps of the server's own findings about a submission.
-func measured(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
+// measure returns the server's own findings about a submission, as the history keeps them.
+func measure(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
 	if rec.Audit != nil {
 		score := rec.Audit.Score
 		audited = &score

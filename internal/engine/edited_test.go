@@ -22,13 +22,13 @@ func byPath(stage workflow.StageID, path string) request.Request {
 	return req
 }
 
-// personal is a person who decides, having seen what is asked.
+// personal returns a person who decides, having seen the question.
 func personal(channel workflow.Channel, d workflow.Decision, words string) *answers {
 	return &answers{Response: gate.Response{Channel: channel, Decision: d, Feedback: words, Took: 3 * time.Second}}
 }
 
-// TestEditIsApprovedByThePersonsOwnAct: a draft that was edited at its gate is taken as it is, with
-// the score that was claimed and a new audit, and by nobody else's word.
+// TestEditIsApprovedByThePersonsOwnAct checks that a draft that was edited at its gate is taken as
+// it is, with the score that was claimed and a new audit, and by nobody else's word.
 func TestEditIsApprovedByThePersonsOwnAct(t *testing.T) {
 	const first = "# P\n\nThe data is kept for 30 days.\n\nQuality Score: 92/100\n"
 	const fixed = "# P\n\nThe data is kept for 90 days.\n\nQuality Score: 92/100\n"
@@ -94,8 +94,8 @@ func TestEditOfWhatNoRoundKeeps(t *testing.T) {
 	}
 }
 
-// TestStatementsBesideAnEditDoNotCount: a block in the working copy is not part of the text, and
-// opens no gate.
+// TestStatementsBesideAnEditDoNotCount checks that a block in the working copy is not part of the
+// text, and opens no gate.
 func TestStatementsBesideAnEditDoNotCount(t *testing.T) {
 	b := newBench(t)
 	b.do(start("build a thing"))
@@ -120,8 +120,8 @@ func TestEditedPlanHasItsSprintsReadAgain(t *testing.T) {
 	}
 }
 
-// TestEditBelowTheGate: a person who takes a document whose rounds are spent takes it as they have
-// edited it.
+// TestEditBelowTheGate checks that a person who takes a document whose rounds are spent takes it as
+// they have edited it.
 func TestEditBelowTheGate(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.Generating)
@@ -139,8 +139,8 @@ func TestEditBelowTheGate(t *testing.T) {
 	}
 }
 
-// TestEditBesideQuestions: a document that has reached its gate is taken as it was edited, without
-// answers.
+// TestEditBesideQuestions checks that a document that has reached its gate is taken as it was
+// edited, without answers.
 func TestEditBesideQuestions(t *testing.T) {
 	b := newBench(t)
 	b.do(start("build a thing"))
@@ -202,7 +202,7 @@ func TestBrokenEditIsRefused(t *testing.T) {
 	}
 }
 
-// TestEditIsForTheTextThatWasShown: an edit after the question decides nothing.
+// TestEditIsForTheTextThatWasShown checks that an edit after the question decides nothing.
 func TestEditIsForTheTextThatWasShown(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
@@ -296,8 +296,9 @@ func TestEditedVerdictOpensNothing(t *testing.T) {
 	b.at("dev/refining", approve(false, "mend it"))
 }
 
-// TestEditedReportIsJudgedAgain: a person's edit of a report at its gate counts by its block, the
-// tables are rendered from it, and a row that it removes is a risk that they accept in words.
+// TestEditedReportIsJudgedAgain checks that a person's edit of a report at its gate counts by its
+// block, the tables are rendered from it, and a row that it removes is a risk that they accept in
+// words.
 func TestEditedReportIsJudgedAgain(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.Generating)
@@ -391,7 +392,7 @@ func TestStaleDocumentSatisfiesNoGate(t *testing.T) {
 	b.at("sm/generating", confirm(true))
 }
 
-// TestDraftAtTheGateIsWhatWasSubmitted also where people had edited the artifact of an
+// TestDraftAtTheGateIsWhatWasSubmitted also if people had edited the artifact of an
 // earlier round, which that round started from.
 func TestDraftAtTheGateIsWhatWasSubmitted(t *testing.T) {
 	b := newBench(t)

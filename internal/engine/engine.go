@@ -1,5 +1,5 @@
 // Package engine holds the use cases of bmad-mcp, one file an action. It owns the
-// clock, the ids and the transactions; the faces turn what they receive into a
+// clock, the ids and the transactions; the faces turn their input into a
 // [request.Request], call [Engine.Do], and show the [reply.Reply] or the *fault.Error.
 package engine
 
@@ -17,13 +17,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// Trust is what the person keeps outside of projects.
+// Trust has the person's key, allowances and records, outside of projects.
 type Trust interface {
 	vouchers
 	permission.Consent
 }
 
-// TypedDecisions are what the person has typed as commands of their host.
+// TypedDecisions are the decisions that the person has typed as commands of their host.
 type TypedDecisions interface {
 	// TakeTyped takes the decision for a gate away, if one was typed for exactly that.
 	TakeTyped(ctx context.Context, gate trust.TypedGate, needsWords bool, now time.Time) (words string, ok bool, err error)
@@ -36,32 +36,32 @@ type Personas interface {
 	Persona(project, stage string, agents []string) (string, error)
 }
 
-// Notes are what a project remembers from run to run. Neither method may change a session.
+// Notes is the memory of a project from run to run. Neither method may change a session.
 type Notes interface {
 	// Relevant returns the notes that help with a question, the best first, within the limits of
-	// package lesson; none where the settings do not want any.
+	// package lesson; none if the settings do not want any.
 	Relevant(ctx context.Context, p *project.Project, q lesson.Question) ([]lesson.Note, error)
-	// Learn keeps lessons, each once, where the settings want that.
+	// Learn keeps lessons, each once, if the settings want that.
 	Learn(ctx context.Context, p *project.Project, lessons []lesson.Lesson) error
 }
 
 // MaxPersona bounds the persona in a reply, in bytes.
 const MaxPersona = 1800
 
-// Options are what an Engine needs from outside.
+// Options are the dependencies and settings of an Engine.
 type Options struct {
 	// Projects finds and opens the projects.
 	Projects *project.Finder
-	// Trust is what the person keeps outside of projects; with nil, no history is sealed
+	// Trust has the person's key, allowances and records; with nil, no history is sealed
 	// and no command is run.
 	Trust Trust
-	// Typed is what the person has typed as commands of their host; with nil, nothing.
+	// Typed has the decisions that the person has typed as commands of their host; nil for none.
 	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
-	// Notes are what projects remember from run to run; with nil, nothing.
+	// Notes is the memory of the projects from run to run; nil for none.
 	Notes Notes
-	// Names are what the faces call their tool of decisions and the program.
+	// Names are the names that the faces have for their tool of decisions and the program.
 	Names standing.Names
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time

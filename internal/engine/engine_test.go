@@ -52,15 +52,15 @@ type bench struct {
 	// workflow is that of a start which names none: six stages that stay as they are when a
 	// built-in workflow changes. "" leaves it to the settings.
 	workflow string
-	// chinese is true where no reply may have a sentence in English.
+	// chinese is true if no reply may have a sentence in English.
 	chinese bool
 	people  engine.Personas
 	notes   engine.Notes
-	// backend is where sessions and texts are kept: files, unless a test says otherwise.
+	// backend keeps the sessions and texts: in files, unless a test says otherwise.
 	backend func(dir *durable.Dir) store.Backend
 }
 
-// benchStart is where the clock of a bench starts.
+// benchStart is the time at which the clock of a bench starts.
 var benchStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func newBench(t testing.TB) *bench {
@@ -181,7 +181,7 @@ func start(objective string) request.Request {
 	return request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: objective}}
 }
 
-// passes returns a report that passes where no document names criteria.
+// passes returns a report that passes if no document names criteria.
 func passes(text string) string {
 	return text + "\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 }
@@ -215,7 +215,7 @@ func (b *bench) to(stage workflow.StageID, state workflow.State) {
 	b.onTo(stage, state)
 }
 
-// rests is to, and knows the way to a cancelled session too.
+// rests does as to, and knows the way to a cancelled session too.
 func (b *bench) rests(stage workflow.StageID, state workflow.State) {
 	b.t.Helper()
 	if state == workflow.Cancelled {
@@ -242,7 +242,7 @@ func (b *bench) onTo(stage workflow.StageID, state workflow.State) {
 	b.t.Fatalf("got to %s, want %s/%s", b.stored().Place(), stage, state)
 }
 
-// onward is the next action of a run as to makes it.
+// onward returns the next action of a run as to makes it.
 func onward(s *workflow.Session) request.Request {
 	d := s.Definition()
 	st := d.Current(s)
@@ -280,7 +280,7 @@ func onward(s *workflow.Session) request.Request {
 // snapshot returns everything below the project folder.
 func (b *bench) snapshot() string { return b.content(true) }
 
-// files is a snapshot without the folders.
+// files returns a snapshot without the folders.
 func (b *bench) files() string { return b.content(false) }
 
 func (b *bench) content(folders bool) string {

@@ -19,9 +19,9 @@ import (
 
 const command = "sh check.sh"
 
-// checked is a bench whose project or person names the command, with a script that ends
+// newCheckedBench returns a bench whose project or person names the command, with a script that ends
 // with the given code.
-func checked(t *testing.T, byPerson bool, code string) *bench {
+func newCheckedBench(t *testing.T, byPerson bool, code string) *bench {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for sh")
@@ -56,7 +56,7 @@ func put(t testing.TB, name, text string) {
 	}
 }
 
-// allow allows everything that the project would have allowed, and returns what that was.
+// allow allows everything that the project would have allowed, and returns the allowances.
 func (b *bench) allow() []string {
 	b.t.Helper()
 	_, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
@@ -102,7 +102,7 @@ func (b *bench) rewrite(change func(map[string]any)) {
 	put(b.t, name, string(data))
 }
 
-// outcome is what came of handing in dev, review and qa with stated passes.
+// outcome is the result of handing in dev, review and qa with stated passes.
 type outcome struct {
 	held     bool // a person had to decide
 	messages string
@@ -130,7 +130,7 @@ func (b *bench) finish() outcome {
 	return o
 }
 
-// policyNews returns what the history says of changes of the configuration.
+// policyNews returns the entries of the history about changes of the configuration.
 func (b *bench) policyNews() string {
 	var out []string
 	for _, e := range b.stored().History {
@@ -232,7 +232,7 @@ func TestEvidenceCannotBeTakenAway(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := checked(t, tt.byPerson, tt.code)
+			b := newCheckedBench(t, tt.byPerson, tt.code)
 			if tt.before == nil {
 				tt.before = all
 			}
@@ -295,7 +295,7 @@ func (b *bench) takeBack() {
 
 // TestConfigurationThatCannotBeReadLetsNothingThrough: neither does it change anything.
 func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	b.allow()
 	b.to(workflow.QA, workflow.Generating)
 	for text, words := range map[string]string{
@@ -318,7 +318,7 @@ func TestConfigurationThatCannotBeReadLetsNothingThrough(t *testing.T) {
 	b.refused(submit(workflow.QA, passes("# Q")), fault.Storage, "cannot be read")
 }
 
-// TestHonestEvidenceIsNoTrouble: none of these asks the person at a gate.
+// TestHonestEvidenceIsNoTrouble checks that none of these asks the person at a gate.
 func TestHonestEvidenceIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	none := func(*bench) {}
@@ -387,7 +387,7 @@ func TestHonestEvidenceIsNoTrouble(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			b := checked(t, tt.byPerson, "0")
+			b := newCheckedBench(t, tt.byPerson, "0")
 			tt.before(b)
 			b.to(workflow.Dev, workflow.Generating)
 			tt.during(b)
@@ -420,7 +420,8 @@ func (b *bench) allowOld(text string) {
 	put(b.t, filepath.Join(b.state, "allowed.json"), string(data))
 }
 
-// TestChangedScriptsAreTold: they run, and the person is told until they have allowed them.
+// TestChangedScriptsAreTold checks that changed scripts run, and the person is told until they have
+// allowed them.
 func TestChangedScriptsAreTold(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -452,7 +453,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 		for _, byPerson := range []bool{false, true} {
 			t.Run(tt.name+map[bool]string{true: ", the person's own"}[byPerson], func(t *testing.T) {
 				t.Parallel()
-				b := checked(t, byPerson, "0")
+				b := newCheckedBench(t, byPerson, "0")
 				if byPerson {
 					b.personal("verify: '" + tt.command + "'")
 				} else {
@@ -491,7 +492,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 // TestAcceptedChangeIsNotAskedAboutAgain: not for the same, and for another it is.
 func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	t.Parallel()
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)
 	b.settings("")
@@ -517,7 +518,7 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	if !strings.Contains(strings.Join(r.Objections, ""), "the configuration names `true` instead") {
 		t.Errorf("%q", r.Objections)
 	}
-	// What is decided is for what was shown: a change since is not accepted with it.
+	// A decision is for the documents as shown: a change since is not accepted with it.
 	b.settings("verify: ':'")
 	b.at("qa/completed", approve(true, "fine"))
 	for stage, c := range b.stored().VerifyCommands {
@@ -527,10 +528,11 @@ func TestAcceptedChangeIsNotAskedAboutAgain(t *testing.T) {
 	}
 }
 
-// TestAllowedBetweenDevAndReview: the review is not held for what could not run earlier.
+// TestAllowedBetweenDevAndReview checks that the review is not held for a command that could not
+// run earlier.
 func TestAllowedBetweenDevAndReview(t *testing.T) {
 	for code, place := range map[string]string{"0": "qa/generating", "1": "review/awaiting_approval"} {
-		b := checked(t, false, code)
+		b := newCheckedBench(t, false, code)
 		b.to(workflow.Dev, workflow.Generating)
 		r := b.at("review/generating", submit(workflow.Dev, "# D"))
 		if !strings.Contains(r.UserMessage, "was not run: you have not allowed it in this project yet") {
@@ -544,10 +546,10 @@ func TestAllowedBetweenDevAndReview(t *testing.T) {
 	}
 }
 
-// TestEvidenceTakenOutOfTheSession: the review then runs the command itself.
+// TestEvidenceTakenOutOfTheSession checks that the review then runs the command itself.
 func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 	t.Parallel()
-	b := checked(t, false, "1")
+	b := newCheckedBench(t, false, "1")
 	b.allow()
 	b.to(workflow.Dev, workflow.Generating)
 	b.at("review/generating", submit(workflow.Dev, "# D"))
@@ -560,7 +562,7 @@ func TestEvidenceTakenOutOfTheSession(t *testing.T) {
 
 // TestWantsSayWhoAndWhat names the command, who has set it and the files that it names.
 func TestWantsSayWhoAndWhat(t *testing.T) {
-	b := checked(t, false, "0")
+	b := newCheckedBench(t, false, "0")
 	wants := func() []permission.Want {
 		t.Helper()
 		_, list, err := b.engine.Wants(project.Address{Cwd: b.dir})
@@ -587,7 +589,7 @@ func TestWantsSayWhoAndWhat(t *testing.T) {
 	if len(list) != 1 || list[0].SetBy != workflow.SetByPerson || list[0].Kind != trust.KindOwnVerify || list[0].Text != "make all" {
 		t.Errorf("%+v", list)
 	}
-	// What a run keeps can be allowed, though nothing names it any more.
+	// A script that a run keeps can be allowed, though nothing names it any more.
 	b.personal("")
 	b.to(workflow.Dev, workflow.Generating)
 	b.settings("verify: 'true'")

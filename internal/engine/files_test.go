@@ -87,7 +87,8 @@ func TestFilesOfARun(t *testing.T) {
 	}
 }
 
-// TestSummaryOfALongText: a reference shows the beginning of its text, counted in characters.
+// TestSummaryOfALongText checks that a reference shows the beginning of its text, counted in
+// characters.
 func TestSummaryOfALongText(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -147,7 +148,7 @@ func TestWhatEveryReplySays(t *testing.T) {
 	}
 }
 
-// TestPartOfTheAnswers: some questions may stay open; the round goes on and says so.
+// TestPartOfTheAnswers checks that some questions may stay open; the round goes on and says so.
 func TestPartOfTheAnswers(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))

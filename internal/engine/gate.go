@@ -10,7 +10,7 @@ import (
 )
 
 // Gate returns the question that a session waits with, as a channel would put it to the person;
-// for a reopen or cancel, whether the session leaves where it is. It asks nobody, and changes
+// for a reopen or cancel, whether the session leaves its stage. It asks nobody, and changes
 // nothing. Its error has no language yet.
 func (e *Engine) Gate(ctx context.Context, req request.Request) (gate.Question, error) {
 	p, id, err := e.Projects().Find(ctx, req.Address)

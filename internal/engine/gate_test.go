@@ -75,8 +75,8 @@ func TestPendingGateCannotBeLoosened(t *testing.T) {
 	b.at("sm/generating", confirm(true))
 }
 
-// TestAuditFloorOfAGate: a document below the floor says so where people decide, and a gate keeps
-// at least the floor that it had.
+// TestAuditFloorOfAGate checks that a document below the floor says so where people decide, and a
+// gate keeps at least the floor that it had.
 func TestAuditFloorOfAGate(t *testing.T) {
 	b := newBench(t)
 	b.settings("audit_floor: 80\n")
@@ -121,8 +121,8 @@ func TestPendingGateCanBeTightened(t *testing.T) {
 	b.at("po/refining", confirm(false))
 }
 
-// TestInflatedScoreIsHeldByTheAudit: a 95 on an empty document passes only where the
-// policy takes a claim for a score.
+// TestInflatedScoreIsHeldByTheAudit checks that a 95 on an empty document passes only if the policy
+// takes a claim for a score.
 func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	inflated := submit(workflow.PO, "# D\nQuality Score: 95")
 	b := newBench(t)
@@ -144,8 +144,8 @@ func TestInflatedScoreIsHeldByTheAudit(t *testing.T) {
 	b.at("po/awaiting_confirmation", submit(workflow.PO, sample(t, "webhook-relay", "03-po-second.json")))
 }
 
-// TestFillerIsHeldByTheAudit: filler in the right headings does not reach the gate, even
-// where only the objective shows that it is filler.
+// TestFillerIsHeldByTheAudit checks that filler in the right headings does not reach the gate, even
+// if only the objective shows that it is filler.
 func TestFillerIsHeldByTheAudit(t *testing.T) {
 	for file, words := range map[string]string{"po-lorem.md": "% of the text", "po-novel.md": "it speaks of something else"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "filler", file))
@@ -162,7 +162,7 @@ func TestFillerIsHeldByTheAudit(t *testing.T) {
 	}
 }
 
-// TestProjectsRubricIsTrustedOnceAllowed: until then, the harder one counts.
+// TestProjectsRubricIsTrustedOnceAllowed checks that until then, the harder one counts.
 func TestProjectsRubricIsTrustedOnceAllowed(t *testing.T) {
 	b := newBench(t)
 	const lax = "stage: po\nchecks:\n  - {id: NO-E, kind: section, severity: minor, points: 1, name: E, problem: p, fix: f}\n"
@@ -207,7 +207,7 @@ func TestVerifyCommand(t *testing.T) {
 	if err := trust.UserState(b.state).Allow(ctx, wants[0].Allowance); err != nil {
 		t.Fatal(err)
 	}
-	// What the server saw when the work was handed in opposes a pass of the review.
+	// The server's findings about the work oppose a pass of the review.
 	b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev"})
 	r = b.at("review/generating", submit(workflow.Dev, "# D"))
 	e := b.stored().Record(workflow.Dev).Evidence
@@ -301,8 +301,8 @@ func TestBlockedStageWaitsForTheHuman(t *testing.T) {
 	b.at("qa/completed", approve(true, "we know"))
 }
 
-// TestEditKeepsThePolicy: what a person has edited is judged by the gate that it waits at, not by a
-// looser one.
+// TestEditKeepsThePolicy checks that an edited document is judged by the gate that it waits at, not
+// by a looser one.
 func TestEditKeepsThePolicy(t *testing.T) {
 	b := newBench(t)
 	b.settings("gate: strict\nscoring: audited\nstages: {po: {gate_score: 91}}\n")
@@ -354,7 +354,7 @@ func TestLeavingAGateIsADecisionToo(t *testing.T) {
 	}
 }
 
-// TestRelayedNoIsNoWayOn: where a no means to go on, the person is asked about it as well.
+// TestRelayedNoIsNoWayOn checks that if a no means to go on, the person is asked about it as well.
 func TestRelayedNoIsNoWayOn(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -395,7 +395,7 @@ func TestRubricNamedByTheProjectIsNotThePersons(t *testing.T) {
 	for _, folder := range []string{"evil", filepath.Join(outside, "evil"), filepath.Join(b.dir, "evil")} {
 		for _, byPerson := range []bool{false, true} {
 			b.settings("rubrics: " + folder)
-			if b.environ = nil; byPerson { // theirs, but where the project's files are written
+			if b.environ = nil; byPerson { // theirs, except when the project's files are written
 				b.settings("")
 				b.environ = []string{"BMAD_RUBRICS=" + folder}
 			}
@@ -419,7 +419,7 @@ func (s swap) Ask(context.Context, gate.Question) (gate.Response, error) {
 	return gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionApprove}, nil
 }
 
-// TestDecisionIsForTheTextThatWasThere, also where the session says no hash of it.
+// TestDecisionIsForTheTextThatWasThere, also if the session has no hash of it.
 func TestDecisionIsForTheTextThatWasThere(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -463,8 +463,8 @@ func TestAnswersOfAFormComeWhole(t *testing.T) {
 	}
 }
 
-// TestModelsTextIsNotOurs: what a model wrote stands in one line, where it cannot look
-// like a line of the server.
+// TestModelsTextIsNotOurs checks that the text of a model stands in one line, so that it cannot
+// look like a line of the server.
 func TestModelsTextIsNotOurs(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -478,7 +478,8 @@ func TestModelsTextIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestHistoryIsSealed: whatever is done, the chain holds; a hand in the file shows for ever.
+// TestHistoryIsSealed checks that whatever is done, the chain holds; a hand in the file shows for
+// ever.
 func TestHistoryIsSealed(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Review, workflow.AwaitingApproval)
@@ -511,8 +512,8 @@ func TestHistoryIsSealed(t *testing.T) {
 	}
 }
 
-// TestDoubtAsksThePerson: a stated pass that something in the report speaks against goes neither
-// through nor back by itself.
+// TestDoubtAsksThePerson checks that a stated pass that something in the report speaks against goes
+// neither through nor back by itself.
 func TestDoubtAsksThePerson(t *testing.T) {
 	report := passes("# QA\n\nStatus: Pass\n\n```\n--- FAIL: TestLogin (0.00s)\n```")
 	b := newBench(t)
@@ -542,8 +543,8 @@ func TestDoubtAsksThePerson(t *testing.T) {
 	}
 }
 
-// TestWhichScoreIsSaid: where a document states several scores, or none from 0 to 100, the reply and
-// the gate say so.
+// TestWhichScoreIsSaid checks that if a document states several scores, or none from 0 to 100, the
+// reply and the gate say so.
 func TestWhichScoreIsSaid(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -560,7 +561,7 @@ func TestWhichScoreIsSaid(t *testing.T) {
 	}
 }
 
-// TestSignatureIsRecorded: what a passkey signed stays with the decision, in the session's file too.
+// TestSignatureIsRecorded checks that the signature of a passkey stays with the decision, on disk too.
 func TestSignatureIsRecorded(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))

@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// recorded makes the record of an answer, which may have come from anywhere.
-func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+// newGrant makes the record of an answer, which may have come from anywhere.
+func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
 		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
@@ -30,9 +30,9 @@ func (r *run) recorded(ctx context.Context, s *standing.Standing, policy workflo
 	return g, err
 }
 
-// granted is the record of a decision at a gate, if the gate takes it.
-func (r *run) granted(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
-	g, err := r.recorded(ctx, s, s.Policy.Gate, b, a)
+// newGateGrant makes the record of a decision at a gate, if the gate takes it.
+func (r *run) newGateGrant(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+	g, err := r.newGrant(ctx, s, s.Policy.Gate, b, a)
 	if err != nil {
 		return g, err
 	}

@@ -32,8 +32,8 @@ func (b *bench) replace(old, with string) {
 	}
 }
 
-// TestCompletedByHandSaysSo: work that only a hand edit has brought to its last stage can be
-// completed, and the reply that says so says that too.
+// TestCompletedByHandSaysSo checks that work that only a hand edit has brought to its last stage
+// can be completed, and the reply that says so says that too.
 func TestCompletedByHandSaysSo(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Architect, workflow.Generating)
@@ -54,7 +54,8 @@ func TestCompletedByHandSaysSo(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAskedAboutAChangedSession: under a strict policy it ends before the form.
+// TestNobodyIsAskedAboutAChangedSession checks that under a strict policy the call ends before the
+// form.
 func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	b := newBench(t)
 	b.environ = []string{"BMAD_GATE=strict"}
@@ -99,7 +100,7 @@ func TestNobodyIsAskedAboutAChangedSession(t *testing.T) {
 	b.at("architect/generating", request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: person}})
 }
 
-// TestRevisionsAreNeverGivenTwice: after an older file was put back, a decision for a
+// TestRevisionsAreNeverGivenTwice checks that after an older file was put back, a decision for a
 // revision that was discarded does not fit a later one.
 func TestRevisionsAreNeverGivenTwice(t *testing.T) {
 	b := newBench(t)
@@ -122,7 +123,7 @@ func TestRevisionsAreNeverGivenTwice(t *testing.T) {
 	}
 }
 
-// TestClockThatGoesBackChangesNothing: times are not compared.
+// TestClockThatGoesBackChangesNothing checks that times are not compared.
 func TestClockThatGoesBackChangesNothing(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
@@ -139,7 +140,7 @@ func TestClockThatGoesBackChangesNothing(t *testing.T) {
 	}
 }
 
-// TestLookingRecordsNothing: status makes neither a key nor a record.
+// TestLookingRecordsNothing checks that status makes neither a key nor a record.
 func TestLookingRecordsNothing(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))

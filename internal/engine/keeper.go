@@ -11,10 +11,10 @@ import (
 
 // vouchers vouch for sessions.
 type vouchers interface {
-	// Signer signs histories; ReadSigner is the same for checks, and nil where there is none.
+	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
-	// Checkpoints returns what this machine has recorded of sessions of a project, by their
+	// Checkpoints returns this machine's records of sessions of a project, by their
 	// ids, and Record keeps it, in place of those under folders that the session has left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
@@ -25,9 +25,9 @@ type vouchers interface {
 // keeper detects sessions that were changed by other hands, and seals our own changes. It has the key
 // that histories are sealed with, and this machine's records of sessions, which are kept outside of
 // the projects, because anybody can edit a session's file. A session that was changed continues only
-// where the policy permits it, until the person accepts it. It is safe for concurrent use.
+// if the policy permits it, until the person accepts it. It is safe for concurrent use.
 type keeper struct {
-	records vouchers // nil where nothing is sealed or recorded
+	records vouchers // nil if nothing is sealed or recorded
 	log     *slog.Logger
 
 	signing sync.Mutex
@@ -52,7 +52,7 @@ func (k *keeper) sealNew(ctx context.Context, p *project.Project, s *workflow.Se
 }
 
 // projectID returns the id of a project for a seal, and gives it one if it has none; known is the
-// one by which its session is known. "" where nothing is sealed, or the project cannot have one:
+// one by which its session is known. "" if nothing is sealed, or the project cannot have one:
 // the machine's record then says where the session is.
 func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
 	if signer == nil {
@@ -66,7 +66,7 @@ func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workf
 }
 
 // readSigner returns the signer that histories were sealed with, without creating a key; nil
-// where there is none.
+// if there is none.
 func (k *keeper) readSigner() workflow.Signer {
 	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
 }

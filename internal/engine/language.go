@@ -17,7 +17,7 @@ func (e *Engine) Translated(ctx context.Context, req request.Request, err error)
 	switch {
 	case f.Language != "":
 		return f
-	case f.Code == fault.Internal: // a bug: what caused it must not be called again
+	case f.Code == fault.Internal: // a bug: its cause must not be called again
 		return f.Translated(e.Projects().Language(""))
 	}
 	return f.Translated(e.Language(context.WithoutCancel(ctx), req))

@@ -13,7 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// leanKeys are the keys of a reply as a model gets it.
+// leanKeys returns the keys of a reply as a model gets it.
 func leanKeys(t *testing.T, r *reply.Reply) (keys map[string]json.RawMessage) {
 	t.Helper()
 	data, err := r.Lean().Encode()
@@ -29,8 +29,8 @@ func leanKeys(t *testing.T, r *reply.Reply) (keys map[string]json.RawMessage) {
 // always are the keys that every reply about a session has.
 var always = []string{"session_id", "stage", "current_stage", "state", "current_state", "requires_user_confirmation", "interaction_type", "user_message", "pending_user_actions", "revision"}
 
-// TestLeanReplies: a model gets once what stays the same, and never what it has just written; a
-// program gets the whole reply; the person reads the same message either way.
+// TestLeanReplies checks that a model gets constant texts once, and never the text that it has just
+// written; a program gets the whole reply; the person reads the same message either way.
 func TestLeanReplies(t *testing.T) {
 	b := newBench(t)
 	whole := func(r *reply.Reply) string {
@@ -64,7 +64,7 @@ func TestLeanReplies(t *testing.T) {
 	if asked.Lean().UserMessage != asked.UserMessage || string(keys["draft"]) != `{"path":".bmad-task/work/build-a-thing/po.md"}` {
 		t.Errorf("draft %s", keys["draft"])
 	}
-	answered := b.do(answered("us", "now", "retry"))
+	answered := b.do(answerTexts("us", "now", "retry"))
 	if keys := leanKeys(t, answered); keys["gaps"] != nil || len(answered.Gaps) == 0 {
 		t.Errorf("gaps come twice: %s", keys["gaps"])
 	}
@@ -76,7 +76,8 @@ func TestLeanReplies(t *testing.T) {
 	}
 }
 
-// TestGateShowsTheWholeAudit: where the person decides, the reply has every finding of the audit.
+// TestGateShowsTheWholeAudit checks that if the person decides, the reply has every finding of the
+// audit.
 func TestGateShowsTheWholeAudit(t *testing.T) {
 	b := newBench(t)
 	b.do(start("build a thing"))
@@ -92,8 +93,8 @@ func TestGateShowsTheWholeAudit(t *testing.T) {
 	}
 }
 
-// TestHandle: the next call names a session by its task name where nothing else can have it; a
-// person's word goes by the id.
+// TestHandle checks that the next call names a session by its task name if nothing else can have
+// it; a person's word goes by the id.
 func TestHandle(t *testing.T) {
 	here, there := newBench(t), newBench(t)
 	there.state, there.ids = here.state, 50
@@ -141,8 +142,8 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// TestListKeepsItsFolder: a list tells whose sessions it has, and a shortened reply where the rest
-// is.
+// TestListKeepsItsFolder checks that a list tells whose sessions it has, and a shortened reply
+// where the rest is.
 func TestListKeepsItsFolder(t *testing.T) {
 	b := newBench(t)
 	if keys := leanKeys(t, b.do(request.Request{Action: workflow.ActionStatus})); keys["cwd"] == nil {

@@ -62,7 +62,8 @@ func TestLeavingUnderStrict(t *testing.T) {
 	}
 }
 
-// TestRelayedYesWhereTheHostAsks: it is refused and names the tool; a no stays.
+// TestRelayedYesWhereTheHostAsks checks that a relayed yes is refused and names the tool; a no
+// stays.
 func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 	t.Parallel()
 	yes := true
@@ -89,7 +90,7 @@ func TestRelayedYesWhereTheHostAsks(t *testing.T) {
 		if tt.state == workflow.AwaitingConfirmation {
 			b.refused(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{HostConfirm: true}}, fault.GatePending, "bmad-confirm")
 		}
-		// Through the tool it is taken; by relay where the policy says so; and a no either way.
+		// Through the tool it is taken; by relay if the policy says so; and a no either way.
 		host := call(&yes)
 		host.Via, host.Draft = workflow.ChannelHostConfirmed, b.do(request.Request{Action: workflow.ActionStatus}).Draft.SHA256
 		b.do(host)
@@ -117,7 +118,7 @@ func lastDecision(s *workflow.Session) *workflow.Grant {
 	return nil
 }
 
-// reach is to, and knows the way to failed QA too.
+// reach does as to, and knows the way to failed QA too.
 func (b *bench) reach(stage workflow.StageID, state workflow.State) {
 	b.t.Helper()
 	if stage == workflow.QA && state == workflow.AwaitingApproval {

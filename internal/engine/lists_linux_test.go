@@ -17,7 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// cpuTime is what this process has used so far.
+// cpuTime returns the processor time of this process so far.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -27,9 +27,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkLists measures what lists sessions, in projects of ordinary session files: the CPU time
-// of a list in a process that has read nothing, of one after it, and how the latter compares with
-// that in a project of 20 sessions.
+// BenchmarkLists measures the actions that list sessions, in projects of ordinary session files: the
+// CPU time of a list in a process that has read nothing, of one after it, and how the latter compares
+// with that in a project of 20 sessions.
 func BenchmarkLists(b *testing.B) {
 	sizes := []int{20, 1_000, 20_000}
 	if testing.Short() {

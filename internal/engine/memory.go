@@ -11,9 +11,9 @@ import (
 // of one that was forgotten is treated as if it had seen another revision.
 const maxRemembered = 10_000
 
-// memory is which revision of each session this program has told its callers of, and
-// when, by a count of calls and answers: clocks can be set back. To be told where a
-// session is, as by a refusal or a list, is less than to be shown it.
+// memory keeps the revision of each session that this program has told its callers of, and
+// the time, by a count of calls and answers: clocks can be set back. To be told the place of a
+// session, for example by a refusal or a list, is less than to be shown it.
 type memory struct {
 	count atomic.Int64
 	told  *recent.Map[string, told] // by the key of a caller
@@ -56,15 +56,15 @@ func (c caller) showedOther(revision int) bool {
 	return ok && shown != revision || !ok && c.shown.Forgot()
 }
 
-// showed reports whether the last document of the session that was shown is of this revision.
-func (c caller) showed(revision int) bool {
+// wasShown reports whether the last document of the session that was shown is of this revision.
+func (c caller) wasShown(revision int) bool {
 	shown, ok := c.shown.Get(c.key)
 	return ok && shown == revision
 }
 
-// knew reports whether the caller could know where the session is: this program had named its
+// couldKnow reports whether the caller could know the state of the session: this program had named its
 // revision before the call came in.
-func (c caller) knew(revision int, call int64) bool {
+func (c caller) couldKnow(revision int, call int64) bool {
 	t, ok := c.told.Get(c.key)
 	return ok && t.revision == revision && t.at < call
 }

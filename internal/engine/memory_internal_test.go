@@ -5,24 +5,24 @@ import (
 	"testing"
 )
 
-// TestForgottenCallersAreOnTheSafeSide: a caller whom the memory has forgotten may have seen
-// another document, and was not told of any revision.
+// TestForgottenCallersAreOnTheSafeSide checks that a caller whom the memory has forgotten may have
+// seen another document, and was not told of any revision.
 func TestForgottenCallersAreOnTheSafeSide(t *testing.T) {
 	const limit = 10
 	m := newMemory(limit)
 	of := func(key string) caller { return caller{m, key} }
 	of("first").show(3)
 	call := m.count.Add(1)
-	if c := of("first"); c.showedOther(3) || !c.showedOther(4) || !c.knew(3, call) || c.knew(4, call) {
+	if c := of("first"); c.showedOther(3) || !c.showedOther(4) || !c.couldKnow(3, call) || c.couldKnow(4, call) {
 		t.Error("the first caller is not remembered")
 	}
-	if c := of("stranger"); c.showedOther(3) || c.knew(3, call) {
+	if c := of("stranger"); c.showedOther(3) || c.couldKnow(3, call) {
 		t.Error("a stranger was shown something")
 	}
 	for n := range 3 * limit {
 		of(fmt.Sprint(n)).show(1)
 	}
-	if c := of("first"); !c.showedOther(3) || !c.showedOther(4) || c.knew(3, m.count.Add(1)) {
+	if c := of("first"); !c.showedOther(3) || !c.showedOther(4) || c.couldKnow(3, m.count.Add(1)) {
 		t.Error("a forgotten caller counts as one who has seen the document")
 	}
 	of("first").show(4)

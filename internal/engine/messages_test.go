@@ -224,7 +224,7 @@ func TestAbsolutePathThroughAnotherNameOfTheProject(t *testing.T) {
 	b.at("po/awaiting_confirmation", req)
 }
 
-// TestRefusalsStaySmall repeats what is far too long in every place an error names.
+// TestRefusalsStaySmall puts far too long texts in every place that an error names.
 func TestRefusalsStaySmall(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Dev, workflow.Generating)
@@ -242,8 +242,8 @@ func TestRefusalsStaySmall(t *testing.T) {
 	}
 }
 
-// TestPromptOfTheRound: a stage begins without the part for later rounds, which comes with each of
-// them; where a round is not the first and the prompt comes whole, the part is in it.
+// TestPromptOfTheRound checks that a stage begins without the part for later rounds, which comes
+// with each of them; if a round is not the first and the prompt comes whole, the part is in it.
 func TestPromptOfTheRound(t *testing.T) {
 	const later = "The work comes back after rework. Check each earlier finding"
 	b := newBench(t)

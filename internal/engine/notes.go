@@ -15,12 +15,12 @@ import (
 // hold them, and the action is done without them.
 const maxNoting = 2 * time.Second
 
-// noting is the context for the notes of an action, which may be stored already.
+// noting returns the context for the notes of an action, which may be stored already.
 func noting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), maxNoting)
 }
 
-// recall adds to a briefing what earlier runs have learned. A stage gets it when it begins, and
+// recall adds the lessons of earlier runs to a briefing. A stage gets it when it begins, and
 // when its work comes back. A failure costs the notes, not the action.
 func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
 	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
@@ -38,7 +38,7 @@ func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, o
 	}
 }
 
-// learn keeps what a change of the session has taught. The session is stored by then: a failure
+// learn keeps the lessons of a change of the session. The session is stored by then: a failure
 // costs the lesson, not the action.
 func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflow.Transition) {
 	if r.options.Notes == nil {
@@ -46,7 +46,7 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 	}
 	ctx, cancel := noting(ctx)
 	defer cancel()
-	lessons := lesson.Of(s, entries, func(st workflow.Stage) string { return r.confirmed(ctx, s, st) })
+	lessons := lesson.Of(s, entries, func(st workflow.Stage) string { return r.confirmedText(ctx, s, st) })
 	if len(lessons) == 0 {
 		return
 	}
@@ -55,8 +55,8 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 	}
 }
 
-// confirmed is the document of a stage as the person has confirmed it; "" if it cannot be read.
-func (r *run) confirmed(ctx context.Context, s *standing.Standing, st workflow.Stage) string {
+// confirmedText returns the document of a stage as the person has confirmed it, or "".
+func (r *run) confirmedText(ctx context.Context, s *standing.Standing, st workflow.Stage) string {
 	ref := s.Record(st.ID).FinalResultRef
 	if ref == nil {
 		return ""

@@ -62,8 +62,8 @@ const (
 	fixedReview  = "# R\nStatus: pass\n\n```json\n" + `{"verdict":"pass","no_checks":"read only","findings":[{"id":"F1","severity":"critical","file":"auth.go:12","problem":"Tokens are compared with ==.","status":"fixed"},{"id":"F2","severity":"major","problem":"no limit on retries","status":"withdrawn"}]}` + "\n```\n"
 )
 
-// TestLessons: a run leaves each lesson under one name, whatever is repeated, and says later what
-// became of it.
+// TestLessons checks that a run leaves each lesson under one name, whatever is repeated, and says
+// later what became of it.
 func TestLessons(t *testing.T) {
 	kept := &notebook{}
 	b := noting(t, kept)
@@ -108,8 +108,8 @@ func TestLessons(t *testing.T) {
 	want("the end", "stories @qa story [six]: build a relay; documents: "+strings.Join(b.stored().Artifacts, ", ")+"\n")
 }
 
-// TestBriefingsCarryNotes: a stage gets notes when it begins, when its work comes back and when a
-// new conversation asks; a reply that would be too long goes without them.
+// TestBriefingsCarryNotes checks that a stage gets notes when it begins, when its work comes back
+// and when a new conversation asks; a reply that would be too long goes without them.
 func TestBriefingsCarryNotes(t *testing.T) {
 	kept := &notebook{answer: []lesson.Note{{ID: "n1", Type: lesson.Failures, Agent: "dev", Date: "2026-01-02", Text: "Compare tokens with hmac.Equal."}}}
 	b := noting(t, kept)
@@ -140,7 +140,7 @@ func TestBriefingsCarryNotes(t *testing.T) {
 	}
 }
 
-// TestNotesNeverFailAnAction: what cannot be read or kept costs the notes, not the step.
+// TestNotesNeverFailAnAction checks that a failure to read or keep costs the notes, not the step.
 func TestNotesNeverFailAnAction(t *testing.T) {
 	kept := &notebook{fails: errors.New("the disk is full")}
 	b := noting(t, kept)
@@ -153,8 +153,8 @@ func TestNotesNeverFailAnAction(t *testing.T) {
 	}
 }
 
-// TestALessonReachesTheNextRun: what a failed review of one run has found is in the briefing of the
-// developer of the next, in a fresh process, and says by then that it was fixed.
+// TestALessonReachesTheNextRun checks that the findings of a failed review of one run are in the
+// briefing of the developer of the next, in a fresh process, and says by then that it was fixed.
 func TestALessonReachesTheNextRun(t *testing.T) {
 	b := newBench(t)
 	remember := func() {
@@ -187,8 +187,8 @@ func TestALessonReachesTheNextRun(t *testing.T) {
 	}
 }
 
-// TestNotesHaveABudget: however many notes fit a task, a briefing grows by 1,600 bytes at most, and
-// one without notes not at all.
+// TestNotesHaveABudget checks that however many notes fit a task, a briefing grows by 1,600 bytes
+// at most, and one without notes not at all.
 func TestNotesHaveABudget(t *testing.T) {
 	size := func(b *bench) int {
 		t.Helper()

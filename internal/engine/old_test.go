@@ -97,7 +97,7 @@ func TestSessionOfTheNodeServerAmongQuestions(t *testing.T) {
 	checkStored(t, b)
 }
 
-// nodeSession is a session as the Node server stored it, at a stage and state.
+// nodeSession returns a session as the Node server stored it, at a stage and state.
 func nodeSession(stage, state, record string) string {
 	return `{"session_id":"` + nodeID + `","task_name":"old-one","cwd":"/home/ada/old","objective":"Build the old one",
 "current_stage":"` + stage + `","current_state":"` + state + `",

@@ -23,7 +23,7 @@ import (
 type opens struct {
 	mu    sync.Mutex
 	times map[string]int
-	// looks counts what is described or listed, decodes the sessions that are decoded.
+	// looks counts descriptions and lists, decodes the sessions that are decoded.
 	looks, decodes int
 }
 
@@ -73,7 +73,7 @@ type countedFS struct {
 
 func (c countedFS) Tree() fs.FS { return countedTree{c.FS.Tree(), c.to} }
 
-// countedTree counts what is opened, and what is described or listed without that.
+// countedTree counts the files that are opened, and those that are only described or listed.
 type countedTree struct {
 	fs.FS
 	to *opens
@@ -106,9 +106,9 @@ func (c countedTree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(c.FS, name)
 }
 
-// TestFilesAreReadOnce: the parts of a reply agree with each other, since a call reads a file
-// once. The session is read once more under its lock; so is a draft that people may have edited
-// while they were asked, and one that a submission is about to replace.
+// TestFilesAreReadOnce checks that the parts of a reply agree with each other, since a call reads a
+// file once. The session is read once more under its lock; so is a draft that people may have
+// edited while they were asked, and one that a submission is about to replace.
 func TestFilesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	count := &opens{times: map[string]int{}}

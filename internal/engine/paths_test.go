@@ -70,7 +70,7 @@ func TestPathsOfEverySystem(t *testing.T) {
 	}
 }
 
-// TestDeepProject runs in a folder whose path is longer than what Windows takes without
+// TestDeepProject runs in a folder whose path is longer than Windows takes without
 // further ado, with spaces and other scripts in it.
 func TestDeepProject(t *testing.T) {
 	b := newBench(t)

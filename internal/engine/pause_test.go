@@ -23,9 +23,9 @@ func stopOf(r *reply.Reply) stop {
 	return stop{string(r.Stage) + "/" + string(r.State), r.RequiresUserConfirmation, r.InteractionType, strings.Join(r.PendingUserActions, " ")}
 }
 
-// TestPauses: by default a run stops where the person's word changes something, and the list of
-// their choices is empty while the assistant works; with pause: stages it stops before each round
-// as well. Either way the next call is taken as it is.
+// TestPauses checks that by default a run stops if the person's word changes something, and the
+// list of their choices is empty while the assistant works; with pause: stages it stops before each
+// round as well. Either way the next call is taken as it is.
 func TestPauses(t *testing.T) {
 	for pause, waits := range map[string]bool{"gates": false, "stages": true} {
 		b := newBench(t)
@@ -68,8 +68,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestPauseOfOneStage: a person who wants to see the code before it is reviewed says so for that
-// stage; the history has the change.
+// TestPauseOfOneStage checks that a person who wants to see the code before it is reviewed says so
+// for that stage; the history has the change.
 func TestPauseOfOneStage(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.Dev, workflow.Generating)
@@ -90,7 +90,8 @@ func TestPauseOfOneStage(t *testing.T) {
 	}
 }
 
-// TestListWithoutADecision: the list of a project waits for a decision only where there is one.
+// TestListWithoutADecision checks that the list of a project waits for a decision only if there is
+// one.
 func TestListWithoutADecision(t *testing.T) {
 	b := newBench(t)
 	list := func() stop { return stopOf(b.do(request.Request{Action: workflow.ActionStatus})) }

@@ -21,7 +21,7 @@ func (p people) Persona(_, stage string, _ []string) (string, error) {
 	return "", errors.New("nobody for " + stage)
 }
 
-// TestPersonas has the installed agents act in the stages, where the settings say so.
+// TestPersonas has the installed agents act in the stages, if the settings say so.
 func TestPersonas(t *testing.T) {
 	own := newBench(t)
 	own.people = people{workflow.PO: "You act as Noor."}

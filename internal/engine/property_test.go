@@ -154,7 +154,7 @@ func checkStored(t *testing.T, b *bench) {
 	}
 }
 
-// TestRepliesStaySmall submits what is far too long everywhere and asks for every
+// TestRepliesStaySmall submits far too long texts everywhere and asks for every
 // reply there is.
 func TestRepliesStaySmall(t *testing.T) {
 	t.Parallel()

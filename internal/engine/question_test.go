@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestGateIsWhatIsAsked: the question that Gate returns is the one that a channel puts to the
-// person in the call that follows, and Gate changes nothing.
+// TestGateIsWhatIsAsked checks that the question that Gate returns is the one that a channel puts
+// to the person in the call that follows, and Gate changes nothing.
 func TestGateIsWhatIsAsked(t *testing.T) {
 	b := newBench(t)
 	silent := gate.Response{Silence: gate.Silence{Why: lang.T("they are away")}}

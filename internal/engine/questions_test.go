@@ -13,12 +13,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// asking is a document of a score that asks three questions.
+// asking returns a document of a score that asks three questions.
 func asking(score int) request.Request {
 	return submit(workflow.PO, fmt.Sprintf(`{"prd_draft":"# P","quality_score":%d,"questions":["Who?","When?",{"id":"q3","question":"Retry?","options":["skip","retry"]}]}`, score))
 }
 
-func answered(texts ...string) request.Request {
+func answerTexts(texts ...string) request.Request {
 	given := map[string]string{}
 	for i, text := range texts {
 		if text != "" {
@@ -28,7 +28,7 @@ func answered(texts ...string) request.Request {
 	return request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: given}}
 }
 
-// statuses are those of the questions of the first stage, in order.
+// statuses returns the statuses of the questions of the first stage, in order.
 func (b *bench) statuses() string {
 	var out []string
 	for _, q := range b.stored().Record(workflow.PO).Questions {
@@ -37,7 +37,7 @@ func (b *bench) statuses() string {
 	return strings.Join(out, " ")
 }
 
-// TestQuestionsKeepTheirStatus: what was asked stays in the session with what became of it.
+// TestQuestionsKeepTheirStatus checks that questions stay in the session with their outcome.
 func TestQuestionsKeepTheirStatus(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -61,7 +61,7 @@ func TestQuestionsKeepTheirStatus(t *testing.T) {
 			b := newBench(t)
 			b.do(start("x"))
 			b.at("po/clarifying", asking(tt.score))
-			r := b.at(tt.place, answered(tt.answers...))
+			r := b.at(tt.place, answerTexts(tt.answers...))
 			if got := b.statuses(); got != tt.statuses {
 				t.Errorf("got %s, want %s", got, tt.statuses)
 			}
@@ -83,8 +83,8 @@ func TestQuestionsKeepTheirStatus(t *testing.T) {
 	}
 }
 
-// TestConfirmedWithQuestionsOpen: a document that has reached its gate can be confirmed although it
-// asks; its questions are then skipped, and the grant is for the document.
+// TestConfirmedWithQuestionsOpen checks that a document that has reached its gate can be confirmed
+// although it asks; its questions are then skipped, and the grant is for the document.
 func TestConfirmedWithQuestionsOpen(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -107,8 +107,8 @@ func TestConfirmedWithQuestionsOpen(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreNotSkippedByAccident: confirm needs a gate that is met by the policy in force, and
-// by an act that the policy takes; refused, it changes nothing.
+// TestQuestionsAreNotSkippedByAccident checks that confirm needs a gate that is met by the policy
+// in force, and by an act that the policy takes; refused, it changes nothing.
 func TestQuestionsAreNotSkippedByAccident(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -144,7 +144,7 @@ func TestQuestionsAreNotSkippedByAccident(t *testing.T) {
 	}
 }
 
-// TestChangesInsteadOfAnswers: the person may also say what to change instead of answering.
+// TestChangesInsteadOfAnswers checks that the person may ask for changes instead of answering.
 func TestChangesInsteadOfAnswers(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -156,8 +156,8 @@ func TestChangesInsteadOfAnswers(t *testing.T) {
 	}
 }
 
-// TestFormOfQuestions: the form that asks can skip the rest, or take the document where its gate is
-// met; below it, nothing offers or takes that.
+// TestFormOfQuestions checks that the form that asks can skip the rest, or take the document if its
+// gate is met; below it, nothing offers or takes that.
 func TestFormOfQuestions(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -193,15 +193,15 @@ func TestFormOfQuestions(t *testing.T) {
 	}
 }
 
-// TestSettledQuestionsTakeNoAnswer: an answer to a question of an earlier round is refused, and
-// closes none of those that are open.
+// TestSettledQuestionsTakeNoAnswer checks that an answer to a question of an earlier round is
+// refused, and closes none of those that are open.
 func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
 	b.do(asking(70))
-	b.do(answered("us", "now", "retry"))
+	b.do(answerTexts("us", "now", "retry"))
 	b.at("po/clarifying", submit(workflow.PO, `{"prd_updated":"# P2","quality_score":80,"questions":[{"id":"q4","question":"Where?"}]}`))
-	if hint := b.refused(answered("them"), fault.InvalidArgument, `question "q1" is not open`); !strings.Contains(hint, "the open questions are: q4") {
+	if hint := b.refused(answerTexts("them"), fault.InvalidArgument, `question "q1" is not open`); !strings.Contains(hint, "the open questions are: q4") {
 		t.Errorf("hint %q", hint)
 	}
 	if got := b.statuses(); got != "answered answered answered " {
@@ -209,8 +209,8 @@ func TestSettledQuestionsTakeNoAnswer(t *testing.T) {
 	}
 }
 
-// TestSkippingTheRestChecksTheAnswers: what is answered beside skipped questions has the limits of
-// every answer.
+// TestSkippingTheRestChecksTheAnswers checks that what is answered beside skipped questions has the
+// limits of every answer.
 func TestSkippingTheRestChecksTheAnswers(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", request.MaxAnswer+1), "a\x00b", "\xff"} {
 		b := newBench(t)
@@ -223,7 +223,7 @@ func TestSkippingTheRestChecksTheAnswers(t *testing.T) {
 	}
 }
 
-// TestFormAnswersReachTheModelWhole: what a form brings, the conversation has never seen.
+// TestFormAnswersReachTheModelWhole: the conversation has never seen the answers of a form.
 func TestFormAnswersReachTheModelWhole(t *testing.T) {
 	b := newBench(t)
 	b.do(start("x"))
@@ -237,7 +237,7 @@ func TestFormAnswersReachTheModelWhole(t *testing.T) {
 	relayed := newBench(t)
 	relayed.do(start("x"))
 	relayed.do(asking(70))
-	if got := relayed.do(answered(long)).Lean().Context.Answers[0].Answer; len(got) > 110 {
+	if got := relayed.do(answerTexts(long)).Lean().Context.Answers[0].Answer; len(got) > 110 {
 		t.Errorf("the conversation has these words, and gets %d bytes of them again", len(got))
 	}
 }

@@ -106,7 +106,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // TestStateBeforeArguments calls every action without the arguments that it needs, in every state.
-// Where the state forbids it, that is the refusal: the argument would not help.
+// If the state forbids it, that is the refusal: the argument would not help.
 func TestStateBeforeArguments(t *testing.T) {
 	t.Parallel()
 	bare := map[workflow.Action]struct {
@@ -170,8 +170,8 @@ func TestAnswersToUnknownQuestions(t *testing.T) {
 	}
 }
 
-// TestReportsAreReturned: a report without the rows that it owes goes back to its author, whatever
-// it states, and the third time in a row the person decides.
+// TestReportsAreReturned checks that a report without the rows that it owes goes back to its
+// author, whatever it states, and the third time in a row the person decides.
 func TestReportsAreReturned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -213,7 +213,7 @@ func TestUnknownSprint(t *testing.T) {
 	}
 }
 
-// TestSprintsOfAPlanWithoutAny: a number cannot be chosen where there is none.
+// TestSprintsOfAPlanWithoutAny checks that a number cannot be chosen if there is none.
 func TestSprintsOfAPlanWithoutAny(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.SM, workflow.Generating)
@@ -293,8 +293,8 @@ func TestWhichSession(t *testing.T) {
 	}
 }
 
-// TestRefusalsNameWhatIsNear: a refusal of a misspelt name suggests similar names. It does not reveal
-// whether a folder outside the project exists.
+// TestRefusalsNameWhatIsNear checks that a refusal of a misspelt name suggests similar names. It
+// does not reveal whether a folder outside the project exists.
 func TestRefusalsNameWhatIsNear(t *testing.T) {
 	b := newBench(t)
 	start := request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a clock", TaskName: "build-a-clock"}}

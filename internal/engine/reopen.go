@@ -11,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// reopen takes the session back to an earlier stage. What follows from that
-// stage is marked stale and kept.
+// reopen takes the session back to an earlier stage. The documents that follow from that
+// stage are marked stale and kept.
 func (r *run) reopen(ctx context.Context) (Outcome, error) {
 	target := workflow.StageID(r.req.Stage)
 	var grant *workflow.Grant

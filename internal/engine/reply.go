@@ -17,7 +17,7 @@ import (
 // Outcome is the result of an action. Its JSON form is that of the reply.
 type Outcome struct {
 	*reply.Reply
-	// Standing is where the session is; nil for a list of sessions.
+	// Standing has the facts of the session; nil for a list of sessions.
 	Standing *standing.Standing `json:"-"`
 	// Silence says why a question to the person has brought no decision; nil if there was none, or it
 	// has brought one.

@@ -19,8 +19,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// The names of what can be read of a project besides its replies. Of an artifact the
-// name is that of its file or of its stage.
+// The names of the views of a project that can be read besides its replies. The name of an
+// artifact is that of its file or of its stage.
 const (
 	ViewSessions = "sessions"
 	ViewSession  = "session"
@@ -73,9 +73,9 @@ func (e *Engine) Resource(ctx context.Context, at project.Address, view string) 
 	return res, p.Dir.Path(), err
 }
 
-// shown reads a view for a reply, which has room for no more than the newest entries of a
+// readView reads a view for a reply, which has room for no more than the newest entries of a
 // history. s is a session of the project with its check.
-func (e *Engine) shown(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
+func (e *Engine) readView(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	if view == ViewSessions || view == ViewWorkflow {
 		return e.projectView(ctx, p, view)
 	}
@@ -85,7 +85,7 @@ func (e *Engine) shown(ctx context.Context, p *project.Project, s *workflow.Sess
 	}
 	res.Truncated = true
 	for room := reply.MaxShown - 500; ; room /= 2 {
-		if res.Text, err = historyJSON(s, check.vouched(), room); err != nil || reply.EncodedSize(res.Text) <= reply.MaxShown {
+		if res.Text, err = historyJSON(s, check.judgeHistory(), room); err != nil || reply.EncodedSize(res.Text) <= reply.MaxShown {
 			return res, err
 		}
 	}
@@ -98,7 +98,7 @@ func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, che
 		data, err := p.Backend.Stored(ctx, s.SessionID)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), string(data)), err
 	case ViewHistory:
-		text, err := historyJSON(s, check.vouched(), 0)
+		text, err := historyJSON(s, check.judgeHistory(), 0)
 		return reply.NewResource(view, mimeJSON, store.SessionPath(s.SessionID), text), err
 	}
 	names := []string{ViewSession, ViewHistory, ViewSessions, ViewWorkflow}
@@ -154,7 +154,7 @@ func (e *Engine) projectView(ctx context.Context, p *project.Project, view strin
 // rows describes sessions of a project for a list, each with that many bytes of its objective.
 // Unless all are asked for, only some of those without a record are checked.
 func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workflow.Summary, objective int, all bool) []reply.SessionView {
-	rows, changed := make([]reply.SessionView, len(sessions)), e.keeper.changed(ctx, p, sessions, all)
+	rows, changed := make([]reply.SessionView, len(sessions)), e.keeper.findChanged(ctx, p, sessions, all)
 	for i, s := range sessions {
 		rows[i] = reply.SessionView{
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
@@ -170,7 +170,7 @@ func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workfl
 // IndexEntry is one thing of an Index.
 type IndexEntry struct {
 	Session workflow.Summary
-	// View is what of the session it is: ViewSession, or the file name of an artifact.
+	// View is the part of the session: ViewSession, or the file name of an artifact.
 	View string
 	// Path is relative to the project.
 	Path    string
@@ -178,7 +178,7 @@ type IndexEntry struct {
 	Changed time.Time
 }
 
-// Index lists what can be read by itself of a project's sessions, of the ones changed
+// Index lists the resources of a project's sessions, of the ones changed
 // last, at most n: each session's file and its artifacts, with their sizes in bytes.
 func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries []IndexEntry, cwd string, err error) {
 	p, err := e.Projects().At(at)
@@ -214,7 +214,7 @@ func (e *Engine) Index(ctx context.Context, at project.Address, n int) (entries 
 	return entries, p.Dir.Path(), nil
 }
 
-// historyJSON returns a session's history as JSON, the oldest entry first. Where room is
+// historyJSON returns a session's history as JSON, the oldest entry first. If room is
 // not 0, entries of at most that many bytes: the newest, and how many are left out.
 func historyJSON(s *workflow.Session, v workflow.Verification, room int) (string, error) {
 	steps, omitted := s.Steps(v), 0

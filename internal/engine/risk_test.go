@@ -11,14 +11,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// failing is a report with one finding.
+// failing returns a report with one finding.
 func failing(severity, status string) request.Request {
 	return submit(workflow.Review, "# R\n```json\n"+`{"verdict": "fail", "no_checks": "nothing to run", "findings": [{"id": "R1", "severity": "`+severity+
 		`", "file": "a.go:1", "problem": "tasks are lost", "fix": "keep them", "status": "`+status+`"}]}`+"\n```\n")
 }
 
-// TestCriticalRiskNeedsWords: whoever lets work go on with a critical finding open says why,
-// whatever channel they say it by.
+// TestCriticalRiskNeedsWords checks that whoever lets work go on with a critical finding open says
+// why, whatever channel they say it by.
 func TestCriticalRiskNeedsWords(t *testing.T) {
 	for _, channel := range []workflow.Channel{workflow.ChannelTerminal, workflow.ChannelElicited, workflow.ChannelBrowser, workflow.ChannelHostConfirmed, workflow.ChannelScript} {
 		b := newBench(t)
@@ -47,8 +47,8 @@ func TestCriticalRiskNeedsWords(t *testing.T) {
 	}
 }
 
-// TestOtherRisksNeedNone: a risk without a critical finding is accepted by a word, and to send the
-// work back takes none.
+// TestOtherRisksNeedNone checks that a risk without a critical finding is accepted by a word, and
+// to send the work back takes none.
 func TestOtherRisksNeedNone(t *testing.T) {
 	for _, report := range []request.Request{failing("major", "open"), failing("critical", "fixed")} {
 		b := newBench(t)

@@ -50,15 +50,15 @@ func (s *silence) Error() string { return "no decision was taken: " + s.Why.Stri
 // standing gathers the facts about a session for the reply that describes it.
 func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
 	ctx = context.WithoutCancel(ctx)
-	st := r.known(s)
+	st := r.gatherFacts(s)
 	r.disk.Gather(ctx, st)
-	st.Named = r.named(ctx, s)
+	st.Named = r.foundByName(ctx, s)
 	return st
 }
 
-// named reports whether the next call finds the session by its task name: in the folder that is
+// foundByName reports whether the next call finds the session by its task name: in the folder that is
 // looked in first, and before any other of that name.
-func (r *run) named(ctx context.Context, s *workflow.Session) bool {
+func (r *run) foundByName(ctx context.Context, s *workflow.Session) bool {
 	q := &r.req
 	if s.CurrentState.WaitsForHuman() { // their word goes by the id
 		return false
@@ -77,7 +77,7 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 		return r.standing(ctx, s)
 	}
 	ctx = context.WithoutCancel(ctx)
-	st := r.known(s)
+	st := r.gatherFacts(s)
 	if r.req.Action == workflow.ActionSubmit || st.Strict {
 		r.disk.GatherSaved(ctx, st)
 	}
@@ -87,8 +87,8 @@ func (r *run) before(ctx context.Context, s *workflow.Session) *standing.Standin
 	return st
 }
 
-// known gathers the facts that need no file.
-func (r *run) known(s *workflow.Session) *standing.Standing {
+// gatherFacts gathers the facts that need no file.
+func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	c := r.project.Config
 	w := c.Under(s.Definition())
 	spoken := r.project.Language(s.Objective)

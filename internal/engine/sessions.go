@@ -105,7 +105,7 @@ func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []wor
 		return nil, err
 	}
 	defer p.Close()
-	return e.keeper.changed(ctx, p, sessions, all), ctx.Err()
+	return e.keeper.findChanged(ctx, p, sessions, all), ctx.Err()
 }
 
 // Submissions returns the texts of some submissions of a stage, by iteration, or of

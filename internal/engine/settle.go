@@ -9,14 +9,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// settlement counts what became of the open questions of a stage.
+// settlement counts the open questions of a stage by their outcome.
 type settlement struct {
 	answered, open int
 	skipped        []string // ids
 }
 
 // settle stores answers with the channel that they came by, and marks each open question with
-// what became of it.
+// its outcome.
 func settle(rec *workflow.Record, a gate.Response) settlement {
 	if rec.Answers == nil {
 		rec.Answers = map[string]string{}

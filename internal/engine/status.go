@@ -43,7 +43,7 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	if r.req.View == "" {
 		return out, nil
 	}
-	res, err := r.shown(ctx, r.project, s.Session, r.check, r.req.View)
+	res, err := r.readView(ctx, r.project, s.Session, r.check, r.req.View)
 	out.Show(res)
 	return out, err
 }

@@ -151,8 +151,8 @@ func (w *transcript) wholeRun() {
 	w.look()
 }
 
-// TestSameOverEveryStore: the engine answers the same to the last byte, whatever keeps its
-// sessions; what it does not keep in files, it does not look for there.
+// TestSameOverEveryStore checks that the engine answers the same to the last byte, whatever keeps
+// its sessions; what it does not keep in files, it does not look for there.
 func TestSameOverEveryStore(t *testing.T) {
 	t.Parallel()
 	files := &transcript{bench: newBench(t)}
@@ -191,7 +191,7 @@ func TestSameOverEveryStore(t *testing.T) {
 	}
 }
 
-// TestOneDecisionCounts: of several at once, over any store, one moves the session, and
+// TestOneDecisionCounts checks that of several at once, over any store, one moves the session, and
 // the others are told where it stands.
 func TestOneDecisionCounts(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// submit scores a document and moves the session by what comes of it.
+// submit scores a document and moves the session by the outcome.
 func (r *run) submit(ctx context.Context) (Outcome, error) {
 	var sub *submission.Submission
 	var kept string
@@ -36,7 +36,7 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 		if sub, err = submission.Read(ctx, &r.req, r.project, s); err != nil {
 			return err
 		}
-		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // of what may have changed
+		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // of code that may have changed
 		if len(r.req.Results) == 0 && !reports && sub.SameAsBefore(s) != nil {
 			return words.NothingChanged(s.Draft.Work)
 		}
@@ -59,7 +59,7 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 	return out, err
 }
 
-// askNow puts the questions of a submission to the person right away, where the caller
+// askNow puts the questions of a submission to the person right away, if the caller
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcome) (Outcome, error) {
 	r.caller.show(s.Revision)
@@ -72,7 +72,7 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcom
 	return submitted, nil
 }
 
-// examine finds out, before any lock is taken, what the server itself can say of a submission.
+// examine adds the server's own findings to a submission, before any lock is taken.
 func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (err error) {
 	if sub.Scope, err = r.req.Scope(s, sub.Assessment.Scope); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 }
 
 // take records a submission in the session and fires its outcome. It returns
-// where an edited artifact is kept that the outcome replaced.
+// the path of an edited artifact that the outcome replaced.
 func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (kept string, err error) {
 	rec, a, scoping := s.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
 	// A gate that is pending cannot be loosened by coming to it once more.
@@ -150,7 +150,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		}
 	}
 	rec.Policy = &policy
-	audited, findings, exit := measured(st, rec)
+	audited, findings, exit := measure(st, rec)
 	if err := r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s), Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec), Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria),

@@ -13,10 +13,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// typed returns the person's decision where they have typed it for the gate as it is,
+// readTyped returns the person's decision if they have typed it for the gate as it is,
 // and the assistant's call carries it. A strict policy does not take it: whatever program
 // speaks to the host's hook can say that something was typed.
-func (r *run) typed(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
+func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
 	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
 	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
 		return g, false, nil
@@ -33,12 +33,12 @@ func (r *run) typed(ctx context.Context, s *standing.Standing, b gate.Bound) (g 
 		}
 		return g, false, nil
 	}
-	// Their own words count, not what the assistant makes of them; to a no without any it
-	// may add what they said later.
+	// Their own words count, not the assistant's version of them; to a no without any it
+	// may add their later words.
 	if a.Feedback = words; words == "" && a.Decision == workflow.DecisionChanges {
 		a.Feedback = r.req.Feedback
 	}
-	g, err = r.granted(ctx, s, b, a)
+	g, err = r.newGateGrant(ctx, s, b, a)
 	return g, true, err
 }
 
@@ -46,7 +46,7 @@ func typedGate(project string, b gate.Bound, d workflow.Decision) trust.TypedGat
 	return trust.TypedGate{Project: project, SessionID: b.SessionID, Stage: b.Stage, Revision: b.Revision, SHA256: b.SHA256, Action: b.Action, Decision: d}
 }
 
-// waiting returns the one session that waits for such a decision; nil where there is none, or more
+// waiting returns the one session that waits for such a decision; nil if there is none, or more
 // than one.
 func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summary, action workflow.Action) (found *workflow.Session) {
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
@@ -74,13 +74,13 @@ func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summar
 	return found
 }
 
-// maxWaiting is how many sessions are read for a typed command; of more, none is the one meant.
+// maxWaiting is the most sessions that are read for a typed command; of more, none is the one meant.
 const maxWaiting = 50
 
 // TypedGate returns the one gate of a project that a typed command can mean, with the rest
-// of what was typed. words may begin with the name of a task; without one, exactly one
+// of the command. words may begin with the name of a task; without one, exactly one
 // session must wait for such a decision. action is ActionConfirm or ActionApprove, or "" for
-// either. ok is false where there is none, or more than one.
+// either. ok is false if there is none, or more than one.
 func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Action, d workflow.Decision, words string) (typed trust.TypedGate, rest string, ok bool) {
 	p, err := e.Projects().Open(cwd)
 	if err != nil {

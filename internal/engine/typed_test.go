@@ -14,7 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// types is what the person types in their host, as its hook tells it.
+// types returns the command that the person types in their host, as its hook tells it.
 func (b *bench) types(action workflow.Action, d workflow.Decision, words string) bool {
 	b.t.Helper()
 	gate, rest, ok := b.engine.TypedGate(b.t.Context(), b.dir, action, d, words)
@@ -26,12 +26,12 @@ func (b *bench) types(action workflow.Action, d workflow.Decision, words string)
 	return ok
 }
 
-// form is a host that shows forms, to a person who says no to each.
+// form returns a host that shows forms, to a person who says no to each.
 func form() *answers {
 	return &answers{Response: gate.Response{Channel: workflow.ChannelElicited, Decision: workflow.DecisionChanges, Feedback: "no", Took: 3 * time.Second}}
 }
 
-// relays is the assistant's call, in a host that has forms.
+// relays returns the assistant's call, in a host that has forms.
 func relays(req request.Request, ask request.Channel) request.Request {
 	req.Via, req.Ask, req.Forms = workflow.ChannelRelayed, ask, true
 	return req
@@ -163,7 +163,7 @@ func TestStrictDoesNotTakeTyped(t *testing.T) {
 	}
 }
 
-// TestTypedWords: what they typed is what is recorded, and where words are needed a command
+// TestTypedWords checks that their words are recorded as typed, and if words are needed a command
 // without them decides nothing.
 func TestTypedWords(t *testing.T) {
 	b := atGate(t)
@@ -193,7 +193,7 @@ func TestTypedWords(t *testing.T) {
 	}
 }
 
-// TestTypedNeedsWords: a gate that takes a yes only with a reason asks for it.
+// TestTypedNeedsWords checks that a gate that takes a yes only with a reason asks for it.
 func TestTypedNeedsWords(t *testing.T) {
 	b := newBench(t)
 	b.settings("max_iterations: 1\n")
@@ -207,7 +207,7 @@ func TestTypedNeedsWords(t *testing.T) {
 	}
 }
 
-// TestTypedMeansOneGate: with two that wait, the task has to be named.
+// TestTypedMeansOneGate checks that with two that wait, the task has to be named.
 func TestTypedMeansOneGate(t *testing.T) {
 	b := atGate(t)
 	first := b.session
@@ -232,8 +232,8 @@ func TestTypedMeansOneGate(t *testing.T) {
 	}
 }
 
-// TestTypedForADocumentThatAsks: a command typed where two documents can be confirmed means neither
-// without a name; with one it is for that document, though it asks.
+// TestTypedForADocumentThatAsks checks that a command typed when two documents can be confirmed
+// means neither without a name; with one it is for that document, though it asks.
 func TestTypedForADocumentThatAsks(t *testing.T) {
 	b := newBench(t)
 	b.do(start("alpha"))

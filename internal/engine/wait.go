@@ -10,7 +10,7 @@ import (
 )
 
 // wait holds a status until the session has another revision, if it waits for the person to act.
-// It holds no lock. stage is the one at which it waited, if it did. inVain is true where nothing
+// It holds no lock. stage is the one at which it waited, if it did. inVain is true if nothing
 // has happened, and the caller knows the session.
 func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err error) {
 	if r.req.Wait == 0 || r.req.Hold == nil {
@@ -32,10 +32,10 @@ func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err 
 		return stage, false, err
 	}
 	r.project.Dir.ForgetFolders() // the person may have taken their time
-	return stage, r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.showed(before.Revision), nil
+	return stage, r.revision(ctx) == strconv.Itoa(before.Revision) && r.caller.wasShown(before.Revision), nil
 }
 
-// revision is that of the session as it is stored now; "" where it cannot be read.
+// revision returns that of the session as it is stored now; "" if it cannot be read.
 func (r *run) revision(ctx context.Context) string {
 	s, err := r.project.Backend.Get(ctx, r.id)
 	if err != nil {

@@ -92,7 +92,8 @@ func TestWaitsForThePerson(t *testing.T) {
 	}
 }
 
-// TestWaitIsTheNextCall where only the person's own act counts, for callers that can wait.
+// TestWaitIsTheNextCall checks that a wait is next if only the person's own act counts, for callers
+// that can wait.
 func TestWaitIsTheNextCall(t *testing.T) {
 	b := newBench(t)
 	b.settings("gate: strict\n")
@@ -113,7 +114,8 @@ func TestWaitIsTheNextCall(t *testing.T) {
 	}
 }
 
-// TestWaitBriefs: who has waited works on at once, so the reply has the briefing of the stage.
+// TestWaitBriefs checks that who has waited works on at once, so the reply has the briefing of the
+// stage.
 func TestWaitBriefs(t *testing.T) {
 	b := newBench(t)
 	yes := true

@@ -14,8 +14,8 @@ import (
 // glued matches a line that Markdown takes for the end of the list item above it.
 var glued = regexp.MustCompile(`(?m)^- .*\n[^-\s].*$`)
 
-// TestNothingEndsInABullet: what follows a list in a message is a paragraph of its own, and a run that
-// went on at a risk says so at its end.
+// TestNothingEndsInABullet checks that what follows a list in a message is a paragraph of its own,
+// and a run that went on at a risk says so at its end.
 func TestNothingEndsInABullet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -46,7 +46,8 @@ func TestNothingEndsInABullet(t *testing.T) {
 	}
 }
 
-// TestGapsNameTheirAuthor: gaps that the server found are not shown as the assistant's words.
+// TestGapsNameTheirAuthor checks that gaps that the server found are not shown as the assistant's
+// words.
 func TestGapsNameTheirAuthor(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -66,8 +67,8 @@ func TestGapsNameTheirAuthor(t *testing.T) {
 	}
 }
 
-// TestAnUnchangedDraftIsNotARound: submit without a document takes the working copy, if it says anything
-// new.
+// TestAnUnchangedDraftIsNotARound checks that submit without a document takes the working copy, if
+// it says anything new.
 func TestAnUnchangedDraftIsNotARound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -81,7 +82,7 @@ func TestAnUnchangedDraftIsNotARound(t *testing.T) {
 	b.do(submit(workflow.PO, `{"prd_draft":"# P","quality_score":95}`)) // with a text of its own it counts
 }
 
-// TestAScopeIsShown: who approves the scope of a fix reads it in the question.
+// TestAScopeIsShown checks that who approves the scope of a fix reads it in the question.
 func TestAScopeIsShown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -23,7 +23,7 @@ func (e *Engine) Wants(at project.Address) (cwd string, wants []permission.Want,
 // Workflow is a workflow in a list.
 type Workflow struct {
 	config.Workflow
-	// Default is true for the one of runs that name none, Allowed where it can be started.
+	// Default is true for the one of runs that name none, Allowed if it can be started.
 	Default bool
 	Allowed bool
 }
@@ -42,7 +42,7 @@ func (e *Engine) Workflows(at project.Address) ([]Workflow, error) {
 	return out, nil
 }
 
-// Stages lists the stages of all workflows that can be started in a project, each once; where
+// Stages lists the stages of all workflows that can be started in a project, each once; if
 // there is no project, those of the built-in ones.
 func (e *Engine) Stages(at project.Address) []workflow.Stage {
 	all, err := e.Workflows(at)

@@ -42,7 +42,7 @@ func secure(t *testing.T) string {
 	return out
 }
 
-// allowWorkflow allows, as a person does at a terminal, what the project brings.
+// allowWorkflow allows, as a person does at a terminal, the things that the project brings.
 func (b *bench) allowWorkflow() {
 	b.t.Helper()
 	_, wants, err := b.engine.Wants(project.Address{Cwd: b.dir})
@@ -92,7 +92,7 @@ func TestBuiltinWorkflowsEnd(t *testing.T) {
 	}
 }
 
-// TestFixStopsForItsScope: nothing is built before a person has approved what is.
+// TestFixStopsForItsScope checks that nothing is built before a person has approved what is.
 func TestFixStopsForItsScope(t *testing.T) {
 	b := newBench(t)
 	b.write("check.sh", "touch ran\n")
@@ -118,7 +118,7 @@ func TestFixStopsForItsScope(t *testing.T) {
 	}
 	b.at("dev/awaiting_approval", submit(workflow.Dev, "# Scope\nChange hinge.go:3 only."))
 
-	// An edit at the gate is not what was shown.
+	// An edit at the gate differs from the text that was shown.
 	b.write(b.draft(workflow.Dev), "# Scope\nChange everything.")
 	b.refused(approve(true, ""), fault.Conflict, "changed after it was scored")
 	b.write(b.draft(workflow.Dev), "# Scope\nChange hinge.go:3 only.\n")
@@ -144,7 +144,8 @@ func TestFixStopsForItsScope(t *testing.T) {
 	b.at("review/generating", submit(workflow.Dev, "# Report\nfixed"))
 }
 
-// TestStrictScope: under a strict policy the scope's gate, too, takes only the person's own act.
+// TestStrictScope checks that under a strict policy the scope's gate, too, takes only the person's
+// own act.
 func TestStrictScope(t *testing.T) {
 	b := newBench(t)
 	b.settings("gate: strict\n")
@@ -154,8 +155,8 @@ func TestStrictScope(t *testing.T) {
 	b.refused(request.Request{Action: workflow.ActionCancel}, fault.GatePending, "only the human's own act")
 }
 
-// TestSeventhStage: a stage that YAML alone adds works like the others, and its findings reach
-// the developer and come back by their ids.
+// TestSeventhStage checks that a stage that YAML alone adds works like the others, and its findings
+// reach the developer and come back by their ids.
 func TestSeventhStage(t *testing.T) {
 	b := newBench(t)
 	b.write(".claude/bmad-workflows/secure.yaml", secure(t))
@@ -195,7 +196,7 @@ func TestSeventhStage(t *testing.T) {
 	}
 }
 
-// TestARunKeepsItsWorkflow: neither an edit of the file nor its removal changes a run.
+// TestARunKeepsItsWorkflow checks that neither an edit of the file nor its removal changes a run.
 func TestARunKeepsItsWorkflow(t *testing.T) {
 	b := newBench(t)
 	const file = ".claude/bmad-workflows/secure.yaml"
@@ -216,7 +217,7 @@ func TestARunKeepsItsWorkflow(t *testing.T) {
 	b.refused(request.Request{Action: workflow.ActionStatus}, fault.Storage, `no valid "workflow"`)
 }
 
-// TestGateTakenOutOfASession: a gate that an edit of the session file leaves out shows.
+// TestGateTakenOutOfASession checks that a gate that an edit of the session file leaves out shows.
 func TestGateTakenOutOfASession(t *testing.T) {
 	b := newBench(t)
 	b.settings("gate: strict\n")

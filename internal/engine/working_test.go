@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// read returns a file of the project, "" where there is none.
+// read returns a file of the project, "" if there is none.
 func (b *bench) read(name string) string {
 	b.t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(name)))
@@ -68,7 +68,7 @@ func TestRunByWorkingCopies(t *testing.T) {
 	}
 }
 
-// TestEditsThatNoSubmissionTakes: what a person has in the working copy is never lost.
+// TestEditsThatNoSubmissionTakes checks that a person's edits of the working copy are never lost.
 func TestEditsThatNoSubmissionTakes(t *testing.T) {
 	t.Parallel()
 	const theirs = "# P with hours of work\n"
@@ -130,7 +130,7 @@ func TestEditsThatNoSubmissionTakes(t *testing.T) {
 }
 
 // TestWorkingCopyAtTheGate does to the working copy what people and programs do while a
-// decision waits: what is saved is what was scored, or nothing.
+// decision waits: the text that was scored is saved, or nothing.
 func TestWorkingCopyAtTheGate(t *testing.T) {
 	t.Parallel()
 	scored := "# P"
@@ -205,7 +205,8 @@ func TestWorkPathsAreShort(t *testing.T) {
 	}
 }
 
-// TestWorkOfAnEarlierTaskIsNotTakenOver: a folder of drafts whose session is gone keeps its name.
+// TestWorkOfAnEarlierTaskIsNotTakenOver checks that a folder of drafts whose session is gone keeps
+// its name.
 func TestWorkOfAnEarlierTaskIsNotTakenOver(t *testing.T) {
 	b := newBench(t)
 	b.write(artifact.WorkPath("build-a-thing", workflow.PO), "# somebody's\n")

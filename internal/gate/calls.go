@@ -11,7 +11,7 @@ import (
 // AskFirst is the place in a call for the person's word alone.
 var AskFirst = lang.T("ask the human: true or false")
 
-// ConfirmCall is the call about which the host asks the person. If a yes is more than saving
+// ConfirmCall returns the call about which the host asks the person. If a yes is more than saving
 // a document, the person says first which way it goes.
 func ConfirmCall(s *standing.Standing) map[string]any {
 	call := map[string]any{

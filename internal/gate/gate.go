@@ -107,7 +107,7 @@ func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comment
 	return words.NeedsWords(s)
 }
 
-// Granted is the record of a decision at a gate, if the gate accepts it.
+// Granted returns the record of a decision at a gate, if the gate accepts it.
 func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	if why := NeedsWords(s, g.Decision, g.Feedback, g.Comments); !why.Empty() {
 		return g, words.WithoutWords(why)
@@ -121,7 +121,7 @@ func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	return g, Opens(s)
 }
 
-// LeavingPolicy is the policy for cancelling and reopening: the strictest of the stages that
+// LeavingPolicy returns the policy for cancelling and reopening: the strictest of the stages that
 // the session has come to, since the decision there is undone.
 func LeavingPolicy(s *standing.Standing) workflow.GateMode {
 	for _, st := range s.Workflow.Stages[:s.Workflow.Index(s.CurrentStage)] {

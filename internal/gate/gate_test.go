@@ -27,8 +27,8 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 
 func ptr(f float64) *float64 { return &f }
 
-// refused reports whether an error is as wanted: none for "", else one of that code and words.
-func refused(err error, want string) bool {
+// isRefused reports whether an error is as wanted: none for "", else one of that code and words.
+func isRefused(err error, want string) bool {
 	if err == nil || want == "" {
 		return err == nil && want == ""
 	}
@@ -36,7 +36,7 @@ func refused(err error, want string) bool {
 	return fault.Is(err, fault.Code(code)) && strings.Contains(err.Error(), words)
 }
 
-// TestOpens: a score gate that was tightened stays shut.
+// TestOpens checks that a score gate that was tightened stays shut.
 func TestOpens(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -55,14 +55,14 @@ func TestOpens(t *testing.T) {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.GateScore, s.Policy.Scoring = &tt.gate, tt.scoring
 		s.Current().Score, s.Current().Audit = &tt.score, tt.audit
-		if err := gate.Opens(s); !refused(err, tt.want) {
+		if err := gate.Opens(s); !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
 }
 
-// TestDecidable: nobody is asked about a draft that is not the one that was scored, and a no is
-// always possible.
+// TestDecidable checks that nobody is asked about a draft that is not the one that was scored, and
+// a no is always possible.
 func TestDecidable(t *testing.T) {
 	t.Parallel()
 	edited := standing.Draft{SHA256: "aa", Edited: true, Edit: &standing.Edit{SHA256: "cc"}}
@@ -87,13 +87,14 @@ func TestDecidable(t *testing.T) {
 		s.Draft = tt.draft
 		s.Policy.Gate, s.Call.Asks = workflow.GateRelay, tt.draft.Edit != nil
 		err := gate.Decidable(s, tt.word)
-		if !refused(err, tt.want) {
+		if !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
 	}
 }
 
-// TestAsks: the person is asked wherever the call's own word does not count, or is a yes.
+// TestAsks checks that the person is asked wherever the call's own word does not count, or is a
+// yes.
 func TestAsks(t *testing.T) {
 	t.Parallel()
 	relayed := workflow.ChannelRelayed
@@ -123,8 +124,8 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestOwnWord: under strict no program's word counts, and a host's question is worth more than
-// the assistant's word.
+// TestOwnWord checks that under strict no program's word counts, and a host's question is worth
+// more than the assistant's word.
 func TestOwnWord(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -149,7 +150,7 @@ func TestOwnWord(t *testing.T) {
 		s := at(workflow.PO, workflow.AwaitingConfirmation)
 		s.Policy.Gate, s.Call = tt.mode, tt.call
 		err := gate.OwnWord(s, tt.word, lang.T("nobody saw it"))
-		if !refused(err, tt.want) {
+		if !isRefused(err, tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 			continue
 		}
@@ -163,8 +164,8 @@ func TestOwnWord(t *testing.T) {
 	}
 }
 
-// TestGranted: what the gate has not let through is an override, and needs words where the
-// ordinary rounds have not led there.
+// TestGranted checks that work that the gate has not let through is an override, and needs words if
+// the ordinary rounds have not led there.
 func TestGranted(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -188,13 +189,13 @@ func TestGranted(t *testing.T) {
 		s := at(tt.stage, workflow.AwaitingApproval)
 		s.Current().Verdict, s.ReworkCount = tt.verdict, tt.rework
 		g, err := gate.Granted(s, workflow.Grant{Decision: tt.decision, Feedback: tt.words})
-		if !refused(err, tt.refused) || err == nil && g.Decision != tt.want {
+		if !isRefused(err, tt.refused) || err == nil && g.Decision != tt.want {
 			t.Errorf("%s: got %s, %v; want %s, %q", name, g.Decision, err, tt.want, tt.refused)
 		}
 	}
 }
 
-// TestChoices: the choice that lets failed work go on is not the first one.
+// TestChoices checks that the choice that lets failed work go on is not the first one.
 func TestChoices(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -229,7 +230,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestLeavingPolicy: a strict gate that was passed stays strict for those who would undo it.
+// TestLeavingPolicy checks that a strict gate that was passed stays strict for those who would undo
+// it.
 func TestLeavingPolicy(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -252,7 +254,7 @@ func TestLeavingPolicy(t *testing.T) {
 	}
 }
 
-// TestAllowed: only what the caller could get accepted is offered.
+// TestAllowed checks that only actions are offered that would be accepted.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -278,7 +280,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestBindFollowsTheDraft: an answer is for one draft of one revision.
+// TestBindFollowsTheDraft checks that an answer is for one draft of one revision.
 func TestBindFollowsTheDraft(t *testing.T) {
 	t.Parallel()
 	s := at(workflow.PO, workflow.AwaitingConfirmation)
@@ -293,8 +295,8 @@ func TestBindFollowsTheDraft(t *testing.T) {
 	}
 }
 
-// TestCommentsAsWords: they say what to do, so that a no or a blocked stage needs no other words;
-// they are no reason to accept a risk.
+// TestCommentsAsWords checks that comments ask for something, so that a no or a blocked stage needs
+// no other words; they are no reason to accept a risk.
 func TestCommentsAsWords(t *testing.T) {
 	t.Parallel()
 	comments := []workflow.Comment{{ID: "c1", Kind: workflow.CommentChange, Text: "the key is in the vault"}}

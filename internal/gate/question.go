@@ -39,7 +39,7 @@ type Question struct {
 	// Questions are the open ones, if answers are asked for. Choices then has the one to take
 	// the document without answering, if its gate is met.
 	Questions []workflow.Question
-	// Limit is how long to wait for the person.
+	// Limit is the time to wait for the person.
 	Limit time.Duration
 }
 
@@ -70,7 +70,7 @@ type Choice struct {
 	Reason bool
 }
 
-// Value names the choice to a form: the two decisions at a gate, or the act itself.
+// Value names the choice to a form: the decision at a gate, or the act itself, for example cancel.
 func (c Choice) Value() string {
 	if c.Decision == workflow.DecisionOverride {
 		return string(workflow.DecisionApprove)
@@ -106,7 +106,7 @@ type Silence struct {
 	View bool
 }
 
-// Ask is the question at the gate that a session waits at.
+// Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
@@ -119,7 +119,7 @@ func Ask(s *standing.Standing) Question {
 	return q
 }
 
-// AskQuestions is the question for answers to those that are open. If the document has reached
+// AskQuestions returns the question for answers to those that are open. If the document has reached
 // its gate, the person can take it as it is.
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
@@ -131,7 +131,7 @@ func AskQuestions(s *standing.Standing) Question {
 	return q
 }
 
-// Leave is the question whether a session leaves its stage, with a reason that the call gives.
+// Leave returns the question whether a session leaves its stage, with a reason that the call gives.
 func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
 	q := Ask(s)
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
@@ -159,8 +159,8 @@ func Bind(s *standing.Standing) Bound {
 	return b
 }
 
-// Choices are the decisions at the gate of a session, in its words. A failed verdict names the faults that are
-// to change, so that sending the work back needs no words.
+// Choices returns the decisions at the gate of a session, in its words. A failed verdict names the
+// faults that are to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}

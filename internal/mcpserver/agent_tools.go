@@ -48,7 +48,7 @@ type ownTool struct {
 
 // ownTools returns a tool for each agent, under a name of its own.
 func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
-	if shelf == nil || !o.named(config.ToolsetAgents) {
+	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
 		return nil
 	}
 	var out []ownTool

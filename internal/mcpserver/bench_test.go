@@ -61,7 +61,7 @@ func BenchmarkSessionsAtOnce(b *testing.B) {
 }
 
 // BenchmarkHTTPClients has 64 clients at once, half of each era, on one project of one HTTP
-// server: each submits about 20 kB to its own session, and reads where it stands. It
+// server: each submits about 20 kB to its own session, and reads its status. It
 // reports how many calls a second that makes, and how long one takes.
 func BenchmarkHTTPClients(b *testing.B) {
 	const clients = 64
@@ -126,7 +126,7 @@ func BenchmarkMemory(b *testing.B) {
 			continue // it takes a minute to make them
 		}
 		b.Run(fmt.Sprintf("sessions=%d", n), func(b *testing.B) {
-			dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+			dir, env := b.TempDir(), append(os.Environ(), isolatedEnv(b)...)
 			p := spawn(b, dir, env)
 			defer func() { p.kill() }()
 			reply, _, err := p.task(object{"action": "start", "objective": "Build a relay"})
@@ -156,7 +156,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// memoryOf returns a figure of a process's memory, in bytes, as the system counts it; 0 where it has
+// memoryOf returns a figure of a process's memory, in bytes, as the system counts it; 0 if it has
 // ended.
 func memoryOf(pid int, key string) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -188,7 +188,7 @@ func BenchmarkDoctorMemory(b *testing.B) {
 		dir := b.TempDir()
 		storetest.Ordinary(b, dir, n)
 		storetest.OrdinaryTexts(b, dir, n)
-		env := append(os.Environ(), isolated(b)...)
+		env := append(os.Environ(), isolatedEnv(b)...)
 		for _, command := range [][]string{{"doctor", "--fix"}, {"doctor"}, {"gc"}} {
 			b.Run(fmt.Sprintf("sessions=%d/%s", n, strings.Join(command, "")), func(b *testing.B) {
 				for b.Loop() {
@@ -223,7 +223,7 @@ func BenchmarkDoctorMemory(b *testing.B) {
 // BenchmarkStartUp is the time from the start of the program to its initialize answer, the
 // processor's time of such a process from its start to its end, and its memory when it answers.
 func BenchmarkStartUp(b *testing.B) {
-	dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+	dir, env := b.TempDir(), append(os.Environ(), isolatedEnv(b)...)
 	var used []time.Duration
 	var memory []int
 	for b.Loop() {
@@ -240,7 +240,7 @@ func BenchmarkStartUp(b *testing.B) {
 
 // BenchmarkHookCall is a call of the hook of Claude Code: a process from its start to its end.
 func BenchmarkHookCall(b *testing.B) {
-	dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+	dir, env := b.TempDir(), append(os.Environ(), isolatedEnv(b)...)
 	for _, event := range []struct{ name, text string }{
 		{"prompt", `{"session_id":"c1","hook_event_name":"UserPromptSubmit","prompt":"go on with the relay","cwd":"."}`},
 		{"command", `{"session_id":"c1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"git status && go test ./... | tail -5"},"cwd":"."}`},
@@ -269,7 +269,7 @@ func BenchmarkFirstRun(b *testing.B) {
 			var used []time.Duration
 			var memory []int
 			for b.Loop() {
-				dir, env := b.TempDir(), append(os.Environ(), isolated(b)...)
+				dir, env := b.TempDir(), append(os.Environ(), isolatedEnv(b)...)
 				idle := spawn(b, dir, env)
 				idle.kill()
 				p := spawn(b, dir, env)
@@ -300,7 +300,7 @@ func wholeRun(b *testing.B, p *process, write func(uint64, int) string) {
 	for i, stage := range workflow.Default().IDs() {
 		text := write(uint64(i), 20<<10) + "\n## Sprint 1: relay\n\n- S1-1 Store webhooks\n\nQuality Score: 95/100\n"
 		if workflow.StageID(stage) == workflow.Review || workflow.StageID(stage) == workflow.QA {
-			text = specimen.Report(text, owed(reply))
+			text = specimen.Report(text, owedIDs(reply))
 		}
 		reply = act(object{"action": "submit", "stage": stage, "session_id": id, "claude_result": text})
 		if reply["state"] == "awaiting_confirmation" {
@@ -315,8 +315,8 @@ func wholeRun(b *testing.B, p *process, write func(uint64, int) string) {
 	}
 }
 
-// owed are the ids of the criteria for which a reply asks a row.
-func owed(reply object) []string {
+// owedIDs returns the ids of the criteria for which a reply asks a row.
+func owedIDs(reply object) []string {
 	var ids []string
 	list, _ := reply["owed"].([]any)
 	for _, id := range list {

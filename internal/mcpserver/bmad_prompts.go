@@ -54,7 +54,7 @@ func (p *prompts) workflow(_ context.Context, base request.Request, arguments ma
 	return text + cutWords(arguments["context"]), err
 }
 
-// ways are those of a document that is a prompt: the words that the person has typed are nowhere
+// ways returns the ways of a document that is a prompt: the words that the person has typed are nowhere
 // else.
 func (p *prompts) ways(base request.Request) library.ToolNames {
 	w := p.offer.ways(base.Cwd)

@@ -53,7 +53,7 @@ var (
 	cursorArgument = arguments.Argument[bmadCall]{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }}
 )
 
-// itemArguments are the name of an item and the person's words about it.
+// itemArguments returns the name of an item and the person's words about it.
 func itemArguments(name, example, words string) arguments.Set[bmadCall] {
 	table := []arguments.Argument[bmadCall]{cwdArgument, {Name: name, Text: func(a *bmadCall) *string { return &a.item }, Missing: lang.T("pass it, such as %s", example)}}
 	if words != "" {
@@ -118,8 +118,8 @@ func (b bmadTools) reading(args arguments.Set[bmadCall], handle bmadHandler) ser
 	}
 }
 
-// encoded returns a list as the text of a result.
-func encoded(v any, err error) (string, error) {
+// encode returns the JSON of a list, for the text of a result.
+func encode(v any, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
@@ -149,11 +149,11 @@ func (b bmadTools) findOrRead(shelf *library.Snapshot, a bmadCall) (string, erro
 		}
 		return b.readText(shelf, a.uri, a.cwd)
 	case "list":
-		return encoded(shelf.Files(a.pattern, a.cursor))
+		return encode(shelf.Files(a.pattern, a.cursor))
 	case "modules":
-		return encoded(shelf.Modules(a.cursor))
+		return encode(shelf.Modules(a.cursor))
 	case "agents", "workflows", "tasks":
-		return encoded(shelf.Items(itemKinds[operation], "", "", a.cursor))
+		return encode(shelf.Items(itemKinds[operation], "", "", a.cursor))
 	case "search":
 		var kinds []catalog.Kind
 		if kind, ok := itemKinds[a.kind]; ok {
@@ -161,7 +161,7 @@ func (b bmadTools) findOrRead(shelf *library.Snapshot, a bmadCall) (string, erro
 		} else if a.kind != "" && a.kind != "all" {
 			return "", fault.New(fault.InvalidArgument, "there is no type %q", clip(a.kind)).WithHint("the types are: agents, workflows, tasks, all")
 		}
-		return encoded(shelf.Search(a.query, a.cursor, kinds...))
+		return encode(shelf.Search(a.query, a.cursor, kinds...))
 	default:
 		return "", fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
 	}

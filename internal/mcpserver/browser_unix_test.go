@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// attackPage is what any program that serves pages on this machine could serve.
+// attackPage is a page that any program on this machine could serve.
 //
 //go:embed testdata/attack.html
 var attackPage string
@@ -43,13 +43,13 @@ func browserBinary(t *testing.T) string {
 	return ""
 }
 
-// pageServer serves the attack page on a port of its own, and takes what it reports.
+// pageServer serves the attack page on a port of its own, and takes its reports.
 type pageServer struct {
 	*httptest.Server
 	port string
 
 	mu sync.Mutex
-	// said has what became of each attempt, by the page's name and the attempt's.
+	// said has the outcome of each attempt, by the page's name and the attempt's.
 	said map[string]string
 	done map[string]chan struct{}
 }
@@ -122,7 +122,7 @@ func (p *pageServer) visit(t *testing.T, browser, page, host, target string, fra
 	}
 }
 
-// outcome returns what became of an attempt.
+// outcome returns the outcome of an attempt.
 func (p *pageServer) outcome(page, attempt string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,8 +165,8 @@ func TestPageInABrowserOpensNoGate(t *testing.T) {
 	}
 }
 
-// TestAllowedPageInABrowser: the same page, let in by --allow-origin, reads answers, so that
-// what keeps it out above is the server; and it is shown no form and opens no strict gate.
+// TestAllowedPageInABrowser checks that the same page, let in by --allow-origin, reads answers, so
+// that what keeps it out above is the server; and it is shown no form and opens no strict gate.
 func TestAllowedPageInABrowser(t *testing.T) {
 	t.Parallel()
 	browser := browserBinary(t)

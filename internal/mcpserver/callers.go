@@ -22,18 +22,18 @@ import (
 // Places are the folders that a server works for; all may be empty.
 type Places struct {
 	// Project is the folder that the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the
-	// project that the server was started in, where it was not told which folders to serve.
+	// project that the server was started in, unless it was told which folders to serve.
 	Project string
 	// Folder is the server's own, unless it is / or the home folder, which no
 	// host means as a project.
 	Folder string
 	// Served are the folders of a server for several clients, with links followed. Remote is
-	// true where these may be on other machines, so that a folder counts only in one of them.
+	// true if these may be on other machines, so that a folder counts only in one of them.
 	Served []string
 	Remote bool
 }
 
-// byRoots reports whether the client's roots are needed to find the project: not where the host
+// byRoots reports whether the client's roots are needed to find the project: not if the host
 // names it.
 func (p Places) byRoots() bool { return p.Project == "" }
 
@@ -93,7 +93,7 @@ func callerName(ctx context.Context) string {
 	return name
 }
 
-// channel returns the way to the person by forms; nil where their host has none.
+// channel returns the way to the person by forms; nil if their host has none.
 func (c *callers) channel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
 	return newFormChannel(ctx, c.forms, call)
 }
@@ -132,7 +132,7 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 	return known && slices.Compare(versionNumbers(client.Version), first) >= 0
 }
 
-// versionNumbers returns the numbers of a version such as "2.1.199-beta (Claude Code)".
+// versionNumbers returns the numbers of a version, for example "2.1.199-beta (Claude Code)".
 func versionNumbers(version string) []int {
 	var out []int
 	for part := range strings.SplitSeq(version, ".") {

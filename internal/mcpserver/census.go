@@ -16,7 +16,7 @@ import (
 )
 
 // census counts the sessions of the served projects, apart from the requests: they get the last
-// count, and a new one begins where that is old.
+// count, and a new one begins if that is old.
 type census struct {
 	engine *engine.Engine
 	log    *slog.Logger
@@ -26,14 +26,14 @@ type census struct {
 	work sync.WaitGroup
 
 	mu sync.Mutex
-	// counting is closed when the count that is under way has ended; nil where none is.
+	// counting is closed when the count that is under way has ended; nil if none is.
 	counting chan struct{}
 	// ended is when the last count ended, found its result.
 	ended time.Time
 	found map[place]int
 }
 
-// place is where sessions are.
+// place is a folder with sessions.
 type place struct {
 	stage workflow.StageID
 	state workflow.State
@@ -44,9 +44,9 @@ func (a place) compare(b place) int {
 }
 
 const (
-	// censusAge is how long a count is good for. Prometheus asks every 15 to 60 s.
+	// censusAge is the time for which a count is good. Prometheus asks every 15 to 60 s.
 	censusAge = 10 * time.Second
-	// censusPatience is how long a count that is under way is waited for: one of an ordinary
+	// censusPatience is the longest wait for a count that is under way: one of an ordinary
 	// project has ended by then.
 	censusPatience = 3 * time.Millisecond
 )

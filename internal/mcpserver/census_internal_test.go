@@ -35,8 +35,8 @@ func (s slow) All(ctx context.Context) (store.Listing, error) {
 	return s.Mem.All(ctx)
 }
 
-// TestScrapesDoNotWaitForTheCensus: a scrape gets the last count, however long the next one takes,
-// of which there is one at a time; and a count is as old as its end.
+// TestScrapesDoNotWaitForTheCensus checks that a scrape gets the last count, however long the next
+// one takes, of which there is one at a time; and a count is as old as its end.
 func TestScrapesDoNotWaitForTheCensus(t *testing.T) {
 	backend := slow{storetest.NewMem(), new(atomic.Int64), make(chan struct{}, 10)}
 	s := workflow.Default().NewSession("00000001-0000-4000-8000-000000000000", "o", "/p", "t", time.Unix(0, 0))

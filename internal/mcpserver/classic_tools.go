@@ -16,7 +16,7 @@ import (
 //go:embed classic_tools.json
 var classicDefinitions []byte
 
-// classicTools are those of the toolset method-classic.
+// classicTools returns the tools of the toolset method-classic.
 func (b bmadTools) classicTools() []tool {
 	type row struct {
 		arguments arguments.Set[bmadCall]
@@ -31,14 +31,14 @@ func (b bmadTools) classicTools() []tool {
 			arguments.Argument[bmadCall]{Name: "category", Text: func(a *bmadCall) *string { return &a.category }},
 			arguments.Argument[bmadCall]{Name: "module", Text: func(a *bmadCall) *string { return &a.module }},
 		), func(shelf *library.Snapshot, a bmadCall) (string, error) {
-			return encoded(shelf.Items(catalog.Workflow, a.category, a.module, a.cursor))
+			return encode(shelf.Items(catalog.Workflow, a.category, a.module, a.cursor))
 		}},
 		"get_workflow_details": {itemArguments("workflow_name", workflowExample, ""), func(shelf *library.Snapshot, a bmadCall) (string, error) {
-			return encoded(shelf.Details(catalog.Workflow, strings.TrimSpace(a.item)))
+			return encode(shelf.Details(catalog.Workflow, strings.TrimSpace(a.item)))
 		}},
 		"execute_workflow": {itemArguments("workflow_name", workflowExample, "params"), b.item((*library.Snapshot).Workflow)},
 		"list_tasks": {list(), func(shelf *library.Snapshot, a bmadCall) (string, error) {
-			return encoded(shelf.Items(catalog.Task, "", "", a.cursor))
+			return encode(shelf.Items(catalog.Task, "", "", a.cursor))
 		}},
 		"execute_task":  {itemArguments("task_name", taskExample, "params"), b.item((*library.Snapshot).Task)},
 		"get_knowledge": {list(arguments.Argument[bmadCall]{Name: "domain", Text: func(a *bmadCall) *string { return &a.domain }}), knowledge},
@@ -63,5 +63,5 @@ func knowledge(shelf *library.Snapshot, a bmadCall) (string, error) {
 	if err != nil || text != "" {
 		return text, err
 	}
-	return encoded(page, nil)
+	return encode(page, nil)
 }

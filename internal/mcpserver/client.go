@@ -32,7 +32,7 @@ type Launch struct {
 	Env []string
 	// Stderr receives its log; nil drops it.
 	Stderr io.Writer
-	// Protocol pins a revision, such as "2025-11-25"; empty takes the newest both know.
+	// Protocol pins a revision, for example "2025-11-25"; empty takes the newest both know.
 	Protocol string
 	// Name and Version are the client's own; a client without a name is the demo's.
 	Name, Version string

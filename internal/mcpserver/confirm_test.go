@@ -121,7 +121,7 @@ func TestHostConfirmed(t *testing.T) {
 	}
 }
 
-// TestConfirmToolOverHTTP: over a network a program's word for its name lists nothing; a
+// TestConfirmToolOverHTTP checks that over a network a program's word for its name lists nothing; a
 // person who knows their hosts can say always.
 func TestConfirmToolOverHTTP(t *testing.T) {
 	t.Parallel()

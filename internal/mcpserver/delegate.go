@@ -42,7 +42,7 @@ type delegated struct {
 // delegate has an agent answer a task: by the model of the host, else by the person's, else by
 // the model that called.
 func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
-	c.context = given(c.context)
+	c.context = trim(c.context)
 	switch {
 	case len(c.task) > maxTask:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(c.task), maxTask).WithHint("shorten it, or name files to read")
@@ -64,16 +64,16 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		}
 	}
 	if text, model := c.sample.answer(q); text != "" {
-		return fitted(delegated{Status: "answered", Via: "sampling", Model: visible.Clip(model, 100), Agent: name, Text: text}), nil
+		return fit(delegated{Status: "answered", Via: "sampling", Model: visible.Clip(model, 100), Agent: name, Text: text}), nil
 	}
 	if m.model != nil {
 		text, model, err := m.model.Complete(ctx, q.system, q.message, q.tokens)
 		if err == nil {
-			return fitted(delegated{Status: "answered", Via: "model", Model: model, Agent: name, Text: text}), nil
+			return fit(delegated{Status: "answered", Via: "model", Model: model, Agent: name, Text: text}), nil
 		}
 		m.log.Warn("the model has not answered", "agent", name, "error", err)
 	}
-	return fitted(out), nil
+	return fit(out), nil
 }
 
 // character returns the name and the persona of the agent that a call names: an installed one. In
@@ -116,8 +116,8 @@ var moreRoles = map[string]struct{ name, persona string }{
 	"tech-writer": {"Technical Writer", "The Technical Writer explains the product to its readers: short, complete, in the words of their field."},
 }
 
-// fitted returns the answer with texts that fit into a reply, the least important cut first.
-func fitted(d delegated) delegated {
+// fit returns the answer with texts that fit into a reply, the least important cut first.
+func fit(d delegated) delegated {
 	for _, text := range []*string{&d.Context, &d.Text, &d.Persona} {
 		for *text != "" {
 			data, err := library.Encode(d)
@@ -135,8 +135,8 @@ func fitted(d delegated) delegated {
 	return d
 }
 
-// given is a text of the caller; some hosts put these words for none.
-func given(text string) string {
+// trim returns a text of the caller without space around it; some hosts put these words for none.
+func trim(text string) string {
 	if text = strings.TrimSpace(text); text == "undefined" || text == "null" {
 		return ""
 	}

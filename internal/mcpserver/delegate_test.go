@@ -44,7 +44,7 @@ func startClient(t *testing.T, dir, protocol string, env []string, options ...cl
 	t.Helper()
 	tr := transport.NewStdioWithOptions(binary, nil, nil, transport.WithCommandFunc(func(ctx context.Context, command string, _, args []string) (*exec.Cmd, error) {
 		cmd := exec.CommandContext(ctx, command, args...)
-		cmd.Dir, cmd.Env = dir, isolated(t, env...)
+		cmd.Dir, cmd.Env = dir, isolatedEnv(t, env...)
 		return cmd, nil
 	}), transport.WithCommandStderrWriter(io.Discard))
 	c := client.NewClient(tr, append(options, client.WithProtocolVersion(protocol))...)
@@ -125,8 +125,8 @@ func TestDelegateBySampling(t *testing.T) {
 	}
 }
 
-// TestDelegateToTheCaller: without a model of the host, or where that gives no text, the caller
-// gets the persona and acts itself.
+// TestDelegateToTheCaller checks that without a model of the host, or if that gives no text, the
+// caller gets the persona and acts itself.
 func TestDelegateToTheCaller(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -206,7 +206,8 @@ func TestDelegateWithoutTheMethod(t *testing.T) {
 	}
 }
 
-// TestForgedAnswer: an answer that was not asked for, or of another question, does not count.
+// TestForgedAnswer checks that an answer that was not asked for, or of another question, does not
+// count.
 func TestForgedAnswer(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -254,7 +255,7 @@ func TestForgedAnswer(t *testing.T) {
 	}
 }
 
-// TestDelegateOverHTTP: modern clients are asked, legacy ones have no way for it.
+// TestDelegateOverHTTP checks that modern clients are asked, legacy ones have no way for it.
 func TestDelegateOverHTTP(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -284,8 +285,8 @@ func (h hostRoots) ListRoots(context.Context, mcp.ListRootsRequest) (*mcp.ListRo
 	return out, nil
 }
 
-// TestDelegateInARoot: the answer of the model comes to the project that the question was for,
-// which only the client's roots name.
+// TestDelegateInARoot checks that the answer of the model comes to the project that the question
+// was for, which only the client's roots name.
 func TestDelegateInARoot(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")

@@ -20,7 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
-// TestPageOfADraft is named where a dashboard runs: in the reply, in what the person reads, and in
+// TestPageOfADraft is named if a dashboard runs: in the reply, in what the person reads, and in
 // the form, in the place of a path that hosts cut.
 func TestPageOfADraft(t *testing.T) {
 	const link = "http://localhost:7777/d/4K2M"
@@ -30,7 +30,7 @@ func TestPageOfADraft(t *testing.T) {
 		objective, policy, link string
 		visitor                 *httpguard.Visitor
 		forms                   bool
-		message, form           string // what they have; "" for no link
+		message, form           string // the link in each; "" for none
 	}{
 		"the person's word":       {"Build a clock", "auto", link, nil, false, "- or decide on its page: " + link, ""},
 		"only their own act":      {"Build a clock", "strict", link, nil, false, "open " + link + ", or type `bmad-mcp confirm ", ""},

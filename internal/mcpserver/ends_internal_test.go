@@ -74,7 +74,7 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 	if err := <-ended; err != nil && !errors.Is(err, io.EOF) {
 		t.Errorf("serving stdio ended with %v", err)
 	}
-	gone(t, "stdio")
+	waitUntilGone(t, "stdio")
 
 	s = New(engine.New(engine.Options{}), Options{Version: "test", Places: Places{Remote: true}})
 	h := s.Handler(HTTPOptions{MaxBody: 1 << 20, Idle: time.Minute, Now: time.Now})
@@ -103,11 +103,11 @@ func TestNothingRunsAfterTheEnd(t *testing.T) {
 	s.feed.Poke()
 	h.Close(context.Background())
 	ts.Close()
-	gone(t, "HTTP")
+	waitUntilGone(t, "HTTP")
 }
 
-// gone waits for goroutines that have been told to end, and have no more to do.
-func gone(t *testing.T, transport string) {
+// waitUntilGone waits for goroutines that have been told to end, and have no more to do.
+func waitUntilGone(t *testing.T, transport string) {
 	t.Helper()
 	var left []string
 	for range 1000 {

@@ -28,7 +28,7 @@ type Failure struct {
 	// Suggestions are names or addresses that the caller may have meant. The hint has them too,
 	// which is enough for a model.
 	Suggestions []string `json:"-"`
-	// NextCall is the call that fixes it, where there is one.
+	// NextCall is the call that fixes it, if there is one.
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func NewFailure(err error) Failure {
 	return out
 }
 
-// data is what a JSON-RPC error carries besides its text; key names the subject.
+// data returns the data of a JSON-RPC error, beside its text; key names the subject.
 func (f Failure) data(key, subject string) map[string]any {
 	out := map[string]any{key: subject, "code": f.Code, "hint": f.Hint}
 	if len(f.Suggestions) > 0 {
@@ -52,10 +52,10 @@ func (f Failure) data(key, subject string) map[string]any {
 	return out
 }
 
-// clip bounds a text that may repeat what the caller sent.
+// clip bounds a text that may repeat words of the caller.
 func clip(s string) string { return visible.Clip(s, 2000) }
 
-// refuse is the result of a call that was refused with an error, in the language of the person
+// refuse returns the result of a call that was refused with an error, in the language of the person
 // behind the request.
 func (c *callers) refuse(ctx context.Context, req request.Request, err error) *mcp.CallToolResult {
 	var buf bytes.Buffer

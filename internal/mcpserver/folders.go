@@ -15,12 +15,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// pathRows is how many rows a path has at most in a form: hosts show few, and a longer path would
+// pathRows is the most rows of a path in a form: hosts show few, and a longer path would
 // be allowed by its beginning.
 const pathRows = 2
 
 // reachable checks the folder that a call names: it asks the client for its roots and then the
-// person, where either could allow it. A result that is not nil is that question, or the
+// person, if either could allow it. A result that is not nil is that question, or the
 // refusal; with nil the engine decides.
 func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req request.Request) *mcp.CallToolResult {
 	if c.reach == nil {
@@ -47,11 +47,11 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req r
 	return c.askFolder(ctx, req)
 }
 
-// askFolder asks the person whether a folder may be used; nil where they cannot be asked.
+// askFolder asks the person whether a folder may be used; nil if they cannot be asked.
 func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
 	real, askable := c.reach.Askable(req.Cwd)
-	lines, fits := wrapPath(shown(real))
+	lines, fits := wrapPath(quotePath(real))
 	if !askable || !fits || !showsForms(ctx) || c.folderForms.isSilent(client) || c.forms.isSilent(client) {
 		return nil
 	}
@@ -65,15 +65,15 @@ func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallT
 	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, style.params(asks)).ToolResult()
 }
 
-// shown is a path as a form shows it: in quotes where it could be taken for words.
-func shown(path string) string {
+// quotePath returns a path as a form shows it: in quotes if it could be taken for words.
+func quotePath(path string) string {
 	if strings.ContainsAny(path, " ?!,;\"'") {
 		return strconv.Quote(path)
 	}
 	return path
 }
 
-// wrapPath breaks a path into rows that hosts show whole; ok is false where it takes too many.
+// wrapPath breaks a path into rows that hosts show whole; ok is false if it takes too many.
 func wrapPath(path string) (lines string, ok bool) {
 	var rows []string
 	for path != "" {

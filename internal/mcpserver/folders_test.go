@@ -14,14 +14,14 @@ import (
 )
 
 // TestFolderForm lets every kind of person and host answer the question about a folder, in
-// every protocol: what lets it be used, what is remembered, and for which folders.
+// every protocol: the ways to let it be used, the memory of them, and the folders that they are for.
 func TestFolderForm(t *testing.T) {
 	t.Parallel()
 	allow, deny := object{"decision": "allow"}, object{"decision": "deny"}
 	for _, protocol := range protocols {
 		for name, tt := range map[string]struct {
 			form func(context.Context, mcpserver.Form) (mcpserver.FormAnswer, error)
-			// cwd is what the call names; Other where it is empty.
+			// cwd is the folder that the call names; Other if it is empty.
 			cwd string
 			env []string
 			// started is true where the session is started; asked is how often the person is asked
@@ -89,7 +89,7 @@ func TestFolderForm(t *testing.T) {
 				}
 				if !tt.started {
 					if after := a.snapshot(); after != before {
-						t.Errorf("the disk has changed: %s", changed(before, after))
+						t.Errorf("the disk has changed: %s", newLines(before, after))
 					}
 					if _, err := os.Stat(filepath.Join(a.top, "state", "bmad-mcp", "folders.json")); err == nil {
 						t.Error("a folder was remembered")
@@ -110,7 +110,7 @@ func TestFolderForm(t *testing.T) {
 	}
 }
 
-// checkFolderForm checks what the person sees: at most three lines of what hosts show, and
+// checkFolderForm checks the form that the person sees: at most three lines of what hosts show, and
 // the whole path in them.
 func (a *account) checkFolderForm(f mcpserver.Form, protocol string) {
 	lines := strings.Split(f.Message, "\n")
@@ -132,8 +132,8 @@ func (a *account) checkFolderForm(f mcpserver.Form, protocol string) {
 	}
 }
 
-// TestFolderFormIsForItsFolder: an answer does not count for another folder, another time, or
-// without the question.
+// TestFolderFormIsForItsFolder checks that an answer does not count for another folder, another
+// time, or without the question.
 func TestFolderFormIsForItsFolder(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)

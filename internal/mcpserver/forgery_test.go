@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
-// modernCall is a tools/call of protocol 2026-07-28 with forms, as a program can write it.
+// modernCall returns a tools/call of protocol 2026-07-28 with forms, as a program can write it.
 func modernCall(id int, args, more object) string {
 	params := object{
 		"name": mcpserver.TaskTool, "arguments": args,
@@ -119,8 +119,8 @@ func TestForgedAnswersDecideNothing(t *testing.T) {
 	}
 }
 
-// TestWordsAreForTheirDecision: the form that asks for words takes nothing but these, once, and for
-// the revision that its decision was for.
+// TestWordsAreForTheirDecision checks that the form that asks for words takes nothing but these,
+// once, and for the revision that its decision was for.
 func TestWordsAreForTheirDecision(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -180,7 +180,7 @@ func TestWordsAreForTheirDecision(t *testing.T) {
 	}
 }
 
-// TestAnsweredFormAloneDecides: a call that brings a person's "no" cannot bring the
+// TestAnsweredFormAloneDecides checks that a call that brings a person's "no" cannot bring the
 // assistant's "yes" beside it, whatever else it says.
 func TestAnsweredFormAloneDecides(t *testing.T) {
 	t.Parallel()
@@ -216,7 +216,7 @@ func TestAnsweredFormAloneDecides(t *testing.T) {
 	}
 }
 
-// TestRepeatedSubmissionIsNotTakenTwice: the call that brought the answers of a form is
+// TestRepeatedSubmissionIsNotTakenTwice checks that the call that brought the answers of a form is
 // sent once more by a host that lost the reply.
 func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
 	t.Parallel()
@@ -235,7 +235,7 @@ func TestRepeatedSubmissionIsNotTakenTwice(t *testing.T) {
 			t.Errorf("after call %d the submission was taken %v times", id, now["iteration"])
 		}
 	}
-	if history := stored(t, dir)["history"].([]any); len(history) != 3 {
+	if history := readStored(t, dir)["history"].([]any); len(history) != 3 {
 		t.Errorf("%d entries", len(history))
 	}
 }

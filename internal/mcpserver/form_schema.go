@@ -13,32 +13,32 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// What hosts show of a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows
+// The room for a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows
 // of the message, in 73 columns; Claude Code 2.1.197 and Codex 0.169 all of it, above the fields, so
 // that more than 11 rows push the first ones or the choices off the screen. Of a field, Claude Code
 // shows one row of the description and 40 columns of a choice.
 const (
 	messageRows, messageColumns     = 11, 73
 	descriptionColumns, labelLength = 68, 40
-	// maxDescription bounds a description where hosts show all of it.
+	// maxDescription bounds a description if hosts show all of it.
 	maxDescription = 300
 )
 
 // sheet is a form as data. Every form of the server is one: [formStyle.params] makes the question of
 // it, and read takes the answer.
 type sheet struct {
-	// first are the lines that decide, of one row each where nothing exact makes them longer; rest
+	// first are the lines that decide, of one row each unless something exact makes them longer; rest
 	// follows as far as there is room.
 	first, rest []string
 	fields      []field
 }
 
-// field is one field of a form: a choice where it has any, else a text.
+// field is one field of a form: a choice if it has any, else a text.
 type field struct {
 	name, title, text string
 	choices           []choice
 	required          bool
-	// most is how many characters a text has at most.
+	// most is the greatest number of characters of a text.
 	most int
 	// former is true for a field that the form had once: it is not shown, and an answer may have it.
 	former bool
@@ -46,7 +46,7 @@ type field struct {
 
 type choice struct{ value, label string }
 
-// formStyle is how a client shows a form.
+// formStyle is the way in which a client shows a form.
 type formStyle struct {
 	// titled is true for clients that know enumerations with titles as the protocol now has them.
 	titled bool
@@ -62,16 +62,16 @@ func styleOf(ctx context.Context) formStyle {
 	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25", unset: slices.Contains(unsetHosts, mcpwire.ClientInfo(ctx).Name)}
 }
 
-// ordered puts choices in the order of the host: where Enter alone sends the first one, that is the
+// order puts choices in the order of the host: if Enter alone sends the first one, that is the
 // first of those that decide nothing.
-func (f formStyle) ordered(decide []choice, neutral ...choice) []choice {
+func (f formStyle) order(decide []choice, neutral ...choice) []choice {
 	if f.unset {
 		return append(decide, neutral...)
 	}
 	return slices.Concat(neutral[:1], decide, neutral[1:])
 }
 
-// params is the question of a form. No field has a default: a host may accept a form by itself.
+// params returns the question of a form. No field has a default: a host may accept a form by itself.
 func (f formStyle) params(s sheet) mcp.ElicitationParams {
 	properties, required := map[string]any{}, []string{}
 	for _, each := range s.fields {
@@ -118,8 +118,8 @@ func (f formStyle) property(of field) map[string]any {
 	return out
 }
 
-// message is the text above the fields. Rows that a long line goes on in are indented, so that none
-// begins like a line of ours.
+// message returns the text above the fields. Rows that a long line goes on in are indented, so that
+// none begins like a line of ours.
 func (s sheet) message() string {
 	lines := slices.Clone(s.first)
 	if len(s.rest) > 0 {
@@ -151,8 +151,8 @@ func (s sheet) message() string {
 	return strings.Join(rows, "\n")
 }
 
-// read returns what an answer fills in, by the names of the fields. Any program may have made it up,
-// so that only what the form offers counts; for anything else why names the problem.
+// read returns the values of an answer, by the names of the fields. Any program may have made it up,
+// so that only values that the form offers count; for anything else why names the problem.
 func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
 	filled = map[string]string{}
 	given, ok := content.(map[string]any)

@@ -40,7 +40,7 @@ func answerField(i int) string { return fmt.Sprintf("answer_%02d", i+1) }
 
 func option(i int) string { return fmt.Sprintf("option_%02d", i+1) }
 
-// sheetOf is the form of a question.
+// sheetOf returns the form of a question.
 func (f formStyle) sheetOf(q gate.Question) sheet {
 	if len(q.Questions) > 0 {
 		return f.answersSheet(q)
@@ -68,7 +68,7 @@ func heading(q gate.Question, second string) (first, rest []string) {
 	return first, rest
 }
 
-func offered(choices []gate.Choice) []choice {
+func formChoices(choices []gate.Choice) []choice {
 	out := make([]choice, len(choices))
 	for i, c := range choices {
 		out[i] = choice{c.Value(), c.Label}
@@ -85,7 +85,7 @@ func (f formStyle) decisionSheet(q gate.Question) sheet {
 		neutral = slices.Insert(neutral, 0, choice{viewFirst, q.Language.Say("View the document first")})
 	}
 	return sheet{first: first, rest: rest, fields: []field{
-		{name: decisionField, title: q.Language.Say("Your decision"), choices: f.ordered(offered(q.Choices), neutral...), required: true},
+		{name: decisionField, title: q.Language.Say("Your decision"), choices: f.order(formChoices(q.Choices), neutral...), required: true},
 		{name: wordsField, former: true},
 	}}
 }
@@ -102,14 +102,14 @@ func wordsSheet(q gate.Question, chosen gate.Choice) sheet {
 	}
 }
 
-// answersSheet asks for answers, in one field for each question. Where a host can leave a text empty,
+// answersSheet asks for answers, in one field for each question. If a host can leave a text empty,
 // a question without offered answers takes the answer itself.
 func (f formStyle) answersSheet(q gate.Question) sheet {
 	l := q.Language
 	first, rest := heading(q, cmp.Or(f.longEnds(l, q.Questions), q.Worst))
 	out := sheet{first: first, rest: rest}
 	for i, question := range q.Questions {
-		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.described(l, question), most: request.MaxAnswer / 4}
+		each := field{name: answerField(i), title: l.Say("%d of %d", i+1, len(q.Questions)), text: f.describe(l, question), most: request.MaxAnswer / 4}
 		if !f.unset {
 			each.choices = []choice{{leaveOpen, l.Say("Leave it open")}}
 		}
@@ -125,7 +125,7 @@ func (f formStyle) answersSheet(q gate.Question) sheet {
 	}
 	remaining := []choice{{leaveOpen, l.Say("Leave them open")}, {skipRest, l.Say("Skip them")}}
 	out.fields = append(out.fields, field{
-		name: restField, title: l.Say("Questions without an answer"), text: l.Say("what happens to questions that you leave empty"), choices: append(remaining, offered(q.Choices)...),
+		name: restField, title: l.Say("Questions without an answer"), text: l.Say("what happens to questions that you leave empty"), choices: append(remaining, formChoices(q.Choices)...),
 	})
 	return out
 }
@@ -138,7 +138,7 @@ func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
 	for n, i := range to {
 		asked[n] = q.Questions[i]
 		out.fields = append(out.fields, field{
-			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.described(l, asked[n]), required: true, most: request.MaxAnswer / 4,
+			name: answerField(i), title: l.Say("%d of %d", n+1, len(to)), text: f.describe(l, asked[n]), required: true, most: request.MaxAnswer / 4,
 		})
 	}
 	if ends := f.longEnds(l, asked); ends != "" {
@@ -147,9 +147,9 @@ func (f formStyle) ownWordsSheet(q gate.Question, to []int) sheet {
 	return out
 }
 
-// described is a question as the description of its field; with its reason, where the host has room
+// describe returns the description of a question's field, with its reason if the host has room
 // for more than a line.
-func (f formStyle) described(l lang.Language, question workflow.Question) string {
+func (f formStyle) describe(l lang.Language, question workflow.Question) string {
 	text := visible.Line(question.Question)
 	if !f.unset && question.Context != "" {
 		text += " " + l.Say("Why: “%s”", visible.Line(question.Context))
@@ -158,7 +158,7 @@ func (f formStyle) described(l lang.Language, question workflow.Question) string
 }
 
 // longEnds returns the ends of the questions that a host cuts, as far as one line has room for them;
-// "" where there are none. A question has to be read to its end before it is answered.
+// "" if there are none. A question has to be read to its end before it is answered.
 func (f formStyle) longEnds(l lang.Language, questions []workflow.Question) string {
 	line := l.Say("Long questions end:")
 	before := line
@@ -186,6 +186,6 @@ func (f formStyle) folderSheet(l lang.Language, lines string) sheet {
 		first = append([]string{l.Say("May bmad-mcp work in this folder? It keeps its files there.")}, strings.Split(lines, "\n")...)
 	}
 	first = append(first, l.Say("Your assistant has named it; your host does not have it open."))
-	choices := f.ordered([]choice{{allowFolder, l.Say("Yes, remember")}, {denyFolder, l.Say("No")}}, choice{notNow, l.Say("Not now")})
+	choices := f.order([]choice{{allowFolder, l.Say("Yes, remember")}, {denyFolder, l.Say("No")}}, choice{notNow, l.Say("Not now")})
 	return sheet{first: first, fields: []field{{name: decisionField, title: l.Say("Your decision"), choices: choices, required: true}}}
 }

@@ -51,7 +51,7 @@ type forms struct {
 	silent *recent.Map[string, time.Time]
 }
 
-// forgetSilence is how long that is remembered of a client without a session: another
+// forgetSilence is the time for which that is remembered of a client without a session: another
 // window of the same program on the same machine may show forms.
 const forgetSilence = 5 * time.Minute
 
@@ -62,7 +62,7 @@ type form struct {
 	client string
 	asked  time.Time
 	limit  time.Duration
-	// held is true where the call waits for the answer, and a worker with it.
+	// held is true if the call waits for the answer, and a worker with it.
 	held  bool
 	sheet sheet
 	// begun are the answers of the form before, if this one completes it.
@@ -73,7 +73,7 @@ func newForms(now func() time.Time) *forms {
 	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxSilent)}
 }
 
-// add remembers a form and returns its state; "" and the reason where it must not be sent.
+// add remembers a form and returns its state; "" and the reason if it must not be sent.
 func (f *forms) add(n form) (state string, why lang.Text) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,14 +156,14 @@ type formChannel struct {
 	answered *form
 	answer   *mcp.ElicitationResult
 
-	// lost is true where the call brings the answer of a form that is not open any more.
+	// lost is true if the call brings the answer of a form that is not open any more.
 	lost bool
 
 	// asking is the result that asks, once Ask has returned ErrAsked.
 	asking *mcp.CallToolResult
 }
 
-// newFormChannel returns the way to the person by forms, or nil where their host has none, and
+// newFormChannel returns the way to the person by forms, or nil if their host has none, and
 // for web pages, which are nobody's host. A call that brings the answer of a form carries it in.
 func newFormChannel(ctx context.Context, f *forms, call mcp.CallToolRequest) *formChannel {
 	if httpguard.FromPage(ctx) {
@@ -189,9 +189,9 @@ func showsForms(ctx context.Context) bool {
 	return can != nil && (can.Form != nil || can.URL == nil)
 }
 
-// seen reports whether the call brings an answer that a person may have given to a form, so that
+// hasAnswer reports whether the call brings an answer that a person may have given to a form, so that
 // nothing else in it may decide.
-func (c *formChannel) seen() bool {
+func (c *formChannel) hasAnswer() bool {
 	return c != nil && c.answered != nil && (c.answered.begun != nil || c.forms.now().Sub(c.answered.asked) >= humanTime)
 }
 
@@ -236,7 +236,7 @@ func silence(why lang.Text, unasked bool) gate.Response {
 // read turns the client's response to a form into the person's answer, or into the form that asks for
 // the rest of it.
 func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
-	if out := c.unanswered(f); !out.Silence.Why.Empty() {
+	if out := c.explainSilence(f); !out.Silence.Why.Empty() {
 		return out, nil
 	}
 	filled, why := f.sheet.read(c.answer.Content)
@@ -279,9 +279,9 @@ func (c *formChannel) read(f *form, q gate.Question) (gate.Response, error) {
 	return silence(lang.T("the chosen decision is not offered any more"), false), nil
 }
 
-// unanswered says why no person has answered a form; it is empty where one may have. Nobody else
-// decides where a person has answered the form before.
-func (c *formChannel) unanswered(f *form) gate.Response {
+// explainSilence says why no person has answered a form; it returns nothing if one may have. Nobody
+// else decides if a person has answered the form before.
+func (c *formChannel) explainSilence(f *form) gate.Response {
 	took, unasked := c.forms.now().Sub(f.asked), f.begun == nil
 	switch {
 	case c.answer == nil && took >= f.limit:

@@ -17,7 +17,7 @@ import (
 )
 
 // FuzzFormAnswer reads whatever a client sends for a form: only what the form offers, accepted and
-// in human time, is taken, and words only where they are asked for.
+// in human time, is taken, and words only if they are asked for.
 func FuzzFormAnswer(f *testing.F) {
 	f.Add(`{"action":"accept","content":{"decision":"approve"}}`, 2000, false, false)
 	f.Add(`{"action":"accept","content":{"decision":"request_changes"}}`, 2000, false, false)
@@ -75,7 +75,7 @@ func FuzzFormAnswer(f *testing.F) {
 	})
 }
 
-// TestSheetRefuses: an answer that the form does not offer is not taken in part either.
+// TestSheetRefuses checks that an answer that the form does not offer is not taken in part either.
 func TestSheetRefuses(t *testing.T) {
 	t.Parallel()
 	s := sheet{fields: []field{
@@ -115,8 +115,8 @@ func TestSheetRefuses(t *testing.T) {
 	}
 }
 
-// TestOrderFollowsTheHost: where Enter alone sends the first choice, that one decides nothing; no
-// other client counts as one where it does not.
+// TestOrderFollowsTheHost checks that if Enter alone sends the first choice, that one decides
+// nothing; no other client counts as one if it does not.
 func TestOrderFollowsTheHost(t *testing.T) {
 	t.Parallel()
 	draft := gate.Question{Draft: "po.md", Choices: []gate.Choice{{Decision: workflow.DecisionApprove}, {Decision: workflow.DecisionChanges}}}
@@ -151,7 +151,8 @@ func TestOrderFollowsTheHost(t *testing.T) {
 	}
 }
 
-// TestMessageFits: a message has at most so many rows of so many columns, and cuts no word.
+// TestMessageFits checks that a message has at most so many rows of so many columns, and cuts no
+// word.
 func TestMessageFits(t *testing.T) {
 	t.Parallel()
 	english, chinese := strings.Repeat("incomprehensible words ", 60), strings.Repeat("高峰期每天有多少人登录？", 60)

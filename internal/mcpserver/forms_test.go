@@ -41,7 +41,7 @@ func inTwo(decision, words answerForm) answerForm {
 
 func launch(t testing.TB, dir string, l mcpserver.Launch, env ...string) *mcpserver.Client {
 	t.Helper()
-	l.Command, l.Dir, l.Env = binary, dir, isolated(t, env...)
+	l.Command, l.Dir, l.Env = binary, dir, isolatedEnv(t, env...)
 	c, err := mcpserver.Connect(context.Background(), l)
 	if err != nil {
 		t.Fatal(err)
@@ -64,11 +64,11 @@ func gateOf(t testing.TB, c *mcpserver.Client) object {
 // lastEntry returns the newest entry of the only session's history.
 func lastEntry(t testing.TB, dir string) object {
 	t.Helper()
-	history := stored(t, dir)["history"].([]any)
+	history := readStored(t, dir)["history"].([]any)
 	return history[len(history)-1].(object)
 }
 
-func stored(t testing.TB, dir string) object {
+func readStored(t testing.TB, dir string) object {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, ".bmad-task", "session-*.json"))
 	if err != nil || len(names) != 1 {
@@ -95,7 +95,7 @@ func TestDecisionByForm(t *testing.T) {
 	tests := []struct {
 		name string
 		form answerForm
-		// said is what the call itself states.
+		// said is the word of the call itself.
 		said object
 		env  []string
 		// state is where it leads, channel by which way, with which feedback; without a channel, words
@@ -183,8 +183,8 @@ func TestDecisionByForm(t *testing.T) {
 	}
 }
 
-// TestFormIsTheQuestion: where forms are shown, the call is to be made at once and states
-// no decision; where the last one was seen by nobody, the human is asked first.
+// TestFormIsTheQuestion checks that if forms are shown, the call is to be made at once and states
+// no decision; if the last one was seen by nobody, the human is asked first.
 func TestFormIsTheQuestion(t *testing.T) {
 	t.Parallel()
 	c := launch(t, t.TempDir(), mcpserver.Launch{Form: fill(0, "cancel", nil)})
@@ -234,7 +234,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 	}
 }
 
-// TestAnswersByForm: questions are put to the person in the call that raised them.
+// TestAnswersByForm checks that questions are put to the person in the call that raised them.
 func TestAnswersByForm(t *testing.T) {
 	t.Parallel()
 	questions := object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Who?","context":"decides much"},{"id":"q 2","question":"When?"}]}`}
@@ -262,7 +262,7 @@ func TestAnswersByForm(t *testing.T) {
 				if refused || reply["state"] != tt.state {
 					t.Fatalf("%v", reply)
 				}
-				po := stored(t, dir)["stages"].(object)["po"].(object)
+				po := readStored(t, dir)["stages"].(object)["po"].(object)
 				if po["iteration"] != 1.0 {
 					t.Errorf("the submission was taken %v times", po["iteration"])
 				}
@@ -277,7 +277,7 @@ func TestAnswersByForm(t *testing.T) {
 				if refused || reply["state"] != "refining" {
 					t.Fatalf("%v", reply)
 				}
-				if po = stored(t, dir)["stages"].(object)["po"].(object); po["answer_channels"].(object)["q1"] != "relayed" {
+				if po = readStored(t, dir)["stages"].(object)["po"].(object); po["answer_channels"].(object)["q1"] != "relayed" {
 					t.Errorf("%v", po["answer_channels"])
 				}
 			})
@@ -303,7 +303,7 @@ func TestStrictTakesNoRelayedAnswers(t *testing.T) {
 	if refused || reply["state"] != "refining" {
 		t.Fatalf("%v", reply)
 	}
-	if po := stored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
+	if po := readStored(t, dir)["stages"].(object)["po"].(object); po["answers"].(object)["q1"] != "mine" {
 		t.Errorf("%v", po["answers"])
 	}
 	none := launch(t, t.TempDir(), mcpserver.Launch{}, "BMAD_GATE=strict")
@@ -429,7 +429,8 @@ func TestClosedFormIsAskedAgainWhenThePersonSaysSo(t *testing.T) {
 	}
 }
 
-// TestHostAsksWhereItShowsNoForm: the next best channel is offered, not the assistant's word.
+// TestHostAsksWhereItShowsNoForm checks that the next best channel is offered, not the assistant's
+// word.
 func TestHostAsksWhereItShowsNoForm(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"auto", "strict"} {
@@ -465,7 +466,7 @@ func TestFormThatEndsInAnErrorLateWasSeen(t *testing.T) {
 	}
 }
 
-// TestLeavingIsAskedForAsWhatItIs: under strict, a form about cancelling says so, and no
+// TestLeavingIsAskedForAsWhatItIs checks that under strict, a form about cancelling says so, and no
 // answer to another question is one to it.
 func TestLeavingIsAskedForAsWhatItIs(t *testing.T) {
 	t.Parallel()

@@ -81,7 +81,7 @@ func TestFormsFitTheirHost(t *testing.T) {
 	}
 }
 
-// checkForm fails where a host would cut what a decision needs, or something in it steers. cuts is
+// checkForm fails if a host would cut a line that a decision needs, or something in it steers. cuts is
 // true for a host that cuts choices.
 func checkForm(t *testing.T, form mcpserver.Form, draft string, cuts bool) {
 	t.Helper()
@@ -123,7 +123,7 @@ func checkForm(t *testing.T, form mcpserver.Form, draft string, cuts bool) {
 	}
 }
 
-// TestDocumentCanBeViewedFirst: the choice returns the document to the chat, leaves the
+// TestDocumentCanBeViewedFirst checks that the choice returns the document to the chat, leaves the
 // gate, and the form comes again.
 func TestDocumentCanBeViewedFirst(t *testing.T) {
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestOfferedAnswers(t *testing.T) {
 	}{
 		{object{"answer_01": "option_02"}, nil, "Entra"},
 		{own, object{"answer_01": "our own"}, "our own"},
-		{own, object{"answer_01": "option_01"}, "option_01"}, // it is what they wrote
+		{own, object{"answer_01": "option_01"}, "option_01"}, // it is their own text
 		{own, object{"answer_01": " "}, ""},
 		{own, object{"answer_02": "x"}, ""},
 		{own, nil, ""},
@@ -195,7 +195,7 @@ func TestOfferedAnswers(t *testing.T) {
 				}})
 				call(t, c, object{"action": "start", "objective": "x"})
 				call(t, c, object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# D","quality_score":80,"questions":[{"id":"q1","question":"Which?","options":["Okta","Entra","Okta"]}]}`})
-				answers, _ := stored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
+				answers, _ := readStored(t, dir)["stages"].(object)["po"].(object)["answers"].(object)
 				if got, _ := answers["q1"].(string); got != tt.want {
 					t.Errorf("recorded as %q, want %q", got, tt.want)
 				}

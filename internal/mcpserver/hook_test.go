@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
 )
 
-// TestHookReadsAsTheServer: the hook of Claude Code holds up a call in the turn of its draft if, and
-// only if, the server would open the gate by it.
+// TestHookReadsAsTheServer checks that the hook of Claude Code holds up a call in the turn of its
+// draft if, and only if, the server would open the gate by it.
 func TestHookReadsAsTheServer(t *testing.T) {
 	c := connect(t, t.TempDir(), "2025-06-18")
 	turn := claudehook.Turn{}.After(claudehook.HookEvent{Name: "PostToolUse", Tool: "mcp__bmad__bmad-task", Input: json.RawMessage(`{"action":"submit","stage":"po"}`)})

@@ -13,7 +13,7 @@ import (
 
 // hostKeys are the keys that a person presses in the forms of a host. The last of a list sends the form.
 type hostKeys struct {
-	// views is true where one Enter too many shows the document, instead of nothing.
+	// views is true if one Enter too many shows the document, instead of nothing.
 	views bool
 	// approve and changes are the first two choices at the gate of a document, and risk the second
 	// one at that of a failed report.
@@ -39,7 +39,7 @@ var codexKeys = hostKeys{
 	own:     []string{" " + about, "Enter", " " + house, "Enter"},
 }
 
-// about, house, shorter and known are what the person types.
+// about, house, shorter and known are texts that the person types.
 const (
 	about   = "about 400"
 	house   = "GDPR and our own rule: one year"
@@ -80,7 +80,7 @@ func TestHostsAnswerForms(t *testing.T) {
 			model := &obedient{tool: host.tool, work: work}
 			p := &personAt{screen: openScreen(t, serveStandIn(t, model.play), host, screenRows), keys: tt.keys, folder: filepath.Join("testdata", "screens", name), words: words}
 			p.begins()
-			p.asked()
+			p.answerQuestions()
 			p.gate()
 			p.verdict()
 		})
@@ -106,13 +106,13 @@ func (p *personAt) shows(name, lead string) {
 		}
 		return strings.Contains(form, lead)
 	}
-	p.drawn("a form: "+lead, here)
+	p.waitForForm("a form: "+lead, here)
 	p.redraw()
-	p.drawn("a form: "+lead, here)
+	p.waitForForm("a form: "+lead, here)
 	if !strings.Contains(p.latest, p.host.form) {
 		p.t.Errorf("the form does not fit the screen:\n%s", p.latest)
 	}
-	golden.Check(p.t, filepath.Join(p.folder, name+".txt"), strings.TrimSpace(p.host.form+p.host.shown(p.latest))+"\n")
+	golden.Check(p.t, filepath.Join(p.folder, name+".txt"), strings.TrimSpace(p.host.form+p.host.formOn(p.latest))+"\n")
 }
 
 // redraw has the host draw its screen anew. Claude Code 2.1.197 draws a form over the one before,
@@ -132,7 +132,7 @@ func (p *personAt) press(keys ...string) {
 	for _, key := range keys[:len(keys)-1] {
 		if text, typed := strings.CutPrefix(key, " "); typed {
 			p.ask("send-keys", "-l", text)
-			p.drawn("what was typed", func(form string) bool { return strings.Contains(form, text) })
+			p.waitForForm("what was typed", func(form string) bool { return strings.Contains(form, text) })
 			continue
 		}
 		p.key(key)
@@ -152,11 +152,11 @@ func (p *personAt) decides(lead string) {
 	p.t.Helper()
 	p.idle()
 	p.says("decide")
-	p.drawn("a form: "+lead, func(form string) bool { return strings.Contains(form, lead) })
+	p.waitForForm("a form: "+lead, func(form string) bool { return strings.Contains(form, lead) })
 }
 
-// undecided fails if the session has changed since.
-func (p *personAt) undecided(before string) {
+// checkNoDecision fails if the session has changed since.
+func (p *personAt) checkNoDecision(before string) {
 	p.t.Helper()
 	p.idle()
 	if sessionFile(p.t, p.dir) != before {
@@ -164,14 +164,14 @@ func (p *personAt) undecided(before string) {
 	}
 }
 
-// asked answers the questions of the first round: by an offered answer, and in own words.
-func (p *personAt) asked() {
+// answerQuestions answers the questions of the first round: by an offered answer, and in own words.
+func (p *personAt) answerQuestions() {
 	p.t.Helper()
 	p.shows("questions", p.words.asks)
 	p.press(p.keys.answers...)
 	p.shows("answers", "In your own words")
 	p.press(p.keys.own...)
-	p.drawn("the gate", func(form string) bool { return strings.Contains(form, p.words.confirms) })
+	p.waitForForm("the gate", func(form string) bool { return strings.Contains(form, p.words.confirms) })
 	answers, _ := p.stage("po")["answers"].(object)
 	if len(answers) != 3 || answers["q1"] != p.words.options()[1] || answers["q2"] != about || answers["q3"] != house {
 		p.t.Errorf("the answers recorded are %v", answers)
@@ -188,18 +188,18 @@ func (p *personAt) gate() {
 	if !p.keys.views { // the form stays
 		p.escape()
 	}
-	p.undecided(before)
+	p.checkNoDecision(before)
 	if text := p.text(); p.keys.views && !strings.Contains(text, strings.TrimLeft(p.words.document[len(p.words.document)-1], "- ")) {
 		p.t.Errorf("the chat does not show the document:\n%s", text)
 	}
 	p.decides(p.words.confirms)
 	p.saysWhy(p.keys.changes, p.words.confirms, "changes", "What is to change?", shorter)
-	p.drawn("the next round", func(form string) bool { return strings.Contains(form, "Claims 95") })
-	history := stored(p.t, p.dir)["history"].([]any)
-	p.granted(history[len(history)-2].(object), "request_changes", shorter)
+	p.waitForForm("the next round", func(form string) bool { return strings.Contains(form, "Claims 95") })
+	history := readStored(p.t, p.dir)["history"].([]any)
+	p.checkGrant(history[len(history)-2].(object), "request_changes", shorter)
 	p.press(p.keys.approve...)
 	p.idle()
-	p.granted(lastEntry(p.t, p.dir), "approve", "")
+	p.checkGrant(lastEntry(p.t, p.dir), "approve", "")
 }
 
 // saysWhy takes a choice that needs words, and closes the form for these: nothing is decided. Then it
@@ -210,7 +210,7 @@ func (p *personAt) saysWhy(keys []string, lead, name, question, text string) {
 	p.press(keys...)
 	p.shows(name, question)
 	p.escape()
-	p.undecided(before)
+	p.checkNoDecision(before)
 	p.decides(lead)
 	p.press(keys...)
 	p.shows(name, question)
@@ -225,11 +225,11 @@ func (p *personAt) verdict() {
 	p.shows("verdict", p.words.fails)
 	p.saysWhy(p.keys.risk, p.words.fails, "risk", "Why do you accept it?", known)
 	p.idle()
-	p.granted(lastEntry(p.t, p.dir), "override", known)
+	p.checkGrant(lastEntry(p.t, p.dir), "override", known)
 }
 
-// granted fails unless an entry has a decision that a form has brought, with these words.
-func (p *personAt) granted(entry object, decision, words string) {
+// checkGrant fails unless an entry has a decision that a form has brought, with these words.
+func (p *personAt) checkGrant(entry object, decision, words string) {
 	p.t.Helper()
 	grant, _ := entry["grant"].(object)
 	if said, _ := grant["feedback"].(string); grant["channel"] != "elicited" || grant["decision"] != decision || said != words {

@@ -19,7 +19,7 @@ type HTTPOptions struct {
 	httpguard.Options
 	// MaxBody bounds the body of a request, in bytes.
 	MaxBody int64
-	// Idle is how long a client's session may be without a request before it ends.
+	// Idle is the time without a request after which a client's session ends.
 	Idle time.Duration
 	// Metrics serves /metrics.
 	Metrics bool

@@ -46,7 +46,7 @@ func serve(t testing.TB, dir string, env []string, args ...string) *served {
 	t.Helper()
 	s := &served{t: t, state: t.TempDir(), ended: make(chan error, 1)}
 	s.cmd = exec.Command(binary, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
-	s.cmd.Dir, s.cmd.Env = dir, append(isolated(t, "XDG_STATE_HOME="+s.state), env...)
+	s.cmd.Dir, s.cmd.Env = dir, append(isolatedEnv(t, "XDG_STATE_HOME="+s.state), env...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -633,7 +633,7 @@ func TestHTTPIdleSessionsEnd(t *testing.T) {
 	t.Error("the session does not end")
 }
 
-// TestMetrics counts what was done, and what waits.
+// TestMetrics checks the counts of actions by their outcome, and of sessions by their state.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), nil, "--metrics")

@@ -23,7 +23,7 @@ import (
 // Whole runs over the real binary, of which every text for people is read: in a Chinese run no
 // sentence of ours is English, in an English one none is Chinese.
 
-// spokenRun is a conversation with a server, and what was said in it.
+// spokenRun is a conversation with a server, and the sentences in it.
 type spokenRun struct {
 	*rpc
 	ids  int
@@ -38,7 +38,7 @@ type spokenRun struct {
 
 func newSpokenRun(t *testing.T, dir string, env ...string) *spokenRun {
 	t.Helper()
-	return &spokenRun{rpc: greeted(t, dir, append([]string{"LC_ALL=C.UTF-8"}, env...)...), ids: 1, said: map[string]string{}, codes: map[fault.Code]bool{}}
+	return &spokenRun{rpc: startGreeted(t, dir, append([]string{"LC_ALL=C.UTF-8"}, env...)...), ids: 1, said: map[string]string{}, codes: map[fault.Code]bool{}}
 }
 
 // request sends a request and returns the result, or the error, of its answer.
@@ -227,7 +227,7 @@ func (r *spokenRun) ask() {
 	}
 }
 
-// trouble plays what needs a project of its own: a strict gate, broken settings, a broken session.
+// trouble plays calls that need a project of their own: a strict gate, broken settings or session.
 func trouble(t *testing.T, objective string, env ...string) *spokenRun {
 	t.Helper()
 	dir := t.TempDir()
@@ -268,10 +268,11 @@ func trouble(t *testing.T, objective string, env ...string) *spokenRun {
 	return r
 }
 
-// chineseDocument is what a role prompt says about the language of a document.
+// chineseDocument is the sentence of a role prompt about the language of a document.
 const chineseDocument = "\n\nWrite the document in Chinese (zh); keep ids, code, file names, JSON keys and enumeration values in English. Its sections may have Chinese titles."
 
-// TestChineseRun: with a Chinese objective, and with the setting alone, no sentence of ours is English.
+// TestChineseRun checks that with a Chinese objective, and with the setting alone, no sentence of
+// ours is English.
 func TestChineseRun(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]struct{ objective, setting, prompt string }{
@@ -290,7 +291,7 @@ func TestChineseRun(t *testing.T) {
 				t.Errorf("the role prompt ends with %q, want %q", r.prompt[max(0, len(r.prompt)-len(run.prompt)):], run.prompt)
 			}
 			codes := []fault.Code{fault.InvalidArgument, fault.NotFound, fault.Conflict, fault.WrongStage, fault.NotAllowed, fault.GatePending}
-			if run.setting != lang.Auto { // where nothing can be read, nothing shows the language
+			if run.setting != lang.Auto { // if nothing can be read, nothing shows the language
 				other := trouble(t, run.objective, env...)
 				maps.Copy(r.codes, other.codes)
 				maps.Copy(r.said, other.said)
@@ -313,7 +314,8 @@ func TestChineseRun(t *testing.T) {
 	}
 }
 
-// TestEnglishRun: with the setting, a run about a Chinese objective is English but for the client's words.
+// TestEnglishRun checks that with the setting, a run about a Chinese objective is English but for
+// the client's words.
 func TestEnglishRun(t *testing.T) {
 	t.Parallel()
 	env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=en"}
@@ -335,7 +337,7 @@ func TestEnglishRun(t *testing.T) {
 	}
 }
 
-// TestChineseForms: the forms of a Chinese run are Chinese.
+// TestChineseForms checks that the forms of a Chinese run are Chinese.
 func TestChineseForms(t *testing.T) {
 	t.Parallel()
 	var seen []mcpserver.Form
@@ -369,8 +371,8 @@ func TestChineseForms(t *testing.T) {
 	}
 }
 
-// TestChineseMethod: what the tools of the method say themselves, in their problems, hints and
-// refusals, is Chinese; the method's own texts stay as they are.
+// TestChineseMethod checks that the sentences of the method's own tools, in their problems, hints
+// and refusals, is Chinese; the method's own texts stay as they are.
 func TestChineseMethod(t *testing.T) {
 	t.Parallel()
 	ofParsers := regexp.MustCompile(`yaml: .*|toml: .*|(?:第 \d+ 列|TOML)：.*`)
@@ -438,8 +440,8 @@ func TestChineseMethod(t *testing.T) {
 	}
 }
 
-// TestChineseFolderForm: the question about a folder, and the refusals of folders, speak the language
-// of the objective.
+// TestChineseFolderForm checks that the question about a folder, and the refusals of folders, speak
+// the language of the objective.
 func TestChineseFolderForm(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -472,7 +474,8 @@ func TestChineseFolderForm(t *testing.T) {
 	}
 }
 
-// TestChineseOverHTTP: a request that is not let in is refused in the language of the settings.
+// TestChineseOverHTTP checks that a request that is not let in is refused in the language of the
+// settings.
 func TestChineseOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), []string{"LC_ALL=zh_CN.UTF-8"})

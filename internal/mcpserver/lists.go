@@ -41,13 +41,13 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 	}
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	out := withApp(ctx, l.offered(result.Tools, shelf))
+	out := withApp(ctx, l.selectTools(result.Tools, shelf))
 	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
-	l.subscriptions.listed(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
+	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
 }
 
-// offered returns those of the library's tools that a caller with this shelf gets, and the agents.
-func (l *lists) offered(tools []mcp.Tool, shelf *library.Snapshot) (out []mcp.Tool) {
+// selectTools returns those of the library's tools that a caller with this shelf gets, and the agents.
+func (l *lists) selectTools(tools []mcp.Tool, shelf *library.Snapshot) (out []mcp.Tool) {
 	for _, t := range tools {
 		if !l.offer.shows(t.Name, shelf) {
 			continue
@@ -72,7 +72,7 @@ func (l *lists) callable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 
 // callOwn makes a call of an agent's tool one of bmad-agent.
 func (l *lists) callOwn(ctx context.Context, _ any, message *mcp.CallToolRequest) {
-	if l.offer.named(config.ToolsetAgents) && l.wire.GetTool(message.Params.Name) == nil {
+	if l.offer.asksFor(config.ToolsetAgents) && l.wire.GetTool(message.Params.Name) == nil {
 		l.offer.callOwn(l.offer.shelf(l.callers.base(ctx)), message)
 	}
 }
@@ -82,14 +82,14 @@ func (l *lists) listPrompts(ctx context.Context, _ any, message *mcp.ListPrompts
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
 	result.Prompts, result.NextCursor = pageOf(l.prompts.list(shelf), message.Params.Cursor, func(p mcp.Prompt) string { return p.Name })
-	l.subscriptions.listed(ctx, base, mcp.MethodNotificationPromptsListChanged, func() feed.Sight { return l.promptsSight(shelf) })
+	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationPromptsListChanged, func() feed.Sight { return l.promptsSight(shelf) })
 }
 
 // listResources lists the resources of a caller, with those of the caller's project.
 func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	listed, cwd := l.resources.listed(ctx, base)
+	listed, cwd := l.resources.forProject(ctx, base)
 	own := append(listed, bmadResources(shelf)...)
 	all := slices.Concat(l.resources.all, own)
 	for _, r := range withoutApp(ctx, result.Resources) { // those of this session only
@@ -98,7 +98,7 @@ func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResou
 		}
 	}
 	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
-	l.subscriptions.listed(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { return resourcesSight(own, cwd, shelf) })
+	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { return resourcesSight(own, cwd, shelf) })
 }
 
 // look looks at a subject for a caller: a list, or the resource at an address.
@@ -110,7 +110,7 @@ func (l *lists) look(ctx context.Context, base request.Request, subject string) 
 		return l.promptsSight(l.offer.shelf(base))
 	case mcp.MethodNotificationResourcesListChanged:
 		shelf := l.offer.shelf(base)
-		listed, cwd := l.resources.listed(ctx, base)
+		listed, cwd := l.resources.forProject(ctx, base)
 		return resourcesSight(append(listed, bmadResources(shelf)...), cwd, shelf)
 	}
 	res, cwd, err := l.resources.read(ctx, subject, base)
@@ -127,7 +127,7 @@ func (l *lists) look(ctx context.Context, base request.Request, subject string) 
 	return seen
 }
 
-// toolsSight is the sight of the tools that depend on the shelf.
+// toolsSight returns the sight of the tools that depend on the shelf.
 func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 	var names []string
 	for name, toolset := range l.offer.sets {
@@ -141,7 +141,7 @@ func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 	return listSight(names, "", shelf)
 }
 
-// promptsSight is the sight of the prompts that depend on the shelf.
+// promptsSight returns the sight of the prompts that depend on the shelf.
 func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
 	var names []string
 	for _, own := range l.prompts.own(shelf) {
@@ -150,7 +150,7 @@ func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
 	return listSight(names, "", shelf)
 }
 
-// resourcesSight is the sight of a list of resources. It does not show that one on it has
+// resourcesSight returns the sight of a list of resources. It does not show that one on it has
 // changed, which is reported by its address.
 func resourcesSight(listed []mcp.Resource, project string, shelf *library.Snapshot) feed.Sight {
 	uris := make([]string, len(listed))
@@ -174,7 +174,7 @@ const maxList = 19_000
 
 // pageOf returns the page of a list that begins after a cursor, and the cursor of the next.
 // The list is in the order of its names; a cursor is the last name of a page, as the library
-// has it, so that a list that has changed meanwhile goes on where it was.
+// has it, so that a list that has changed meanwhile goes on at the same place.
 func pageOf[T any](all []T, cursor mcp.Cursor, name func(T) string) ([]T, mcp.Cursor) {
 	slices.SortStableFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	if last, err := base64.StdEncoding.DecodeString(string(cursor)); err == nil && cursor != "" {

@@ -68,9 +68,9 @@ type Options struct {
 	// Memory keeps the notes of projects, Contract checks finished work; nil serves no toolset memory.
 	Memory   *memory.Memory
 	Contract *contract.Runner
-	// Model answers tasks for agents where the host's model cannot; it may be nil.
+	// Model answers tasks for agents if the host's model cannot; it may be nil.
 	Model Model
-	// Page returns the address at which a dashboard shows the document of a stage; "" where none
+	// Page returns the address at which a dashboard shows the document of a stage; "" if none
 	// runs. It may be nil.
 	Page func(cwd, task, stage string) string
 	// Toolsets are the groups of tools that are offered; none is auto.
@@ -170,7 +170,7 @@ const methodSentence = " For an agent or workflow of an installed BMAD method us
 // states, which every reply explains, so that hosts do not cut the instructions.
 const memoryParagraph = "What earlier runs have learned is kept with the project: call recall_structured before decisions and when something fails, and remember_structured with what later runs need."
 
-// instructions are those of the toolsets that are offered.
+// instructions returns the instructions of the toolsets that are offered.
 func (s *Server) instructions() string {
 	o := s.offer
 	text := instructions
@@ -181,7 +181,7 @@ func (s *Server) instructions() string {
 		return methodInstructions + "\n" + memoryParagraph + "\n"
 	case !o.task():
 		return methodInstructions
-	case o.library == nil || !o.auto() && !o.named(config.ToolsetMethod):
+	case o.library == nil || !o.auto() && !o.asksFor(config.ToolsetMethod):
 		text = strings.Replace(text, methodSentence, "", 1)
 	}
 	if o.memory() {

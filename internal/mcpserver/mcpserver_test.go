@@ -28,7 +28,7 @@ import (
 // binary is the real program, built once for all tests of the package.
 var binary string
 
-// passedReport passes where no document names criteria.
+// passedReport passes if no document names criteria.
 const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 
 func TestMain(m *testing.M) {
@@ -54,7 +54,7 @@ func (b built) Run() int {
 		return 1
 	}
 	binary = filepath.Join(dir, "bmad-mcp.exe")
-	build, check := watched(dir, binary)
+	build, check := buildWatched(dir, binary)
 	code := 1
 	if err := build.Run(); err == nil {
 		code = b.m.Run()
@@ -67,8 +67,8 @@ func (b built) Run() int {
 	return code
 }
 
-// isolated is an environment in which only the given project is known.
-func isolated(t testing.TB, extra ...string) []string {
+// isolatedEnv returns an environment in which only the given project is known.
+func isolatedEnv(t testing.TB, extra ...string) []string {
 	t.Helper()
 	state := t.TempDir()
 	env := []string{"HOME=" + state, "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH")}
@@ -80,7 +80,7 @@ func isolated(t testing.TB, extra ...string) []string {
 
 func connect(t testing.TB, dir, protocol string) *mcpserver.Client {
 	t.Helper()
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t), Protocol: protocol})
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t), Protocol: protocol})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ type rpc struct {
 func raw(t *testing.T, dir string, env ...string) *rpc {
 	t.Helper()
 	cmd := exec.Command(binary)
-	cmd.Dir, cmd.Env = dir, isolated(t, env...)
+	cmd.Dir, cmd.Env = dir, isolatedEnv(t, env...)
 	stderr := &bytes.Buffer{}
 	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
@@ -181,8 +181,8 @@ func raw(t *testing.T, dir string, env ...string) *rpc {
 	return &rpc{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), stderr: stderr}
 }
 
-// leave ends a server as hosts do, so that it can write down what was seen of it, and kills it
-// where it does not go.
+// leave ends a server as hosts do, so that it can write down its coverage, and kills it
+// if it does not go.
 func leave(p *os.Process, in io.Closer) {
 	if in != nil {
 		_ = in.Close()
@@ -191,8 +191,8 @@ func leave(p *os.Process, in io.Closer) {
 	time.AfterFunc(20*time.Second, func() { _ = p.Kill() })
 }
 
-// greeted is a program that has answered the first request.
-func greeted(t *testing.T, dir string, env ...string) *rpc {
+// startGreeted returns a program that has answered the first request.
+func startGreeted(t *testing.T, dir string, env ...string) *rpc {
 	t.Helper()
 	r := raw(t, dir, env...)
 	r.send(hello)
@@ -355,7 +355,7 @@ func TestEveryRequestIsAnsweredBeforeTheEnd(t *testing.T) {
 	for id := 2; id < 2+calls; id++ {
 		fmt.Fprintf(&input, "\n"+`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}`, id)
 	}
-	env := isolated(t)
+	env := isolatedEnv(t)
 	for run := range runs {
 		cmd := exec.Command(binary)
 		cmd.Dir, cmd.Env, cmd.Stdin = dir, env, strings.NewReader(input.String())
@@ -409,7 +409,7 @@ func TestSignalsEndCleanly(t *testing.T) {
 // TestClosedStderrDoesNotKill closes the pipe that logs go to, as clients do first.
 func TestClosedStderrDoesNotKill(t *testing.T) {
 	cmd := exec.Command(binary)
-	cmd.Dir, cmd.Env = t.TempDir(), isolated(t, "BMAD_LOG_LEVEL=debug")
+	cmd.Dir, cmd.Env = t.TempDir(), isolatedEnv(t, "BMAD_LOG_LEVEL=debug")
 	cmd.Stdin = strings.NewReader(hello + "\n" + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"status"}}}`)
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -426,7 +426,7 @@ func TestClosedStderrDoesNotKill(t *testing.T) {
 
 func TestInvalidEncodingIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	for i, objective := range []string{"caf\xe9", `half \ud83d pair`, `\udc00`, `end \ud83d`} {
 		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"bmad-task","arguments":{"action":"start","objective":"%s"}}}`, i+2, objective))
 		if got := r.line(); !strings.Contains(got, "not valid UTF-8") || !strings.Contains(got, `"isError":true`) {

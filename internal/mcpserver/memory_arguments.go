@@ -13,7 +13,7 @@ import (
 type memoryArguments struct {
 	cwd, section, agent, query, stack, folder, run, branch, status string
 	category, task, output, kind, text, context, cursor            string
-	// count is how many entries are wanted, or tokens; 0 where the call does not say. No tool has two.
+	// count is the number of entries wanted, or of tokens; 0 if the call does not say. No tool has two.
 	count int
 	// list is that of tags or files. No tool has both.
 	list []string

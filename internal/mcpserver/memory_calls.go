@@ -109,7 +109,7 @@ func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
 	return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
 }
 
-// fitting returns what was found without the last entries of a list in it, as many as do not fit.
+// fitting returns a result without the last entries of a list in it, as many as do not fit.
 func fitting[T, E any](found *T, list *[]E) T {
 	for len(*list) > 0 {
 		if data, err := library.Encode(found); err != nil || len(data) <= reply.Max {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestMemoryWithClaudeCode: the real Claude Code finds the ten tools of the project memory when its
-// model searches for them, and the model gets what each answers.
+// TestMemoryWithClaudeCode checks that the real Claude Code finds the ten tools of the project
+// memory when its model searches for them, and the model gets what each answers.
 func TestMemoryWithClaudeCode(t *testing.T) {
 	t.Parallel()
 	claude := claudeBinary(t, "the tools of the project memory were not called by it")

@@ -31,7 +31,7 @@ type notesOf struct {
 	Problems []notes.Problem `json:"problems,omitempty"`
 }
 
-// shownNote is a note, with a mark where it addresses the model that reads it.
+// shownNote is a note, with a mark if it addresses the model that reads it.
 type shownNote struct {
 	notes.Note
 	Suspicious bool `json:"suspicious,omitempty"`
@@ -88,7 +88,7 @@ func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri strin
 	return nil, "", noMemory(uri)
 }
 
-// noMemory is the error for an address of the memory that leads nowhere.
+// noMemory returns the error for an address of the memory that leads nowhere.
 func noMemory(uri string) error {
 	return fault.New(fault.NotFound, "unknown resource %q", clip(uri)).
 		WithHint("there are: %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}")

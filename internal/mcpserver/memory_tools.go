@@ -26,12 +26,12 @@ type memoryTool struct {
 	name      string
 	arguments []string
 	example   string
-	// writes is true where the project is changed by it.
+	// writes is true if the project is changed by it.
 	writes bool
 	handle memoryHandler
 }
 
-// rows are the tools, in the order of their list.
+// rows returns the tools, in the order of their list.
 func (m memoryTools) rows() []memoryTool {
 	return []memoryTool{
 		{name: "get_project_context", arguments: []string{"section"}, example: `{"section": "stack"}`, handle: m.projectContext},
@@ -49,7 +49,7 @@ func (m memoryTools) rows() []memoryTool {
 	}
 }
 
-// all are the tools as they are offered.
+// all returns the tools as they are offered.
 func (m memoryTools) all() []tool {
 	definitions := map[string]struct {
 		Description string
@@ -89,7 +89,7 @@ func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args a
 	if row.writes {
 		c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
 	}
-	if c.sample = m.callers.sampled(ctx, call); c.sample != nil && c.sample.asked != nil {
+	if c.sample = m.callers.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
 		c.request.Cwd = c.sample.asked.cwd // as for the question
 	}
 	if ask := m.callers.place(ctx, call, &c.request); ask != nil {

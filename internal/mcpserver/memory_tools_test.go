@@ -35,7 +35,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestInstructionsWithMemory: they fit, and speak of the tools that are offered.
+// TestInstructionsWithMemory checks that the instructions fit, and speak of the tools that are
+// offered.
 func TestInstructionsWithMemory(t *testing.T) {
 	for toolsets, want := range map[string]struct{ has, lacks string }{
 		"task":               {"States: ", "recall_structured"},
@@ -79,7 +80,7 @@ func listedTools(t *testing.T, r *rpc) (tools []json.RawMessage) {
 func TestMemoryDefinitions(t *testing.T) {
 	reads := map[string]bool{"get_project_context": true, "get_agent_memory": true, "get_workflow_status": true, "list_sessions": true, "get_failure_museum": true, "recall_structured": true,
 		"run_completion_contract": false, "spawn_subagent_task": false, "remember_structured": false, "delegate_to_agent": false}
-	tools := listedTools(t, greeted(t, t.TempDir(), withMemory...))
+	tools := listedTools(t, startGreeted(t, t.TempDir(), withMemory...))
 	if len(tools) != len(reads) {
 		t.Errorf("got %d tools, want %d", len(tools), len(reads))
 	}
@@ -116,7 +117,7 @@ func TestMemoryDefinitions(t *testing.T) {
 		t.Errorf("the definitions have %d bytes", size)
 	}
 	for _, toolsets := range []string{"auto", "task", "method,agents,method-classic"} {
-		for _, definition := range listedTools(t, greeted(t, t.TempDir(), "BMAD_TOOLSETS="+toolsets)) {
+		for _, definition := range listedTools(t, startGreeted(t, t.TempDir(), "BMAD_TOOLSETS="+toolsets)) {
 			for name := range reads {
 				if strings.Contains(string(definition), `"name":"`+name+`"`) {
 					t.Errorf("%s: lists %s", toolsets, name)
@@ -172,13 +173,14 @@ func TestContractTool(t *testing.T) {
 	}
 }
 
-// TestContractIsCancelled: a call that its client gives up ends the script with its children.
+// TestContractIsCancelled checks that a call that its client gives up ends the script with its
+// children.
 func TestContractIsCancelled(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	const text = "sleep 600 & echo $! > new; mv new child; wait"
 	withScript(t, dir, text)
 	allowScript(t, dir, state, text)
-	r := greeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
+	r := startGreeted(t, dir, append(withMemory, "XDG_STATE_HOME="+state)...)
 	r.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"run_completion_contract","arguments":{}}}`)
 	var child []byte
 	for len(child) == 0 && t.Context().Err() == nil {
@@ -191,8 +193,8 @@ func TestContractIsCancelled(t *testing.T) {
 	}
 }
 
-// TestMemoryOverHTTP: a server of several projects lists cwd, takes it only in the folders that it
-// serves, and puts no notes where several projects lie.
+// TestMemoryOverHTTP checks that a server of several projects lists cwd, takes it only in the
+// folders that it serves, and puts no notes into a folder of several projects.
 func TestMemoryOverHTTP(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"one/.git", "two/.git"} {
@@ -238,7 +240,8 @@ func TestMemoryOverHTTP(t *testing.T) {
 	}
 }
 
-// TestMemoryOfPages: a web page gets no question to a host's model, and only the folders served.
+// TestMemoryOfPages checks that a web page gets no question to a host's model, and only the folders
+// served.
 func TestMemoryOfPages(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -266,7 +269,7 @@ func (m personModel) Complete(_ context.Context, system, message string, tokens 
 	return fmt.Sprintf("%d tokens for %.13q: %s", tokens, system, message), "own-model", m.err
 }
 
-// TestDelegateToOwnModel: where the host's model is not to be had, the person's answers.
+// TestDelegateToOwnModel checks that if the host's model is not to be had, the person's answers.
 func TestDelegateToOwnModel(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
@@ -307,10 +310,10 @@ func TestDelegateToOwnModel(t *testing.T) {
 	}
 }
 
-// TestNotesAreWatched: a subscriber of the notes hears of a new one.
+// TestNotesAreWatched checks that a subscriber of the notes hears of a new one.
 func TestNotesAreWatched(t *testing.T) {
 	const uri = "bmad://memory/notes/decisions"
-	r := greeted(t, t.TempDir(), withMemory...)
+	r := startGreeted(t, t.TempDir(), withMemory...)
 	r.request(2, "resources/subscribe", object{"uri": uri})
 	for i, text := range []string{"sessions live in files", "notes live in files too"} {
 		args := object{"type": "decisions", "agent": "dev", "text": text}

@@ -34,7 +34,7 @@ func listedNames(m message, list string) []string {
 func TestMethodDefinitionsAreShort(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")
-	r := greeted(t, dir, "BMAD_TOOLSETS=method")
+	r := startGreeted(t, dir, "BMAD_TOOLSETS=method")
 	m := r.request(2, "tools/list", object{})
 	if got := listedNames(m, "tools"); !slices.Equal(got, []string{"bmad-agent", "bmad-resources", "bmad-workflow"}) {
 		t.Fatalf("tools: %v", got)
@@ -56,7 +56,7 @@ func TestInstallationAppears(t *testing.T) {
 func installationAppears(t *testing.T, first string) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	r.request(9, first+"/list", object{})
 	if got := listedNames(r.request(2, "tools/list", object{}), "tools"); slices.Contains(got, "bmad-agent") {
@@ -100,8 +100,8 @@ func installationAppears(t *testing.T, first string) {
 	}
 }
 
-// TestSourceAppears: the lists have what a repository brings as soon as the person adds it,
-// and say so; nobody has to start the server again.
+// TestSourceAppears checks that the lists have the items of a repository as soon as the person adds
+// it, and say so; nobody has to start the server again.
 func TestSourceAppears(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -112,7 +112,7 @@ func TestSourceAppears(t *testing.T) {
 	run := func(dir, name string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(name, args...)
-		cmd.Dir, cmd.Env = dir, isolated(t, env...)
+		cmd.Dir, cmd.Env = dir, isolatedEnv(t, env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
@@ -124,7 +124,7 @@ func TestSourceAppears(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(state, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := greeted(t, dir, env...)
+	r := startGreeted(t, dir, env...)
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if got := listedNames(r.request(2, "tools/list", object{}), "tools"); slices.Contains(got, "bmad-agent") {
 		t.Fatalf("before: %v", got)
@@ -138,15 +138,15 @@ func TestSourceAppears(t *testing.T) {
 	}
 }
 
-// TestSettingsThatCannotBeUsed: the method is served also where a setting is wrong; what goes
-// by the settings says so.
+// TestSettingsThatCannotBeUsed checks that the method is served also if a setting is wrong; what
+// goes by the settings says so.
 func TestSettingsThatCannotBeUsed(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")
 	if err := os.WriteFile(filepath.Join(dir, ".claude", "bmad-task.yaml"), []byte("gate: nope\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	for n, cwd := range []string{"", dir} {
 		args := object{"agent": "analyst"}
 		if cwd != "" {
@@ -169,12 +169,12 @@ func TestSettingsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestLongWords: a prompt has all that the person has typed, however long; a tool, whose
+// TestLongWords checks that a prompt has all that the person has typed, however long; a tool, whose
 // caller has it, says how much it repeats.
 func TestLongWords(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	words := strings.Repeat("需求 and more. ", 2000) + "The end."
 	m := r.request(2, "prompts/get", object{"name": "bmad-analyst", "arguments": object{"message": words}})
 	if text := fmt.Sprint(m.Result["messages"]); !strings.Contains(text, words) || !strings.Contains(text, "# Mary") {
@@ -187,11 +187,11 @@ func TestLongWords(t *testing.T) {
 	}
 }
 
-// TestLongAddress: an address without end makes no answer without end.
+// TestLongAddress checks that an address without end makes no answer without end.
 func TestLongAddress(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-skills")
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	for n, scheme := range []string{"bmad://", "bmad-task://sessions/", "x"} {
 		r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, 10+n, scheme+strings.Repeat("x", 50_000)))
 		if answer := r.line(); len(answer) > 2000 || !strings.Contains(answer, `"error"`) {
@@ -211,7 +211,7 @@ func TestSharedNames(t *testing.T) {
 	if err := os.WriteFile(name, []byte("---\nname: next\n---\n<agent id=\"next\" name=\"Nell\" title=\"Next\">\n<persona><role>R</role></persona></agent>\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	prompts := listedNames(r.request(2, "prompts/list", object{}), "prompts")
 	for _, want := range []string{"bmad-next", "bmad-bmm-next", "bmad-bmm-analyst", "bmad-core-analyst", "bmad-pm", "bmad-tech-writer"} {
 		if !slices.Contains(prompts, want) {
@@ -253,7 +253,7 @@ func TestLargeLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := greeted(t, dir, "BMAD_TOOLSETS=task,agents")
+	r := startGreeted(t, dir, "BMAD_TOOLSETS=task,agents")
 	id := 2
 	for list, want := range map[string]int{"tools": 400, "prompts": 400, "resources": 400} {
 		seen := map[string]bool{}

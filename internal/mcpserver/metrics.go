@@ -23,7 +23,7 @@ type metrics struct {
 	started time.Time
 }
 
-// maxScrapes is how many requests are served at a time.
+// maxScrapes is the most requests that are served at a time.
 const maxScrapes = 2
 
 func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {

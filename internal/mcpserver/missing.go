@@ -12,7 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
-// missing is the refusal of a request for a tool, prompt or resource that a caller does not
+// missing returns the refusal of a request for a tool, prompt or resource that a caller does not
 // have, with the names or addresses that are like it.
 func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
 	base := l.callers.base(ctx)
@@ -39,7 +39,7 @@ func (l *lists) noTool(ctx context.Context, base request.Request, name string) e
 		all = append(all, t.Tool)
 	}
 	var names []string
-	for _, t := range l.offered(l.callable(ctx, all), l.offer.shelf(base)) {
+	for _, t := range l.selectTools(l.callable(ctx, all), l.offer.shelf(base)) {
 		names = append(names, t.Name)
 	}
 	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).

@@ -27,33 +27,33 @@ type offer struct {
 	engine   *engine.Engine
 	library  *library.Library // nil: the method is not served
 	toolsets []config.Toolset
-	// hasMemory is true where the project memory can be served.
+	// hasMemory is true if the project memory can be served.
 	hasMemory bool
 	// sets has the toolset of each tool.
 	sets map[string]config.Toolset
-	// remote is true where only a call says which of several projects is meant.
+	// remote is true if only a call says which of several projects is meant.
 	remote bool
 	log    *slog.Logger
 }
 
-// named reports whether a toolset was asked for by name.
-func (o *offer) named(toolset config.Toolset) bool { return slices.Contains(o.toolsets, toolset) }
+// asksFor reports whether a toolset was asked for by name.
+func (o *offer) asksFor(toolset config.Toolset) bool { return slices.Contains(o.toolsets, toolset) }
 
 // auto reports whether the toolsets follow from the installations that are found.
-func (o *offer) auto() bool { return len(o.toolsets) == 0 || o.named(config.ToolsetAuto) }
+func (o *offer) auto() bool { return len(o.toolsets) == 0 || o.asksFor(config.ToolsetAuto) }
 
 // task reports whether the tools and prompts of the workflow are offered.
-func (o *offer) task() bool { return o.auto() || o.named(config.ToolsetTask) }
+func (o *offer) task() bool { return o.auto() || o.asksFor(config.ToolsetTask) }
 
 // method reports whether the method is served at all: as tools, and with them as prompts and
 // resources.
 func (o *offer) method() bool {
-	wanted := o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetClassic) || o.named(config.ToolsetAgents)
+	wanted := o.auto() || o.asksFor(config.ToolsetMethod) || o.asksFor(config.ToolsetClassic) || o.asksFor(config.ToolsetAgents)
 	return wanted && o.library != nil
 }
 
 // memory reports whether the project memory is served.
-func (o *offer) memory() bool { return o.hasMemory && o.named(config.ToolsetMemory) }
+func (o *offer) memory() bool { return o.hasMemory && o.asksFor(config.ToolsetMemory) }
 
 // has reports whether the server has the tools of a toolset.
 func (o *offer) has(toolset config.Toolset) bool {
@@ -65,7 +65,7 @@ func (o *offer) has(toolset config.Toolset) bool {
 	case config.ToolsetMethod:
 		return o.method()
 	}
-	return o.method() && o.named(toolset)
+	return o.method() && o.asksFor(toolset)
 }
 
 // callable reports whether a tool may be called. One that is only not listed may be, and then
@@ -75,10 +75,10 @@ func (o *offer) callable(tool string) bool {
 	case config.ToolsetTask:
 		return o.task()
 	case config.ToolsetMethod:
-		wanted := o.auto() || o.named(config.ToolsetMethod) || o.named(config.ToolsetAgents)
+		wanted := o.auto() || o.asksFor(config.ToolsetMethod) || o.asksFor(config.ToolsetAgents)
 		return wanted && o.library != nil
 	case config.ToolsetClassic:
-		return o.library != nil && o.named(config.ToolsetClassic)
+		return o.library != nil && o.asksFor(config.ToolsetClassic)
 	}
 	return true
 }
@@ -87,12 +87,12 @@ func (o *offer) callable(tool string) bool {
 func (o *offer) shows(tool string, shelf *library.Snapshot) bool {
 	toolset, ours := o.sets[tool]
 	switch {
-	case !ours || o.named(toolset):
+	case !ours || o.asksFor(toolset):
 		return true
 	case toolset == config.ToolsetTask:
 		return o.auto()
 	case toolset == config.ToolsetMethod:
-		if tool != AgentTool && o.named(config.ToolsetAgents) {
+		if tool != AgentTool && o.asksFor(config.ToolsetAgents) {
 			return true
 		}
 		return o.auto() && o.mayHave(shelf)
@@ -106,7 +106,7 @@ func (o *offer) mayHave(shelf *library.Snapshot) bool {
 	return shelf != nil && (!shelf.Empty() || shelf.Project == "" && o.remote)
 }
 
-// shelf returns the shelf of a caller; nil where the method is not served.
+// shelf returns the shelf of a caller; nil if the method is not served.
 func (o *offer) shelf(base request.Request) *library.Snapshot {
 	shelf, err := o.shelfOf(base)
 	if err != nil {
@@ -116,7 +116,7 @@ func (o *offer) shelf(base request.Request) *library.Snapshot {
 }
 
 // shelfOf returns the same, or the problem with the project that the caller names. Without a
-// name, and where the project cannot be known, it is the shelf of the person.
+// name, and if the project cannot be known, it is the shelf of the person.
 func (o *offer) shelfOf(base request.Request) (*library.Snapshot, error) {
 	if !o.method() {
 		return nil, nil
@@ -138,21 +138,21 @@ func (o *offer) personas(req request.Request) (*library.Snapshot, error) {
 	return o.library.At(project), nil
 }
 
-// ways are the calls by which the reader of a document reaches the files and items that it
+// ways returns the calls by which the reader of a document reaches the files and items that it
 // names. cwd is the project that the caller has named; further calls have to name it too.
 func (o *offer) ways(cwd string) library.ToolNames {
 	with := ""
 	if cwd != "" {
 		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
-	if !o.auto() && !o.named(config.ToolsetMethod) && !o.named(config.ToolsetAgents) {
+	if !o.auto() && !o.asksFor(config.ToolsetMethod) && !o.asksFor(config.ToolsetAgents) {
 		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
 	}
 	w := library.ToolNames{
 		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with), List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool, strings.ReplaceAll(with, "%", "%%")),
 		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
 	}
-	if !o.auto() && !o.named(config.ToolsetMethod) {
+	if !o.auto() && !o.asksFor(config.ToolsetMethod) {
 		w.Agent = "its own tool"
 	}
 	return w

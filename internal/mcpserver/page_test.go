@@ -25,7 +25,7 @@ type speaker struct {
 	ids          int
 }
 
-// can returns what the client says it can do.
+// can returns the stated capabilities of the client.
 func (p *speaker) can() object {
 	if p.capabilities != nil {
 		return p.capabilities
@@ -79,7 +79,7 @@ func (p *speaker) post(message object) *http.Response {
 	return res
 }
 
-// greet opens a session, where the era has them.
+// greet opens a session, if the era has them.
 func (p *speaker) greet() *speaker {
 	p.s.t.Helper()
 	if p.modern {
@@ -96,7 +96,7 @@ func (p *speaker) greet() *speaker {
 	return p
 }
 
-// messages reads what a response brings, one message after the other.
+// messages reads the messages of a response, one after the other.
 func messages(res *http.Response) func() (object, error) {
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
@@ -137,7 +137,7 @@ func (p *speaker) call(tool string, args, more object) (object, func() (object, 
 	}
 }
 
-// task calls bmad-task, and returns its reply; nil where it is a question for the person.
+// task calls bmad-task, and returns its reply; nil if it is a question for the person.
 func (p *speaker) task(args object) object {
 	p.s.t.Helper()
 	m, _ := p.call("bmad-task", args, nil)
@@ -184,7 +184,7 @@ func sessionFile(t *testing.T, dir string) string {
 	return string(data)
 }
 
-// pages are the headers of requests that come from web pages, of those that may call.
+// pages returns the headers of requests that come from web pages, of those that may call.
 func pages(s *served) map[string][]string {
 	own := strings.TrimSuffix(s.url, "/mcp")
 	return map[string][]string{
@@ -255,7 +255,7 @@ func TestPagesDecideNothing(t *testing.T) {
 // draftHash returns the hash of the draft that waits.
 func draftHash(t *testing.T, dir string) string {
 	t.Helper()
-	stages, _ := stored(t, dir)["stages"].(object)
+	stages, _ := readStored(t, dir)["stages"].(object)
 	po, _ := stages["po"].(object)
 	ref, _ := po["final_result_ref"].(object)
 	hash, _ := ref["sha256"].(string)
@@ -309,8 +309,8 @@ func TestPagesAnswerForNobody(t *testing.T) {
 	}
 }
 
-// TestProgramsDoNotLendPagesTheirForms: a session that a page has opened is no host's, even
-// if a request over it carries no mark of a page.
+// TestProgramsDoNotLendPagesTheirForms checks that a session that a page has opened is no host's,
+// even if a request over it carries no mark of a page.
 func TestProgramsDoNotLendPagesTheirForms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -362,8 +362,8 @@ func TestPagesAnswerNoStatelessForm(t *testing.T) {
 	}
 }
 
-// TestPagesRelayAtMost: where the policy takes an assistant's word, a page's is no more, and
-// the history says that it was one.
+// TestPagesRelayAtMost checks that if the policy takes an assistant's word, a page's is no more,
+// and the history says that it was one.
 func TestPagesRelayAtMost(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {
@@ -374,7 +374,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 		if reply := page.task(object{"action": "confirm", "confirmed": true, "revision": 2}); reply["current_stage"] != "architect" {
 			t.Fatalf("modern %v: %v", modern, reply)
 		}
-		history := stored(t, dir)["history"].([]any)
+		history := readStored(t, dir)["history"].([]any)
 		grant, _ := history[len(history)-1].(object)["grant"].(object)
 		if grant["channel"] != "relayed" || grant["assurance"] != "low" || !strings.Contains(fmt.Sprint(grant["client"]), "page of "+inspectorOrigin) {
 			t.Errorf("modern %v: %v", modern, grant)
@@ -382,7 +382,7 @@ func TestPagesRelayAtMost(t *testing.T) {
 	}
 }
 
-// TestProgramsWithForms: what programs send does not make them pages.
+// TestProgramsWithForms checks that the headers of programs do not make them pages.
 func TestProgramsWithForms(t *testing.T) {
 	t.Parallel()
 	s := serve(t, t.TempDir(), []string{"BMAD_GATE=strict"})

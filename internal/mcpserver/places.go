@@ -37,7 +37,7 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
 		req.Several = len(roots) > 1
-		// Several roots are places of sessions, but do not decide where to start one.
+		// Several roots are places of sessions, but do not decide in which to start one.
 		if len(roots) != 1 && req.Session == "" {
 			roots = nil
 		}
@@ -50,8 +50,8 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 func (c *callers) base(ctx context.Context) request.Request {
 	req := c.request(ctx)
 	if c.places.Remote {
-		req.Places = c.served(c.roots.of(ctx), false)
-		req.Several = len(c.served(c.roots.of(ctx), true)) > 1
+		req.Places = c.foldersFor(c.roots.of(ctx), false)
+		req.Several = len(c.foldersFor(c.roots.of(ctx), true)) > 1
 		return req
 	}
 	var roots []string
@@ -99,14 +99,14 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 			return ask
 		}
 	}
-	req.Several = len(c.served(roots, true)) > 1
-	req.Places = append(req.Places, c.served(roots, req.Session != "")...)
+	req.Several = len(c.foldersFor(roots, true)) > 1
+	req.Places = append(req.Places, c.foldersFor(roots, req.Session != "")...)
 	return nil
 }
 
-// served returns where to look for a client with these roots. Several say where sessions may
-// be, but not where to start one.
-func (c *callers) served(roots []string, several bool) []string {
+// foldersFor returns the folders in which to look for a client with these roots. Several may have
+// sessions, but do not tell in which to start one.
+func (c *callers) foldersFor(roots []string, several bool) []string {
 	var out []string
 	for _, root := range roots {
 		if c.engine.Projects().Serves(root) && (!c.isServed(root) || c.home() != "") {
@@ -122,7 +122,7 @@ func (c *callers) served(roots []string, several bool) []string {
 	return out
 }
 
-// home is the folder of calls that do not say which project they are for: the one that the
+// home returns the folder of calls that do not say which project they are for: the one that the
 // server was started in, or the only one it was told to serve if that is a project.
 func (c *callers) home() string {
 	switch p := c.places; {
@@ -157,7 +157,7 @@ var cwdOnStdio = map[string]string{
 const leanCwd = `"properties":{"cwd":{"type":"string","description":"absolute path of the project, if not the one the server runs for"},`
 
 // schema describes cwd in a tool's schema as it is for the callers of this server. A lean tool
-// takes it everywhere, and lists it where only that names the project.
+// takes it everywhere, and lists it if only that names the project.
 func (c *callers) schema(t tool) json.RawMessage {
 	if !c.places.Remote {
 		return t.schema

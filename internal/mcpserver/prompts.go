@@ -46,7 +46,7 @@ func (p *prompts) offers(name, title, description string, handle promptHandler, 
 	}
 }
 
-// place returns the argument that says which project is meant, where nothing else does.
+// place returns the argument that says which project is meant, if nothing else does.
 func (p *prompts) place() []mcp.PromptOption {
 	if p.callers.places.Remote && p.callers.home() == "" {
 		return []mcp.PromptOption{mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder"))}

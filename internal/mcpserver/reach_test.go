@@ -158,7 +158,7 @@ func (a *account) snapshot() string {
 	return out.String()
 }
 
-// env is the environment of a server for the person.
+// env returns the environment of a server for the person.
 func (a *account) env(more ...string) []string {
 	return append(append([]string{
 		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
@@ -166,8 +166,8 @@ func (a *account) env(more ...string) []string {
 	}, watching()...), more...)
 }
 
-// known puts folders on the list of known projects, as an older server has it.
-func (a *account) known(folders ...string) {
+// listKnown puts folders on the list of known projects, as an older server has it.
+func (a *account) listKnown(folders ...string) {
 	a.t.Helper()
 	data, err := json.Marshal(object{"projects": folders})
 	if err != nil {
@@ -258,7 +258,7 @@ type door struct {
 	name string
 	// open goes through it to a folder.
 	open func(h *host, cwd string) string
-	// quiet is true where a refusal is an empty answer.
+	// quiet is true if a refusal is an empty answer.
 	quiet bool
 }
 
@@ -363,11 +363,11 @@ func (a *account) refuses(h *host, cwd string) {
 		}
 	}
 	if after := a.snapshot(); after != before {
-		a.t.Errorf("%q: the disk has changed:\n%s", cwd, changed(before, after))
+		a.t.Errorf("%q: the disk has changed:\n%s", cwd, newLines(before, after))
 	}
 }
 
-func changed(before, after string) string {
+func newLines(before, after string) string {
 	var out []string
 	for line := range strings.Lines(after) {
 		if !strings.Contains(before, line) {
@@ -382,7 +382,7 @@ func changed(before, after string) string {
 func TestReachKeepsOut(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
-	a.known(a.home, "/", filepath.Dir(a.home), a.at(".ssh"), a.at(".config/gh"), a.at("src/Became"), a.at("src/gone"))
+	a.listKnown(a.home, "/", filepath.Dir(a.home), a.at(".ssh"), a.at(".config/gh"), a.at("src/Became"), a.at("src/gone"))
 	h := a.host(a.project, nil, nil, a.env()...)
 	volume := filepath.VolumeName(a.home)
 	rows := []string{
@@ -426,12 +426,12 @@ func TestReachKeepsOut(t *testing.T) {
 		t.Error(answer)
 	}
 	if after := a.snapshot(); after != before {
-		t.Errorf("the disk has changed:\n%s", changed(before, after))
+		t.Errorf("the disk has changed:\n%s", newLines(before, after))
 	}
 }
 
-// TestReachOfOddHosts: whatever a host, a project or a file of before says, some folders are
-// out of reach.
+// TestReachOfOddHosts checks that whatever a host, a project or a file of before says, some folders
+// are out of reach.
 func TestReachOfOddHosts(t *testing.T) {
 	t.Parallel()
 	for name, odd := range map[string]struct {
@@ -526,8 +526,8 @@ func TestReachOfOddHosts(t *testing.T) {
 	}
 }
 
-// TestReachOfTheAccount: the home of the account is out of reach where the environment names
-// another.
+// TestReachOfTheAccount checks that the home of the account is out of reach if the environment
+// names another.
 func TestReachOfTheAccount(t *testing.T) {
 	t.Parallel()
 	me, err := user.Current()
@@ -545,8 +545,8 @@ func TestReachOfTheAccount(t *testing.T) {
 	}
 }
 
-// TestReachDoorsLead: the doors of the tests above do lead somewhere, where that is allowed;
-// what is refused there is not refused for another reason.
+// TestReachDoorsLead checks that the doors of the tests above do lead somewhere, if that is
+// allowed; what is refused there is not refused for another reason.
 func TestReachDoorsLead(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -571,7 +571,7 @@ func TestReachLetsIn(t *testing.T) {
 		roots, args []string
 		env         []string
 		setUp       func(a *account)
-		// cwd is what the call names, if anything, and lands where the session has to be.
+		// cwd is the folder that the call names, if any, and lands that of the session.
 		cwd, lands string
 	}{
 		"started in the project":            {dir: "src/relay", lands: "src/relay"},
@@ -599,9 +599,9 @@ func TestReachLetsIn(t *testing.T) {
 		"settings of dotfiles":              {dir: ".dotfiles", lands: ".dotfiles"},
 		"settings of an editor, as root":    {dir: "/", roots: []string{"HOME/.config/nvim"}, lands: ".config/nvim"},
 		"a worktree in a hidden folder":     {dir: "/", roots: []string{"HOME/.cursor/worktrees/relay"}, lands: ".cursor/worktrees/relay", setUp: func(a *account) { a.mkdir(a.at(".cursor/worktrees/relay")) }},
-		"Claude Desktop, known":             {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.known(a.project) }},
-		"Claude Desktop, known by a link":   {dir: "/", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")); a.known(a.at("src/alias")) }},
-		"Claude Desktop, below a known one": {dir: "/", cwd: "src/relay/sub", lands: "src/relay/sub", setUp: func(a *account) { a.known(a.at("gone"), a.project) }},
+		"Claude Desktop, known":             {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.listKnown(a.project) }},
+		"Claude Desktop, known by a link":   {dir: "/", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")); a.listKnown(a.at("src/alias")) }},
+		"Claude Desktop, below a known one": {dir: "/", cwd: "src/relay/sub", lands: "src/relay/sub", setUp: func(a *account) { a.listKnown(a.at("gone"), a.project) }},
 		"Claude Desktop, listed in settings": {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) {
 			a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "projects: [~/src]\n")
 		}},
@@ -666,8 +666,9 @@ func (a *account) terminal(args ...string) {
 	}
 }
 
-// TestReachOfSettings: folders that a project's file names are within the same bound, and the
-// refusal does not tell whether they are there. Those that the person names may be anywhere.
+// TestReachOfSettings checks that folders that a project's file names are within the same bound,
+// and the refusal does not tell whether they are there. Those that the person names may be
+// anywhere.
 func TestReachOfSettings(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -728,8 +729,8 @@ func TestReachOfSettings(t *testing.T) {
 	}
 }
 
-// TestReachOfTheMethod: an installation above the project is served as it always was, but not
-// one of the home's own folder or of what is out of reach.
+// TestReachOfTheMethod checks that an installation above the project is served as it always was,
+// but not one of the home's own folder or of what is out of reach.
 func TestReachOfTheMethod(t *testing.T) {
 	t.Parallel()
 	a := newAccount(t)
@@ -764,7 +765,7 @@ func TestReachWhileLinksMove(t *testing.T) {
 				return
 			default:
 			}
-			// Each may fail where the other name is taken just then.
+			// Each may fail if the other name is taken just then.
 			_ = os.Rename(moving, aside)
 			_ = os.Symlink(a.at(".ssh"), moving)
 			_ = os.Remove(moving)
@@ -780,11 +781,11 @@ func TestReachWhileLinksMove(t *testing.T) {
 	close(done)
 	<-stopped
 	if after := a.state(a.at(".ssh")); after != before {
-		t.Errorf("the keys have changed:\n%s", changed(before, after))
+		t.Errorf("the keys have changed:\n%s", newLines(before, after))
 	}
 }
 
-// state describes what lies below a folder.
+// state describes the files below a folder.
 func (a *account) state(dir string) string {
 	a.t.Helper()
 	var out strings.Builder

@@ -19,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// faulty is a store with a bug: it panics where it is told to, after having done its work.
+// faulty is a store with a bug: it panics when it is told to, after having done its work.
 type faulty struct {
 	store.Backend
 	at *string

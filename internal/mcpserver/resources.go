@@ -25,7 +25,7 @@ import (
 // from the list of sessions.
 const listedSessions = 10
 
-// resources are those of a server: what the tool reports too, for hosts that show resources.
+// resources serves the views that the tool reports too, for hosts that show resources.
 type resources struct {
 	engine  *engine.Engine
 	callers *callers
@@ -94,7 +94,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 	return []mcp.ResourceContents{mcp.TextResourceContents{URI: call.Params.URI, MIMEType: res.MIMEType, Text: res.Text}}, nil
 }
 
-// about is a request for the subject of a resource, as far as its address says.
+// about returns a request for the subject of a resource, as far as its address says.
 func (r *resources) about(ctx context.Context, uri string) request.Request {
 	base := r.callers.base(ctx)
 	if a, err := parseAddress(uri); err == nil {
@@ -134,9 +134,9 @@ func (r *resources) read(ctx context.Context, uri string, base request.Request) 
 	return r.engine.Resource(ctx, base.Address, a.view)
 }
 
-// listed returns the resources of the caller's project, and its folder. A project that is not
+// forProject returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
-func (r *resources) listed(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
+func (r *resources) forProject(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
 	entries, cwd, err := r.engine.Index(ctx, base.Address, listedSessions)
 	if err != nil {
 		r.log.Debug("no resources are listed", "error", err)

@@ -11,7 +11,7 @@ import (
 // codexTool is a tool that Codex offers to a model that works, and not to one that makes a title.
 const codexTool = "exec_command"
 
-// responsesRequest is what of a request of the Responses API counts here.
+// responsesRequest is a request of the Responses API, as far as it counts here.
 type responsesRequest struct {
 	Tools []struct{ Name string }
 	Input []struct {
@@ -21,7 +21,7 @@ type responsesRequest struct {
 	}
 }
 
-// last reads what came since the model spoke last.
+// last reads the items since the model spoke last.
 func (r responsesRequest) last() (turn standInTurn) {
 	for _, item := range r.Input {
 		switch {
@@ -40,7 +40,7 @@ func (r responsesRequest) last() (turn standInTurn) {
 // servers: the model searches for them, and calls them by their namespace.
 func (m *standIn) respond(w http.ResponseWriter, body []byte) {
 	var req responsesRequest
-	_ = json.Unmarshal(body, &req) // what cannot be read offers nothing
+	_ = json.Unmarshal(body, &req) // an unreadable request offers nothing
 	move := standInMove{say: "Done."}
 	m.mu.Lock()
 	if slices.ContainsFunc(req.Tools, func(tool struct{ Name string }) bool { return tool.Name == codexTool }) {

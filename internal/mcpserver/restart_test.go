@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRunGoesOnAfterARestart ends the server after every step: the next one finds the session where
-// it stood, by its task name or as the only one.
+// TestRunGoesOnAfterARestart ends the server after every step: the next one finds the session as
+// it was, by its task name or as the only one.
 func TestRunGoesOnAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	for i, step := range []struct {

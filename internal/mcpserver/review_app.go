@@ -59,7 +59,7 @@ func takesApps(ctx context.Context) bool {
 	return declared
 }
 
-// ReviewApp is the page of the review app, in all languages.
+// ReviewApp returns the page of the review app, in all languages.
 func ReviewApp() string {
 	said := map[lang.Language]map[string]string{}
 	for _, l := range lang.All() {
@@ -68,7 +68,7 @@ func ReviewApp() string {
 			said[l][name] = text.In(l)
 		}
 	}
-	words, err := json.Marshal(said) // which escapes what would end the element of a script
+	words, err := json.Marshal(said) // which escapes the signs that would end the element of a script
 	if err != nil {
 		panic(err) // they are texts
 	}

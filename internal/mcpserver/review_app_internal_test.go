@@ -14,8 +14,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
-// TestReviewApp: clients that show apps are given the page and its document, and others see none of
-// it.
+// TestReviewApp checks that clients that show apps are given the page and its document, and others
+// see none of it.
 func TestReviewApp(t *testing.T) {
 	dir := t.TempDir()
 	s := New(engine.New(engine.Options{Projects: project.New(project.Options{

@@ -68,7 +68,7 @@ func (r *rootsOf) forget(client string) {
 }
 
 // of returns the roots of a request's client. A legacy client is asked, once and not with each
-// call, whether or not it answers; where nothing tells two windows of one program apart, nothing
+// call, whether or not it answers; if nothing tells two windows of one program apart, nothing
 // is remembered.
 func (r *rootsOf) of(ctx context.Context) []string {
 	client := mcpwire.ClientKey(ctx)
@@ -93,7 +93,7 @@ func folders(list *mcp.ListRootsResult) []string {
 	return out
 }
 
-// drive is how an absolute path of Windows begins.
+// drive matches the beginning of an absolute path of Windows, for example C:\.
 var drive = pattern.New(`^[A-Za-z]:\\`)
 
 // filePath returns the path of a file URI on a system, or "".

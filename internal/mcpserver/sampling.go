@@ -17,7 +17,7 @@ import (
 const (
 	// sampleKey is the id of a question to the host's model.
 	sampleKey = "answer"
-	// sampleLimit is how long the model may take.
+	// sampleLimit is the time that the model may take.
 	sampleLimit = 2 * time.Minute
 )
 
@@ -27,8 +27,8 @@ type prompt struct {
 	tokens          int
 }
 
-// bound identifies the question: an answer counts for no other.
-func (p prompt) bound() gate.Bound {
+// binding identifies the question: an answer counts for no other.
+func (p prompt) binding() gate.Bound {
 	return gate.Bound{SHA256: workflow.Hash([]byte(p.system + "\x00" + p.message))}
 }
 
@@ -46,8 +46,8 @@ func hasModel(ctx context.Context) bool {
 	return mcpwire.Capabilities(ctx).Sampling != nil && (mcpwire.Modern(ctx) || !overHTTP)
 }
 
-// sampled returns the answer to a question that a call brings; nil for a call that brings none.
-func (c *callers) sampled(ctx context.Context, call mcp.CallToolRequest) *sample {
+// readSample returns the answer to a question that a call brings; nil for a call that brings none.
+func (c *callers) readSample(ctx context.Context, call mcp.CallToolRequest) *sample {
 	state, ok := strings.CutPrefix(call.Params.RequestState, samplePrefix)
 	if !ok {
 		return nil
@@ -57,18 +57,18 @@ func (c *callers) sampled(ctx context.Context, call mcp.CallToolRequest) *sample
 	return s
 }
 
-// answer returns the text of the answer and the name of its model; "" where it is not an answer
+// answer returns the text of the answer and the name of its model; "" if it is not an answer
 // to this question, or came too late. Any program may have made it up, but it only returns to
 // the one that it came from.
 func (s *sample) answer(to prompt) (text, model string) {
-	if s == nil || s.asked == nil || s.reply == nil || s.late || s.asked.bound != to.bound() {
+	if s == nil || s.asked == nil || s.reply == nil || s.late || s.asked.bound != to.binding() {
 		return "", ""
 	}
-	return strings.TrimSpace(spoken(s.reply.Content)), s.reply.Model
+	return strings.TrimSpace(contentText(s.reply.Content)), s.reply.Model
 }
 
-// spoken returns the text in the content of an answer.
-func spoken(content any) string {
+// contentText returns the text in the content of an answer.
+func contentText(content any) string {
 	switch c := content.(type) {
 	case mcp.TextContent:
 		return c.Text
@@ -77,25 +77,25 @@ func spoken(content any) string {
 			return text
 		}
 	case []any:
-		return joined(c)
+		return joinParts(c)
 	case []mcp.Content:
-		return joined(c)
+		return joinParts(c)
 	}
 	return ""
 }
 
-func joined[T any](parts []T) string {
+func joinParts[T any](parts []T) string {
 	var all strings.Builder
 	for _, part := range parts {
-		all.WriteString(spoken(part))
+		all.WriteString(contentText(part))
 	}
 	return all.String()
 }
 
-// askModel returns the question to the model of the host, for a call in a folder; nil where it
+// askModel returns the question to the model of the host, for a call in a folder; nil if it
 // cannot be asked now.
 func (c *callers) askModel(ctx context.Context, folder string, q prompt) *mcp.CallToolResult {
-	state, why := c.samples.add(form{bound: q.bound(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !mcpwire.Modern(ctx)})
+	state, why := c.samples.add(form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !mcpwire.Modern(ctx)})
 	if state == "" {
 		c.log.Info("the host's model was not asked", "why", why.String())
 		return nil

@@ -68,7 +68,7 @@ var screenRuns = map[string]screenWords{
 	},
 }
 
-// auditPrefix is how the line with the costliest finding of an audit begins.
+// auditPrefix returns the beginning of the line with the costliest finding of an audit.
 func (w screenWords) auditPrefix() string {
 	prefix, _, _ := strings.Cut(w.Say("Audit −%s: %s", "\x00", ""), "\x00")
 	return prefix
@@ -82,10 +82,10 @@ func (w screenWords) all(sentences ...string) []string {
 	return sentences
 }
 
-// options are those of the first question.
+// options returns the options of the first question.
 func (w screenWords) options() []string { return w.questions[0]["options"].([]string) }
 
-// work is what the model submits in such a run.
+// work returns the document that the model submits in such a run.
 func (w screenWords) work() []object {
 	return []object{
 		{"action": "start", "objective": w.objective},
@@ -210,7 +210,7 @@ func (s *screen) documentGate(model *obedient, words screenWords) {
 	s.choose(choices[0])
 	s.accept()
 	s.idle()
-	s.decided("approve")
+	s.checkDecision("approve")
 }
 
 // toReview goes to the review with another client, as a second window does.
@@ -252,7 +252,7 @@ func (s *screen) failedReview(model *obedient, words screenWords) {
 	s.choose(choices[0])
 	s.accept()
 	s.idle()
-	s.decided("request_changes")
+	s.checkDecision("request_changes")
 }
 
 // message fails unless the first three lines of a form are whole, the third with a path
@@ -304,17 +304,17 @@ func (s *screen) digest(model *obedient, parts ...string) {
 	}
 }
 
-// flat is a text without what a terminal does to break its lines.
+// flat returns a text without the signs by which a terminal breaks its lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// stage is a stage's record of the session.
+// stage returns a stage's record of the session.
 func (s *screen) stage(id string) object {
 	s.t.Helper()
-	return stored(s.t, s.dir)["stages"].(object)[id].(object)
+	return readStored(s.t, s.dir)["stages"].(object)[id].(object)
 }
 
-// decided fails unless the latest decision was taken in a form.
-func (s *screen) decided(decision string) {
+// checkDecision fails unless the latest decision was taken in a form.
+func (s *screen) checkDecision(decision string) {
 	s.t.Helper()
 	grant, _ := lastEntry(s.t, s.dir)["grant"].(object)
 	if grant["channel"] != "elicited" || grant["assurance"] != "high" || grant["decision"] != decision {

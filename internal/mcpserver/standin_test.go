@@ -17,17 +17,17 @@ import (
 // API.
 type standIn struct {
 	*httptest.Server
-	// play says what the model does next. It is called by one request at a time.
+	// play returns the next move of the model. It is called by one request at a time.
 	play func(standInTurn) standInMove
 
 	mu      sync.Mutex
 	said    int      // messages
 	done    int      // calls
 	offered []string // the tools it was offered last
-	results []string // what its calls brought
+	results []string // the results of its calls
 }
 
-// standInTurn is what a model has before it when it is to speak.
+// standInTurn is the input of a model when it is to speak.
 type standInTurn struct {
 	// results are those of the calls that it made last; person is what was typed, where
 	// there are none.
@@ -37,7 +37,7 @@ type standInTurn struct {
 	offers func(tool string) bool
 }
 
-// standInMove is what a model says, and the call that it makes then; without one its turn ends.
+// standInMove is a text of a model, and the call that it makes then; without one its turn ends.
 type standInMove struct {
 	say  string
 	call *standInCall
@@ -71,7 +71,7 @@ func serveStandIn(t *testing.T, play func(standInTurn) standInMove) *standIn {
 	return m
 }
 
-// standInRequest is what of a request for a message counts here.
+// standInRequest is a request for a message, as far as it counts here.
 type standInRequest struct {
 	Stream   bool
 	Tools    []struct{ Name string }
@@ -81,7 +81,7 @@ type standInRequest struct {
 	}
 }
 
-// last reads what came since the model spoke last. Hosts put reminders of their own beside
+// last reads the items since the model spoke last. Hosts put reminders of their own beside
 // what the person types, and messages of their own behind it.
 func (r standInRequest) last() (turn standInTurn) {
 	for _, message := range r.Messages {
@@ -104,7 +104,7 @@ func (turn *standInTurn) read(content json.RawMessage) {
 		Type, Text string
 		Content    json.RawMessage
 	}
-	_ = json.Unmarshal(content, &blocks) // what is neither says nothing
+	_ = json.Unmarshal(content, &blocks) // other content says nothing
 	for _, block := range blocks {
 		switch {
 		case block.Type == "tool_result":
@@ -115,7 +115,7 @@ func (turn *standInTurn) read(content json.RawMessage) {
 	}
 }
 
-// ServeHTTP answers a request for a message, as a stream where it asks for one.
+// ServeHTTP answers a request for a message, as a stream if it asks for one.
 func (m *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var req standInRequest
 	body, _ := io.ReadAll(r.Body)
@@ -210,7 +210,7 @@ func claudeBinary(t *testing.T, what string) string {
 	return name
 }
 
-// standInEnv is an environment in which Claude Code has a home of its own and speaks with
+// standInEnv returns an environment in which Claude Code has a home of its own and speaks with
 // the model. It reaches nothing else: every other address is behind a proxy that is not there.
 func standInEnv(model *standIn, home string) []string {
 	return []string{

@@ -104,7 +104,7 @@ func (p *process) kill() {
 // name is given twice, and every loser is told conflict and where the session stands.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	const servers, sessions = 8, 5
-	dir, env := t.TempDir(), append(os.Environ(), isolated(t)...)
+	dir, env := t.TempDir(), append(os.Environ(), isolatedEnv(t)...)
 	const seed = 20260304
 	random := rand.New(rand.NewPCG(seed, 1))
 	crew := make([]*process, servers)
@@ -209,7 +209,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		for _, step := range steps {
 			step.args["session_id"] = id
 			if action := step.args["action"]; action == "confirm" || action == "approve" {
-				for _, p := range crew { // a decision is for what was shown
+				for _, p := range crew { // a decision is for the draft as shown
 					if _, refused, err := p.task(object{"action": "status", "session_id": id}); refused || err != nil {
 						t.Fatal(refused, err)
 					}
@@ -238,7 +238,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		}
 	}
 
-	// What stands on disk is what was acknowledged, before anything is repaired.
+	// The disk has everything that was acknowledged, before anything is repaired.
 	mapping := readMapping(t, dir)
 	for id, name := range started {
 		data, err := os.ReadFile(filepath.Join(dir, ".bmad-task", "session-"+id+".json"))

@@ -15,7 +15,7 @@ func TestRunOfAHostThatSendsTexts(t *testing.T) {
 	c := connect(t, t.TempDir(), "2025-06-18")
 	for i, step := range []struct {
 		args any
-		// place is where the session stands afterwards; refused is the error of a refusal.
+		// place is that of the session afterwards; refused is the error of a refusal.
 		place, refused string
 	}{
 		{args: object{"action": "start", "objective": "Build a sign-in service"}, place: "po/generating"},
@@ -48,11 +48,12 @@ func TestRunOfAHostThatSendsTexts(t *testing.T) {
 	}
 }
 
-// TestMethodTakesTexts: the tools of the method read an object that comes as text like the object.
+// TestMethodTakesTexts checks that the tools of the method read an object that comes as text like
+// the object.
 func TestMethodTakesTexts(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t, "BMAD_TOOLSETS=method,method-classic,agents")})
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t, "BMAD_TOOLSETS=method,method-classic,agents")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
-// subscriptions pass on to clients what the feed reports. The library takes subscriptions and
+// subscriptions pass the reports of the feed on to clients. The library takes subscriptions and
 // keeps none.
 type subscriptions struct {
 	feed *feed.Feed
@@ -133,7 +133,7 @@ func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.Subscri
 	}
 	context.AfterFunc(ctx, func() {
 		b.leave(func(other streamKey) bool { return other == key })
-		b.feed.Leave(l) // also where its session has left before it followed everything
+		b.feed.Leave(l) // also if its session has left before it followed everything
 	})
 }
 
@@ -164,9 +164,9 @@ func (b *subscriptions) leave(gone func(streamKey) bool) {
 	}
 }
 
-// listed notes that a legacy client has seen a list: it cannot ask for notifications, and is sent
+// noteList notes that a legacy client has seen a list: it cannot ask for notifications, and is sent
 // them once it has shown interest.
-func (b *subscriptions) listed(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
+func (b *subscriptions) noteList(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
 	session := mcpwire.LastingSession(ctx)
 	if mcpwire.Modern(ctx) || session == nil {
 		return

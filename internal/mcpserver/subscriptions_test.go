@@ -87,7 +87,7 @@ func (r *rpc) until(method, uri string) message {
 func terminal(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
-	cmd.Dir, cmd.Env = dir, isolated(t)
+	cmd.Dir, cmd.Env = dir, isolatedEnv(t)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
@@ -105,7 +105,7 @@ func TestSubscriptions(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	r.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 
 	// Subscribed before there is anything: the project's folder is not there yet.
@@ -190,7 +190,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// toDev are the calls that take a run that has just begun as far as dev.
+// toDev returns the calls that take a run that has just begun as far as dev.
 func toDev() []object {
 	return []object{
 		{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"},

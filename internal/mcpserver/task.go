@@ -59,7 +59,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 			// The call may be the submission that raised the questions: it was taken.
 			req = request.Request{Action: workflow.ActionAnswer, Address: req.Address, Revision: req.Revision, Caller: req.Caller, Decision: request.Decision{Answers: req.Answers}}
 		}
-		if channel.seen() {
+		if channel.hasAnswer() {
 			req.Via = "" // whatever the call says, the person has decided
 		}
 	}
@@ -134,7 +134,7 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(verify.Notice) 
 		if mcpwire.Detach(ctx, n.Message) {
 			return // the task says it, and its request is answered
 		}
-		// The work goes on where a client takes no notification.
+		// The work goes on if a client takes no notification.
 		_ = srv.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "bmad-mcp", n.Message))
 		if token == nil {
 			return

@@ -184,7 +184,7 @@ func elsewhere(now *reply.Reply, st workflow.Stage) string {
 		TaskTool, now.SessionID, st.ID)
 }
 
-// briefing is the reply by which an assistant can act in the current stage, as the tool gives it.
+// briefing returns the reply by which an assistant can act in the current stage, as the tool gives it.
 func briefing(now *reply.Reply) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Take up the BMAD task %s at its present stage. The server says:\n\n%s\n", now.TaskName, quote(now.UserMessage))

@@ -21,7 +21,7 @@ var taking = object{
 // wire sends a request and returns its result.
 type wire func(method string, params object) object
 
-// stdioWire is a client on stdio.
+// stdioWire returns a client on stdio.
 func stdioWire(r *rpc) wire {
 	id := 100
 	return func(method string, params object) object {
@@ -31,7 +31,7 @@ func stdioWire(r *rpc) wire {
 	}
 }
 
-// httpWire is a client over HTTP.
+// httpWire returns a client over HTTP.
 func httpWire(t *testing.T, s *served) wire {
 	return func(method string, params object) object {
 		t.Helper()
@@ -90,8 +90,8 @@ func (w wire) until(t *testing.T, task object, not string) object {
 	return nil
 }
 
-// TestTasksOfAClient: to wait for the person, and to run a verify command, are tasks for clients
-// that take them, on stdio and over HTTP.
+// TestTasksOfAClient checks that to wait for the person, and to run a verify command, are tasks for
+// clients that take them, on stdio and over HTTP.
 func TestTasksOfAClient(t *testing.T) {
 	t.Parallel()
 	const command = "echo all good"

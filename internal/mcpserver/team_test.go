@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// team is a folder with projects of several people.
+// team returns a folder with projects of several people.
 func team(t *testing.T, projects ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -168,8 +168,8 @@ func TestHTTPFindsTheProject(t *testing.T) {
 	}
 }
 
-// TestHTTPClientsWithoutRoots: clients that have none are not asked, and one that does not
-// answer the question is asked once.
+// TestHTTPClientsWithoutRoots checks that clients that have none are not asked, and one that does
+// not answer the question is asked once.
 func TestHTTPClientsWithoutRoots(t *testing.T) {
 	t.Parallel()
 	root := team(t, "p1")

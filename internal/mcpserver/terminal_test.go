@@ -34,7 +34,7 @@ type screen struct {
 	latest string
 }
 
-// needTmux returns where tmux is, or skips the test.
+// needTmux returns the path of tmux, or skips the test.
 func needTmux(t *testing.T) string {
 	t.Helper()
 	name, err := exec.LookPath("tmux")
@@ -51,19 +51,19 @@ type screenHost struct {
 	tool, says, form, footer, ready string
 	// done reports whether the assistant has ended its turn.
 	done func(screen string) bool
-	// start writes what the program needs into the home, and returns its command.
+	// start writes the program's files into the home, and returns its command.
 	start func(s *screen, model *standIn) (program string, args, env []string)
 }
 
-// shown is the form that a screen shows, as much of it as there is room for.
-func (h screenHost) shown(text string) string {
+// formOn returns the form that a screen shows, as much of it as there is room for.
+func (h screenHost) formOn(text string) string {
 	if at := strings.LastIndex(text, h.form); at >= 0 { // of one before, a part may still be drawn
 		return text[at+len(h.form):]
 	}
 	return text
 }
 
-// claudeHost is a Claude Code with bmad-mcp set up in a way.
+// claudeHost returns a Claude Code with bmad-mcp set up in a way.
 func claudeHost(program string, entry claudeEntry) screenHost {
 	return screenHost{
 		tool: entry.tool, says: "❯ ", form: formBegins, footer: "Esc to cancel", ready: "shortcuts",
@@ -87,9 +87,9 @@ var claudeDone = regexp.MustCompile(` · done |^✻ \pL+ for \d`)
 
 // claudeEntry is how bmad-mcp is set up in Claude Code.
 type claudeEntry struct {
-	// tool is what Claude Code calls bmad-task then.
+	// tool is Claude Code's name for bmad-task then.
 	tool string
-	// set writes what it needs into the home, and returns arguments for the program.
+	// set writes its files into the home, and returns arguments for the program.
 	set func(s *screen) []string
 }
 
@@ -114,7 +114,7 @@ var pluginEntry = claudeEntry{
 	},
 }
 
-// codexHost is a Codex with bmad-mcp as "bmad-mcp install" sets it up. It runs without its daemon,
+// codexHost returns a Codex with bmad-mcp as "bmad-mcp install" sets it up. It runs without its daemon,
 // which would outlive the test.
 func codexHost(program string) screenHost {
 	return screenHost{
@@ -182,7 +182,7 @@ func openScreen(t *testing.T, model *standIn, host screenHost, rows int) *screen
 	return s
 }
 
-// state is where the server keeps what is the person's, and no project's.
+// state returns the folder for the files of the person that belong to no project.
 func (s *screen) state() []string {
 	return []string{"XDG_STATE_HOME=" + s.home + "/state", "XDG_CONFIG_HOME=" + s.home + "/config"}
 }
@@ -190,7 +190,7 @@ func (s *screen) state() []string {
 // close ends everything that was started, and removes the home when nobody writes there any more.
 func (s *screen) close(tmux string) {
 	s.t.Helper()
-	out, _ := s.command(tmux, "display-message", "-p", "#{pane_pid}").Output() // nothing where it never began
+	out, _ := s.command(tmux, "display-message", "-p", "#{pane_pid}").Output() // empty if it never began
 	_ = s.command(tmux, "kill-server").Run()
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
 	for end := time.Now().Add(screenPatience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -217,7 +217,7 @@ func (s *screen) write(name string, v any) {
 	}
 }
 
-// command is a call of the tmux that only this test has.
+// command returns a call of the tmux that only this test has.
 func (s *screen) command(tmux string, args ...string) *exec.Cmd {
 	return exec.Command(tmux, append([]string{"-S", filepath.Join(s.home, "tmux"), "-f", os.DevNull, "-u"}, args...)...)
 }
@@ -231,7 +231,7 @@ func (s *screen) ask(args ...string) string {
 	return string(out)
 }
 
-// text is what the screen shows now.
+// text returns the text on the screen.
 func (s *screen) text() string {
 	s.t.Helper()
 	s.latest = strings.ReplaceAll(s.ask("capture-pane", "-p"), "\u00a0", " ")
@@ -254,25 +254,25 @@ func (s *screen) until(what string, shown func(string) bool) string {
 // above the form changes by itself.
 func (s *screen) key(name string) string {
 	s.t.Helper()
-	before := s.host.shown(s.text())
+	before := s.host.formOn(s.text())
 	s.ask("send-keys", name)
-	return s.drawn("the effect of "+name, func(form string) bool { return form != before })
+	return s.waitForForm("the effect of "+name, func(form string) bool { return form != before })
 }
 
-// drawn waits for a form as wanted, and returns the screen once two looks at the form are the
+// waitForForm waits for a form as wanted, and returns the screen once two looks at the form are the
 // same: one look can fall into the middle of drawing it.
-func (s *screen) drawn(what string, wanted func(form string) bool) string {
+func (s *screen) waitForForm(what string, wanted func(form string) bool) string {
 	s.t.Helper()
 	last := ""
 	return s.until(what, func(text string) bool {
-		form := s.host.shown(text)
+		form := s.host.formOn(text)
 		same := form == last
 		last = form
 		return same && strings.Contains(form, s.host.footer) && wanted(form) // its last line
 	})
 }
 
-// says types what a person says, and sends it.
+// says types the words of a person, and sends them.
 func (s *screen) says(text string) {
 	s.t.Helper()
 	s.ask("send-keys", "-l", text)
@@ -301,7 +301,7 @@ func (s *screen) begins() {
 	}
 }
 
-// noTaskTool is what the model says where it is not offered the tool.
+// noTaskTool is the answer of a model that is not offered the tool.
 const noTaskTool = "bmad-task is not there."
 
 // screenForm is a form as the screen shows it.
@@ -323,7 +323,7 @@ const (
 // form waits for a form whose message begins with these words, and reads it.
 func (s *screen) form(lead string) screenForm {
 	s.t.Helper()
-	return readForm(s.drawn("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
+	return readForm(s.waitForForm("a form: "+lead, func(form string) bool { return strings.HasPrefix(strings.TrimSpace(form), lead) }))
 }
 
 // readForm reads the form that a screen shows.
@@ -393,7 +393,7 @@ func (s *screen) accept() {
 	s.focus("Accept")
 	time.Sleep(person)
 	s.ask("send-keys", "Enter")
-	s.closed()
+	s.waitForEnd()
 }
 
 // decline declines a form.
@@ -403,7 +403,7 @@ func (s *screen) decline() {
 	s.key("Down")
 	time.Sleep(person)
 	s.ask("send-keys", "Enter")
-	s.closed()
+	s.waitForEnd()
 }
 
 // escape closes a form.
@@ -411,10 +411,10 @@ func (s *screen) escape() {
 	s.t.Helper()
 	time.Sleep(person)
 	s.ask("send-keys", "Escape")
-	s.closed()
+	s.waitForEnd()
 }
 
-func (s *screen) closed() {
+func (s *screen) waitForEnd() {
 	s.t.Helper()
 	s.until("that the form is gone", func(text string) bool { return !strings.Contains(text, s.host.footer) })
 }
@@ -432,11 +432,11 @@ func (s *screen) idle() string {
 	})
 }
 
-// obedient is a model that does what the texts of the tool tell it, and nothing else: it
+// obedient is a model that follows the texts of the tool, and nothing else: it
 // prints user_message as it is, then waits for the person or makes next_call. What it
 // submits is written down beforehand.
 type obedient struct {
-	tool string   // what the host calls bmad-task
+	tool string   // the host's name for bmad-task
 	work []object // the calls that are its own work, in order
 
 	mu   sync.Mutex
@@ -444,14 +444,14 @@ type obedient struct {
 	said string // the latest user_message
 }
 
-// message is what the model has printed last.
+// message returns the last text that the model has printed.
 func (o *obedient) message() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.said
 }
 
-// play is the model's next move.
+// play returns the model's next move.
 func (o *obedient) play(turn standInTurn) standInMove {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -506,6 +506,6 @@ func toolReply(result string) (reply object) {
 	} else {
 		_ = json.Unmarshal([]byte(result), &text)
 	}
-	_ = json.Unmarshal([]byte(text), &reply) // nil where it is none
+	_ = json.Unmarshal([]byte(text), &reply) // nil if it is none
 	return reply
 }

@@ -23,12 +23,12 @@ type tool struct {
 	asks bool
 	// bare is true for one of many, of which each has no icon and waits to be searched for.
 	bare bool
-	// lean is true for one of which a client is told nothing beyond what a call needs.
+	// lean is true for one of which a client is told only the needs of a call.
 	lean   bool
 	handle server.ToolHandlerFunc
 }
 
-// definition is the tool as clients list it.
+// definition returns the tool as clients list it.
 func (t tool) definition() mcp.Tool {
 	out := mcp.NewToolWithRawSchema(t.name, strings.TrimSpace(t.description), t.schema)
 	if t.lean {

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 )
 
-// allTools is the table of the tools. Agents that are tools of their own are not in it: they
+// allTools returns the table of the tools. Agents that are tools of their own are not in it: they
 // differ from caller to caller.
 func allTools(t tasks, b bmadTools, m memoryTools) []tool {
 	return slices.Concat([]tool{

@@ -17,7 +17,7 @@ func TestMethodIsNeverChanged(t *testing.T) {
 	dir := t.TempDir()
 	unpack(t, dir, "v6-files")
 	before := filesBelow(t, dir)
-	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolated(t, "BMAD_TOOLSETS=method,method-classic")})
+	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t, "BMAD_TOOLSETS=method,method-classic")})
 	if err != nil {
 		t.Fatal(err)
 	}

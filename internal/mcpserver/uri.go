@@ -12,7 +12,7 @@ import (
 const scheme = "bmad-task"
 
 // The addresses of resources. Each takes the project folder as the query parameter cwd,
-// where the server cannot know it otherwise.
+// if the server cannot know it otherwise.
 const (
 	sessionsURI      = scheme + "://sessions"
 	workflowURI      = scheme + "://workflow"
@@ -22,7 +22,7 @@ const (
 	artifactTemplate = scheme + "://tasks/{task}/artifacts/{name}{?cwd}"
 )
 
-// reviewSuffix ends the name of a stage where its document is read as a page shows it. No artifact
+// reviewSuffix ends the name of a stage if its document is read as a page shows it. No artifact
 // has such a name.
 const reviewSuffix = ".review.json"
 
@@ -66,7 +66,7 @@ func parseAddress(text string) (address, error) {
 	return a, nil
 }
 
-// noResource is the error for an address that leads nowhere.
+// noResource returns the error for an address that leads nowhere.
 func noResource(text string) error {
 	return fault.New(fault.NotFound, "unknown resource %q", clip(text)).
 		WithHint("there are: %s, %s/{id}, %s/{id}/history, %s://tasks/{task}/artifacts/{name}, %s", sessionsURI, sessionsURI, sessionsURI, scheme, workflowURI).

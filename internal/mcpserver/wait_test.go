@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// atGate is a project whose only session waits for the person.
+// atGate returns a project whose only session waits for the person.
 func atGate(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ const waitCall = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name
 func TestWait(t *testing.T) {
 	t.Parallel()
 	dir := atGate(t)
-	r := greeted(t, dir)
+	r := startGreeted(t, dir)
 	r.send(fmt.Sprintf(waitCall, 10))
 	if m := r.message(); m.Method != "notifications/progress" || m.Params["progressToken"] != "p10" || m.Params["message"] != "waiting for your decision on “build-a-clock”" || m.Params["total"] != 50.0 {
 		t.Fatalf("it does not say that it waits: %v", m)
@@ -57,7 +57,7 @@ func TestWait(t *testing.T) {
 // TestWaitEnds answers a status that waits as soon as its client gives it up, or leaves.
 func TestWaitEnds(t *testing.T) {
 	t.Parallel()
-	r := greeted(t, atGate(t))
+	r := startGreeted(t, atGate(t))
 	for id := range 40 { // more than one client may have at once
 		r.send(fmt.Sprintf(waitCall, 100+id))
 		if m := r.message(); m.Method != "notifications/progress" {

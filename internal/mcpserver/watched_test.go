@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// watched builds the program so that what looks at the tests looks at it too: the race
+// buildWatched builds the program so that what looks at the tests looks at it too: the race
 // detector, and the counters of what code was run. check reports what they have found, once
 // the tests are done.
-func watched(dir, program string) (build *exec.Cmd, check func() error) {
+func buildWatched(dir, program string) (build *exec.Cmd, check func() error) {
 	args := []string{"build", "-o", program}
 	races := filepath.Join(dir, "race")
 	if raced {
@@ -74,7 +74,7 @@ func watching() []string {
 	return out
 }
 
-// addCounters adds what the program's processes have run to the profile that the tests write,
+// addCounters adds the counters of the program's processes to the profile that the tests write,
 // and says how much of this package it was.
 func addCounters(dir, counters string) error {
 	const pkg = "github.com/bmad-mcp/bmad-mcp/internal/mcpserver"

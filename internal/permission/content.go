@@ -37,10 +37,10 @@ func (g *Guard) Chosen(name string) (*workflow.Definition, error) {
 // MayFollow reports whether a run may follow a workflow: one that the project brings has to be
 // allowed as it is.
 func (g *Guard) MayFollow(w config.Workflow) bool {
-	return w.Definition != nil && (w.By != workflow.SetByProject || g.allowed(g.workflow(w)))
+	return w.Definition != nil && (w.By != workflow.SetByProject || g.hasAllowed(g.workflow(w)))
 }
 
-// workflow is the allowance of a workflow that the project brings.
+// workflow returns the allowance of a workflow that the project brings.
 func (g *Guard) workflow(w config.Workflow) trust.Allowance {
 	return g.allowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
 }
@@ -57,10 +57,10 @@ func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.
 		return nil, false, err
 	}
 	// The text that was parsed is the one that is asked about: the file may change meanwhile.
-	return &parsed, !own.Brought || g.allowed(g.rubric(own)), nil
+	return &parsed, !own.Brought || g.hasAllowed(g.rubric(own)), nil
 }
 
-// rubric is the allowance of a rubric.
+// rubric returns the allowance of a rubric.
 func (g *Guard) rubric(own *project.Rubric) trust.Allowance {
 	return g.allowance(trust.KindRubric, own.Path, workflow.Hash(own.Text))
 }

@@ -65,9 +65,9 @@ func (g *Guard) Script() (*Script, error) {
 // Run runs a script in a folder of the project, if the person has allowed its content. Its $0 is
 // its own path.
 func (g *Guard) Run(ctx context.Context, tell func(verify.Notice), s *Script, dir string, limits verify.Limits) (*workflow.Evidence, error) {
-	if !g.allowed(s.Allowance) {
+	if !g.hasAllowed(s.Allowance) {
 		why := words.NotAllowed(g.Names)
-		if note := g.changed(s); !note.Empty() {
+		if note := g.describeChange(s); !note.Empty() {
 			why = lang.T("%s; in a terminal: %s allow", note, g.Names.Program)
 		}
 		return nil, g.ask(fault.New(fault.NotAllowed, "the script %s was not run: %s", s.Text, why))
@@ -84,8 +84,8 @@ func (g *Guard) ask(e *fault.Error) error {
 	return e.WithHint("ask the human to read it and to type `%s allow` in a terminal, in the project", g.Names.Program)
 }
 
-// changed says since when a script differs from the one that was allowed; empty if none was.
-func (g *Guard) changed(s *Script) lang.Text {
+// describeChange says since when a script differs from the one that was allowed; empty if none was.
+func (g *Guard) describeChange(s *Script) lang.Text {
 	for _, a := range g.permits() {
 		if a.Kind == s.Kind && a.Text == s.Text && a.SHA256 != s.SHA256 {
 			return trust.ScriptChange{Allowance: s.Allowance, State: trust.ScriptChanged, Since: a.At}.Sentence()

@@ -25,7 +25,7 @@ func (g *Guard) plan(stage workflow.StageID, kept workflow.VerifyCommand, at tim
 	return verify.NewPlan(kept, now, at)
 }
 
-// verifiable are the stages of a workflow whose submission a verify command can check.
+// verifiable returns the stages of a workflow whose submission a verify command can check.
 func verifiable(w *workflow.Definition) []workflow.StageID {
 	var out []workflow.StageID
 	for _, st := range w.Stages {

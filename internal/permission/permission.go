@@ -53,8 +53,8 @@ func (p *Person) In(folder *project.Project) *Guard {
 // at returns the time in the precision that is stored.
 func (p *Person) at() time.Time { return p.Now().UTC().Truncate(time.Millisecond) }
 
-// allowed reports whether they have allowed something as it is.
-func (p *Person) allowed(a trust.Allowance) bool { return p.Consent != nil && p.Consent.Allowed(a) }
+// hasAllowed reports whether they have allowed something as it is.
+func (p *Person) hasAllowed(a trust.Allowance) bool { return p.Consent != nil && p.Consent.Allowed(a) }
 
 // Guard decides which parts of one open project may be used.
 type Guard struct {
@@ -64,7 +64,7 @@ type Guard struct {
 	permits func() trust.Permits
 }
 
-// allowance is the record of a person's consent to something of the project; hash is that of
+// allowance returns the record of a person's consent to something of the project; hash is that of
 // its content, "" if the text says everything.
 func (g *Guard) allowance(kind, text, hash string) trust.Allowance {
 	return trust.Allowance{Project: g.project.Dir.Path(), Kind: kind, Text: text, SHA256: hash}

@@ -45,7 +45,7 @@ func (g *Guard) Wants() ([]Want, error) {
 	w.runs()
 	w.scripts()
 	w.contract()
-	if err := w.brought(); err != nil {
+	if err := w.addBrought(); err != nil {
 		return nil, err
 	}
 	for _, source := range c.OwnSources {
@@ -63,8 +63,8 @@ func gatesText(d *workflow.Definition) string {
 	return strings.Join(parts, ", ")
 }
 
-// brought adds the workflows and the rubrics that the project brings.
-func (w *wanted) brought() error {
+// addBrought adds the workflows and the rubrics that the project brings.
+func (w *wanted) addBrought() error {
 	seen := map[string]bool{}
 	for _, own := range w.project.Config.Workflows {
 		if own.Definition == nil {
@@ -125,7 +125,7 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 			return have
 		}
 	}
-	w.list = append(w.list, Want{Allowance: a, Use: use, Allowed: w.allowed(a)})
+	w.list = append(w.list, Want{Allowance: a, Use: use, Allowed: w.hasAllowed(a)})
 	return &w.list[len(w.list)-1]
 }
 
@@ -205,6 +205,6 @@ func (w *wanted) contract() {
 		return
 	}
 	if s, err := w.Script(); err == nil && s != nil { // its call names the problem
-		w.add(s.Allowance, w.language().Say("finished work")).Note = w.Guard.changed(s).In(w.language())
+		w.add(s.Allowance, w.language().Say("finished work")).Note = w.Guard.describeChange(s).In(w.language())
 	}
 }

@@ -62,7 +62,7 @@ func (r *Reply) shorten(items, text int) {
 	}
 }
 
-// cut shortens the texts of a comment: the quote more than what the person says about it.
+// cut shortens the texts of a comment: the quote more than the person's words about it.
 func (c *CommentView) cut(text int) {
 	c.Quote, c.Text, c.Replace = words.Clip(c.Quote, max(text/4, 24)), words.Clip(c.Text, text), words.Clip(c.Replace, text)
 }

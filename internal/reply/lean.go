@@ -9,7 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Lean returns the reply as a model gets it: without what its conversation already has, because
+// Lean returns the reply as a model gets it: without the parts that its conversation has, because
 // each byte of it is paid for in every later turn. A status or resume, with which a conversation
 // begins, keeps nearly everything; programs and people get the whole reply.
 func (r *Reply) Lean() *Reply {

@@ -5,7 +5,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// material is what a role prompt refers to, under the keys of a reply.
+// material holds the parts of a reply that a role prompt refers to, under the same keys.
 type material struct {
 	Stage    workflow.StageID   `json:"stage"`
 	Draft    *standing.Document `json:"draft,omitempty"`
@@ -23,8 +23,8 @@ type material struct {
 	File  string `json:"session_file,omitempty"`
 }
 
-// Material returns the compact JSON of what the role prompt refers to, for one who gets nothing else
-// of the reply. builds is true where the person has started the work on a build.
+// Material returns the compact JSON of the parts that the role prompt refers to, for one who gets
+// nothing else of the reply. builds is true if the person has started the work on a build.
 func (r *Reply) Material(builds bool) ([]byte, error) {
 	m := material{
 		Stage: r.Stage, Draft: r.Draft, Context: r.Context, Gaps: r.Gaps, Findings: r.Findings, Owed: r.Owed, OwedMore: r.OwedMore, Returned: r.Returned,

@@ -33,11 +33,11 @@ func interact(s *standing.Standing, out *Reply) {
 		out.NextCall["session_id"] = s.Handle()
 	}
 	if s.CurrentState.Gated() || s.Met() {
-		out.NextCall["revision"] = s.Revision // a decision is for what the human was shown
+		out.NextCall["revision"] = s.Revision // a decision is for the document that the human was shown
 	}
 	switch {
 	case s.Unusable():
-		// A yes is refused while the draft is not what was handed in.
+		// A yes is refused while the draft differs from the submission.
 		out.NextCall["feedback"] = "…"
 		for _, key := range []string{"confirmed", "approved"} {
 			if _, has := out.NextCall[key]; has {
@@ -49,7 +49,7 @@ func interact(s *standing.Standing, out *Reply) {
 	}
 }
 
-// askQuestions makes the reply wait for the human's answers, or for their confirmation where the
+// askQuestions makes the reply wait for the human's answers, or for their confirmation if the
 // document has reached its gate.
 func askQuestions(s *standing.Standing, out *Reply) {
 	askHuman(out, "answer_questions")
@@ -63,7 +63,7 @@ func askQuestions(s *standing.Standing, out *Reply) {
 	out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 }
 
-// decides says who decides, and how, where that is more than the person's word to the
+// decides says who decides, and how, if that is more than the person's word to the
 // assistant, or was asked for.
 func decides(s *standing.Standing, out *Reply) {
 	way := s.Route()
@@ -99,7 +99,7 @@ func NewGateView(s *standing.Standing) *GateView {
 	return view
 }
 
-// waitCall is the call that returns once the human has acted by themselves; nil for a caller that
+// waitCall returns the call that returns once the human has acted by themselves; nil for a caller that
 // cannot wait.
 func waitCall(s *standing.Standing) map[string]any {
 	if !s.Call.Waits {
@@ -114,7 +114,7 @@ func askHuman(out *Reply, actions ...string) {
 }
 
 // askAssistant makes the reply wait for a submission, and first for the human
-// where only they know what it is to hold.
+// if only they know its content.
 func askAssistant(s *standing.Standing, out *Reply) {
 	st := s.Stage
 	out.InteractionType = AwaitingGeneration
@@ -133,7 +133,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
 	for i, e := range st.EnginesFor(s.Objective) {
 		out.NextCall[string(e)+"_result_path"] = "…"
-		if i == 0 { // what another engine writes goes into a file of its own
+		if i == 0 { // another engine writes into a file of its own
 			out.NextCall[string(e)+"_result_path"] = s.Draft.Work
 		}
 	}
@@ -142,7 +142,7 @@ func askAssistant(s *standing.Standing, out *Reply) {
 	}
 }
 
-// markChanged says in a reply that its session was changed by other hands, or moved, and where
+// markChanged says in a reply that its session was changed by other hands, or moved, and if
 // nothing goes on before the person has accepted it or an approved text.
 func markChanged(s *standing.Standing, out *Reply) {
 	if note := words.MovedNote(s); note != "" {

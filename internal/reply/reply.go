@@ -1,5 +1,5 @@
 // Package reply builds the replies to a caller from the standing of a session: their keys, the
-// next call, what a stage works from, all within a size.
+// next call, the texts that a stage works from, all within a size.
 //
 // # Invariants
 //
@@ -32,7 +32,7 @@ const (
 	NoSession = "no_session"
 )
 
-// Reply is what an action answers. Its JSON form is the tool's contract: keys are
+// Reply is the answer of an action. Its JSON form is the tool's contract: keys are
 // added, never changed or removed. The keys of an embedded struct stand among those of the reply.
 type Reply struct {
 	Place
@@ -51,12 +51,12 @@ type Reply struct {
 	Rework         int                `json:"rework_count,omitempty"`
 	Iteration      int                `json:"iteration,omitempty"`
 	Lists
-	// Resource is what the call wanted to see besides.
+	// Resource is the view that the call asked for.
 	Resource *Resource `json:"resource,omitempty"`
-	// SessionFile is where everything that was shortened here stands in full.
+	// SessionFile is the file that has everything in full that was shortened here.
 	SessionFile string `json:"session_file,omitempty"`
 	Revision    int    `json:"revision,omitempty"`
-	// Integrity is "changed" where the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, else empty.
 	Integrity string `json:"integrity,omitempty"`
 
 	file     string // the session's
@@ -67,11 +67,11 @@ type Reply struct {
 	taskLine  string // with which the message begins
 	// unmoved is true for a reply to one who knows all of it.
 	unmoved bool
-	// shortened is true where the reply names the session file, because it does not have all.
+	// shortened is true if the reply names the session file, because it does not have all.
 	shortened bool
 }
 
-// Place is where the session is.
+// Place tells the session, its stage and its state.
 type Place struct {
 	SessionID string `json:"session_id,omitempty"`
 	TaskName  string `json:"task_name,omitempty"`
@@ -96,7 +96,7 @@ type Turn struct {
 	NextCall map[string]any `json:"next_call,omitempty"`
 }
 
-// Briefing is what the stage is told.
+// Briefing has the instructions and the material of the stage.
 type Briefing struct {
 	StageDescription string            `json:"stage_description,omitempty"`
 	RolePrompt       string            `json:"role_prompt,omitempty"`
@@ -104,17 +104,17 @@ type Briefing struct {
 	Context          *Context          `json:"context,omitempty"`
 }
 
-// Measures are the scores of the document that waits, its evidence, and what its gate asks for.
+// Measures are the scores of the document that waits, its evidence, and the demands of its gate.
 type Measures struct {
-	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is what the gate asks for.
+	// Score is the claimed score, or the estimate if ScoreIsEstimate; GateScore is that of its gate.
 	Score           *float64 `json:"score,omitempty"`
 	ScoreIsEstimate bool     `json:"score_is_estimate,omitempty"`
 	GateScore       *float64 `json:"gate_score,omitempty"`
-	// ScoreNote says which score was taken where several are stated, or why what is stated is not one.
+	// ScoreNote says which score was taken if several are stated, or why a statement is not one.
 	ScoreNote string `json:"score_note,omitempty"`
-	// Candidates are the drafts of several engines, where more than one was asked.
+	// Candidates are the drafts of several engines, if more than one was asked.
 	Candidates []workflow.Candidate `json:"candidates,omitempty"`
-	// Audit is the server's own count, where the stage has a submission.
+	// Audit is the server's own count, if the stage has a submission.
 	Audit *AuditView `json:"audit,omitempty"`
 	// Evidence is the result of the verify command at the latest submission.
 	Evidence *EvidenceView `json:"evidence,omitempty"`
@@ -122,15 +122,15 @@ type Measures struct {
 	Gate *GateView `json:"gate,omitempty"`
 }
 
-// Judgement is what a report has said, and what the next one owes.
+// Judgement has the results of a report, and the rows that the next one owes.
 type Judgement struct {
 	Verdict workflow.Verdict `json:"verdict,omitempty"`
-	// Needs is what a blocked stage waits for from the human.
+	// Needs names the things that a blocked stage waits for from the human.
 	Needs      string             `json:"needs,omitempty"`
 	Objections []string           `json:"objections,omitempty"`
 	Progress   *workflow.Progress `json:"progress,omitempty"`
 	// Owed are the ids of the criteria for which the report owes a row, the first forty; OwedMore
-	// says how many there are and where.
+	// has their number and their place.
 	Owed     []string  `json:"owed,omitempty"`
 	OwedMore *OwedMore `json:"owed_more,omitempty"`
 	// Returned are the reasons why the latest report was returned.
@@ -140,7 +140,7 @@ type Judgement struct {
 	Findings []workflow.Finding `json:"findings,omitempty"`
 }
 
-// Lists are what a status lists besides.
+// Lists are the further lists of a status.
 type Lists struct {
 	Stages     []StageView         `json:"stages,omitempty"`
 	Artifacts  []workflow.Artifact `json:"artifacts,omitempty"`
@@ -155,20 +155,20 @@ func (r *Reply) Unmoved() { r.unmoved = true }
 // AuditView is an audit in short; the session file has all of it.
 type AuditView struct {
 	Score float64 `json:"score"`
-	// Findings are one line each, where the person decides on the document. Where it goes into
-	// another round, gaps have them with what to do.
+	// Findings are one line each, if the person decides on the document. If it goes into
+	// another round, gaps have them with the thing to do.
 	Findings []string `json:"findings,omitempty"`
 }
 
 // EvidenceView is the result of a command in short; the session file has its output.
 type EvidenceView struct {
 	Command string `json:"command"`
-	// ExitCode is nil where the command was not run.
+	// ExitCode is nil if the command was not run.
 	ExitCode *int   `json:"exit_code,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
 	NotRun   string `json:"not_run,omitempty"`
-	// Changed says how the configuration differs from what the run is checked with, Notes
-	// what else the person should know.
+	// Changed says how the configuration differs from that of the run's checks, Notes
+	// have further facts for the person.
 	Changed string   `json:"changed,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 	Tail    string   `json:"tail,omitempty"`
@@ -179,13 +179,13 @@ type GateView struct {
 	Policy workflow.GateMode `json:"policy"`
 	// WaitsFor is always "human".
 	WaitsFor string `json:"waits_for"`
-	// AskByForm is true where next_call puts the question to the human in a form of
+	// AskByForm is true if next_call puts the question to the human in a form of
 	// their host: it is to be made at once.
 	AskByForm bool `json:"ask_by_form,omitempty"`
-	// AskByHost is true where next_call names the tool about which the host asks the human.
+	// AskByHost is true if next_call names the tool about which the host asks the human.
 	AskByHost bool `json:"ask_by_host,omitempty"`
 	// AuditFloor is the audit that the document would need for a yes that was given beforehand to
-	// count; only where it has less.
+	// count; nil unless it has less.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
 	// Terminal is the command by which the human decides themselves.
 	Terminal string `json:"terminal"`
@@ -201,11 +201,11 @@ type GrantView struct {
 	Assurance workflow.Assurance `json:"assurance"`
 	Decision  workflow.Decision  `json:"decision"`
 	TookMS    *int64             `json:"took_ms,omitempty"`
-	// Unvouched is true where nothing vouches for the entry that it stands in.
+	// Unvouched is true if nothing vouches for the entry that it stands in.
 	Unvouched bool `json:"unvouched,omitempty"`
 }
 
-// Context is what a stage works from.
+// Context has the texts that a stage works from.
 type Context struct {
 	Objective string              `json:"objective,omitempty"`
 	Documents []standing.Document `json:"documents,omitempty"`
@@ -220,9 +220,9 @@ type Context struct {
 // CommentView is a comment in short.
 type CommentView struct {
 	ID string `json:"id"`
-	// Lines are those of the draft, such as "12" or "12-15"; "" for the whole document.
+	// Lines are those of the draft, for example "12" or "12-15"; "" for the whole document.
 	Lines string `json:"lines,omitempty"`
-	// Stage is the one whose document they are of, where that is not the stage that works.
+	// Stage is the one whose document they are of, if that is not the stage that works.
 	Stage   workflow.StageID     `json:"stage,omitempty"`
 	Quote   string               `json:"quote,omitempty"`
 	Kind    workflow.CommentKind `json:"kind"`
@@ -240,7 +240,7 @@ type Answer struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
-	// Skipped is true where the human does not want to answer.
+	// Skipped is true if the human does not want to answer.
 	Skipped bool `json:"skipped,omitempty"`
 
 	unseen bool // the conversation does not have it: a form or a terminal brought it
@@ -272,7 +272,7 @@ type SessionView struct {
 	State     workflow.State   `json:"state"`
 	Objective string           `json:"objective"`
 	UpdatedAt string           `json:"updated_at"`
-	// Integrity is "changed" where the session was changed by other hands, else empty.
+	// Integrity is "changed" if the session was changed by other hands, else empty.
 	Integrity string `json:"integrity,omitempty"`
 }
 
@@ -288,17 +288,17 @@ type Resource struct {
 	MIMEType string `json:"mime_type"`
 	// Size is that of the whole text, in bytes.
 	Size int64 `json:"size"`
-	// Path is the file that holds it, relative to the project; "" where there is none.
+	// Path is the file that holds it, relative to the project; "" if there is none.
 	Path string `json:"path,omitempty"`
 	Text string `json:"text"`
-	// Truncated is true where Text ends before the whole does.
+	// Truncated is true if Text ends before the whole does.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
 // IntegrityChanged is the value of the key "integrity" in replies and lists.
 const IntegrityChanged = string(workflow.ChainChanged)
 
-// Listed is how many sessions a list shows, the ones changed last.
+// Listed is the most sessions that a list shows, the ones changed last.
 const Listed = 20
 
 // NewResource returns a resource with its whole text.
@@ -309,7 +309,7 @@ func NewResource(name, mime, path, text string) Resource {
 // MaxShown bounds the text that a reply carries of a resource, in bytes.
 const MaxShown = 9000
 
-// EncodedSize is how many bytes a text takes in a reply.
+// EncodedSize returns the number of bytes that a text takes in a reply.
 func EncodedSize(text string) int {
 	encoded, err := workflow.Marshal(text)
 	if err != nil {
@@ -331,7 +331,7 @@ func (r *Reply) Show(res Resource) {
 	r.Resource = &res
 }
 
-// OwedMore says where the ids of a long list of owed rows are.
+// OwedMore tells the rest of a long list of owed rows.
 type OwedMore struct {
 	Count int    `json:"count"`
 	Path  string `json:"path"`
@@ -369,7 +369,7 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 	return out
 }
 
-// maxOwed is how many ids of rows a reply names.
+// maxOwed is the most ids of rows that a reply names.
 const maxOwed = 40
 
 // owe names the rows that the report of the stage owes.

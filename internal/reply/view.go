@@ -8,17 +8,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Depth says how much of a briefing a reply carries.
+// Depth is the amount of a briefing that a reply carries.
 type Depth int
 
 // The depths of a briefing.
 const (
-	Light Depth = iota // where the session is
+	Light Depth = iota // the place of the session
 	Short              // and the instructions for a refinement
 	Whole              // and the whole role prompt
 )
 
-// DepthFor is the whole briefing where a stage begins, the short one for another round.
+// DepthFor returns the depth of the briefing: whole when a stage begins, short for another round.
 func DepthFor(s *standing.Standing, from workflow.Stage) Depth {
 	switch {
 	case s.CurrentState == workflow.Generating && from.Kind == workflow.KindBuild && s.ReworkCount > 0 && s.Current().Iteration > 0:
@@ -37,7 +37,7 @@ func Briefs(s *standing.Standing, d Depth) bool {
 }
 
 // New describes a session, with a message for the human, and the stage's role prompt of that
-// depth where the reply [Briefs].
+// depth if the reply [Briefs].
 func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	if s.Stopped() {
 		d = Light
@@ -57,7 +57,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		out.SessionFile = s.SessionFile
 	}
 	if s.CurrentState.Active() {
-		// While generating, there is one only where an earlier stage was reopened.
+		// While generating, there is one only if an earlier stage was reopened.
 		out.Draft = waiting(s)
 		if out.Draft != nil && !s.CurrentState.Gated() {
 			out.Draft.SHA256 = ""
@@ -90,7 +90,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 	return out
 }
 
-// OfProject is the reply that lists the sessions of a project, which has none active yet.
+// OfProject returns the reply that lists the sessions of a project, which has none active yet.
 func OfProject(folder string) *Reply {
 	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, describes: true}
 }
@@ -115,7 +115,7 @@ func (r *Reply) AddStages(s *standing.Standing) {
 	}
 }
 
-// waiting refers to the current stage's document; nil where there is none.
+// waiting refers to the current stage's document; nil if there is none.
 func waiting(s *standing.Standing) *standing.Document {
 	doc := s.Waiting()
 	switch {
@@ -160,15 +160,15 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 		out.Verdict, out.Needs, out.Objections, out.Progress = rec.Verdict, rec.Needs, rec.Objections, rec.Progress
 		out.Returned, out.Rows = rec.Returned, newRowsView(rec.Criteria)
 		if s.CurrentState == workflow.AwaitingApproval {
-			out.Findings = shortened(workflow.OpenFindings(rec.Findings)) // the report has all of it
+			out.Findings = shortenFindings(workflow.OpenFindings(rec.Findings)) // the report has all of it
 		}
 	}
 }
 
-// shownTail is how much of a failed command's output a reply carries, in bytes.
+// shownTail is the size of the end of a failed command's output in a reply, in bytes.
 const shownTail = 600
 
-// lastBytes returns the end of a text, from a line's beginning where it is cut.
+// lastBytes returns the end of a text, from a line's beginning if it is cut.
 func lastBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -199,7 +199,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	if st.Gate == workflow.GateVerdict && rec.Iteration > 0 {
 		out.Findings = rec.Findings // each is to be taken up again
 		if d == Short {
-			out.Findings = shortened(rec.Findings)
+			out.Findings = shortenFindings(rec.Findings)
 		}
 	}
 	if judges := s.Workflow.JudgesOf(st.ID); rec.Iteration > 0 && !s.Continuing() {
@@ -227,7 +227,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	out.Context = c
 }
 
-// earlier lists the documents of the stages before st: the artifact where one is
+// earlier lists the documents of the stages before st: the artifact if one is
 // saved, else the last submission.
 func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
 	var out []standing.Document
@@ -246,7 +246,7 @@ func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
 	return out
 }
 
-// shortened keeps of each finding the part that tells it from the others.
-func shortened(findings []workflow.Finding) []workflow.Finding {
+// shortenFindings keeps of each finding the part that tells it from the others.
+func shortenFindings(findings []workflow.Finding) []workflow.Finding {
 	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = words.Clip(f.Problem, 120), "" })
 }

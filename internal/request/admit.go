@@ -14,7 +14,7 @@ import (
 func (q *Request) Fits(s *standing.Standing) error {
 	if q.Action == workflow.ActionReopen {
 		passed := s.CurrentState == workflow.Completed || s.Workflow.Index(workflow.StageID(q.Stage)) < s.Workflow.Index(s.CurrentStage)
-		if err := q.allowed(s); err != nil || passed {
+		if err := q.checkAllowed(s); err != nil || passed {
 			return err
 		}
 		return words.NotEarlier(s)
@@ -22,18 +22,18 @@ func (q *Request) Fits(s *standing.Standing) error {
 	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
 		return words.OtherStage(s)
 	}
-	return q.allowed(s)
+	return q.checkAllowed(s)
 }
 
-// allowed refuses an action that the session's state does not allow.
-func (q *Request) allowed(s *standing.Standing) error {
+// checkAllowed refuses an action that the session's state does not allow.
+func (q *Request) checkAllowed(s *standing.Standing) error {
 	if slices.Contains(s.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
 		return nil
 	}
 	return words.NotNow(s, q.takesBack(s.Last()))
 }
 
-// Submitted are the texts that the call hands in: the working copy where it names nothing else.
+// Submitted returns the texts that the call hands in: the working copy if it names nothing else.
 func (q *Request) Submitted(s *standing.Standing) []Result {
 	if len(q.Results) > 0 || q.Action != workflow.ActionSubmit {
 		return q.Results
@@ -42,7 +42,7 @@ func (q *Request) Submitted(s *standing.Standing) []Result {
 }
 
 // NotStale refuses a stage's own document from before an earlier stage was reopened,
-// submitted from where it stands unchanged: it cannot have taken the change into account.
+// submitted unchanged from its own path: it cannot have taken the change into account.
 func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	rec := s.Current()
 	if rec.Artifact == nil || !rec.Artifact.Stale {
@@ -59,7 +59,7 @@ func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 	return nil
 }
 
-// Sources are the files of the project that the call hands in.
+// Sources returns the files of the project that the call hands in.
 func (q *Request) Sources(p *project.Project, s *standing.Standing) []string {
 	var out []string
 	for _, result := range q.Submitted(s) {
@@ -91,16 +91,16 @@ func (q *Request) Scope(s *standing.Standing, named []int) ([]int, error) {
 					WithHint("its sprints are: %s", words.Numbers(known))
 			}
 		}
-		return sorted(q.Sprints), nil
+		return sortNumbers(q.Sprints), nil
 	}
 	named = slices.DeleteFunc(slices.Clone(named), func(n int) bool { return !slices.Contains(known, n) })
 	if len(named) > 0 {
-		return sorted(named), nil
+		return sortNumbers(named), nil
 	}
 	return s.DefaultScope(), nil
 }
 
-func sorted(numbers []int) []int {
+func sortNumbers(numbers []int) []int {
 	out := slices.Clone(numbers)
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -57,7 +57,7 @@ func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, 
 	return out, nil
 }
 
-// checkComment trims one comment and refuses it where it does not say what to do, and where.
+// checkComment trims one comment and refuses it if it lacks its words or its place.
 func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	c.Text, c.Replace = strings.TrimSpace(c.Text), strings.TrimRight(c.Replace, " \t\r\n")
 	if err := CheckText(name, c.Text, MaxComment); err != nil {
@@ -73,7 +73,7 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	if c.To == 0 {
 		c.To = c.From
 	}
-	problem, hint := misplaced(*c, lines)
+	problem, hint := checkPlace(*c, lines)
 	if problem.Empty() {
 		problem, hint = unclear(*c)
 	}
@@ -83,8 +83,8 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
 }
 
-// misplaced says why a comment cannot be found again by its id and lines.
-func misplaced(c workflow.Comment, lines int) (problem, hint lang.Text) {
+// checkPlace says why a comment cannot be found again by its id and lines.
+func checkPlace(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	switch {
 	case c.ID != "" && !commentID(c.ID):
 		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
@@ -97,7 +97,7 @@ func misplaced(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	return problem, hint
 }
 
-// unclear says why a comment does not tell its reader what to do.
+// unclear says why a comment does not ask for anything.
 func unclear(c workflow.Comment) (problem, hint lang.Text) {
 	switch {
 	case !slices.Contains(workflow.CommentKinds(), c.Kind):

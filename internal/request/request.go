@@ -1,6 +1,6 @@
-// Package request checks what a caller asks.
+// Package request checks the calls of all faces.
 //
-// A [Request] is one call, from any face. What needs no session is checked first, by Validate;
+// A [Request] is one call, from any face. The arguments alone are checked first, by Validate;
 // whether the call fits the session as it is, by Fits; whether it has the arguments for that, by
 // Complete. A [Channel] reaches the person on the other side of the caller.
 package request
@@ -18,7 +18,7 @@ import (
 )
 
 // Limits of texts that people and models type, in bytes. They keep a reply that
-// repeats them below what hosts show.
+// repeats them below the limits of hosts.
 const (
 	MaxObjective = 4000
 	MaxFeedback  = 8000
@@ -28,12 +28,12 @@ const (
 // MaxWait is the longest that a status waits, in seconds.
 const MaxWait = standing.MaxWait
 
-// Request is one call, from any face: who calls, which session it is for, and what the action
-// needs. Unused fields are zero.
+// Request is one call, from any face: who calls, its session, and the arguments of the action.
+// Unused fields are zero.
 type Request struct {
 	Action workflow.Action
 	project.Address
-	// Stage is where the caller believes the session stands; for reopen, where to go.
+	// Stage is the one at which the caller believes the session; for reopen, the one to go to.
 	Stage string
 	// Revision is the one the caller decided on; the call is refused if the session has
 	// another by now. nil takes any.
@@ -45,36 +45,36 @@ type Request struct {
 	Decision
 }
 
-// Caller is who calls, how the person beside them is reached, and what they are shown. It is the
+// Caller tells who calls, how the person beside them is reached, and the form of the reply. It is the
 // same for each call of one caller.
 type Caller struct {
 	// By names the caller in the history.
 	By string
-	// Client tells the callers of one program apart; "" where it has only one.
+	// Client tells the callers of one program apart; "" if it has only one.
 	Client string
-	// Several is true where the caller works in several folders: which of them is looked in first
+	// Several is true if the caller works in several folders: which of them is looked in first
 	// then differs from call to call.
 	Several bool
-	// Language is that of the person who reads a question, where it is not the session's.
+	// Language is that of the person who reads a question, if it is not the session's.
 	Language lang.Language
-	// Via is what the call itself counts as where it states a decision or answers: the
+	// Via is the channel of the call itself if it states a decision or answers: the
 	// assistant's word if empty, unless Ask is set.
 	Via workflow.Channel
-	// Ask reaches the person; nil where the caller cannot. With an empty Via it is the
+	// Ask reaches the person; nil if the caller cannot. With an empty Via it is the
 	// only way to a decision.
 	Ask Channel
-	// Forms is true where Ask is a form of the host that an assistant works in.
+	// Forms is true if Ask is a form of the host that an assistant works in.
 	Forms bool
-	// NoForms is true where the last form that Ask sent was seen by no person, as far as
+	// NoForms is true if the last form that Ask sent was seen by no person, as far as
 	// can be told: the assistant is then told to ask by itself.
 	NoForms bool
-	// HostConfirm is true where the caller has a tool about which the host asks the person.
+	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
-	// Inline is true where the role prompt is for one who answers with the document, instead of
+	// Inline is true if the role prompt is for one who answers with the document, instead of
 	// writing it into a file.
 	Inline bool
 	// Page, if not nil, returns the address at which a dashboard shows the document of a stage; ""
-	// where none runs.
+	// if none runs.
 	Page func(cwd, task, stage string) string
 	// Tell, if not nil, is called while something takes long, from other goroutines too.
 	Tell func(verify.Notice)
@@ -84,7 +84,7 @@ type Caller struct {
 	Hold func(ctx context.Context, project, seen string, look func(context.Context) string)
 }
 
-// Start is what a start asks for.
+// Start has the arguments of a start.
 type Start struct {
 	Objective string
 	// Workflow names the workflow; the configured one if empty.
@@ -93,15 +93,15 @@ type Start struct {
 	TaskName string
 }
 
-// Status is what a status shows besides, and how long it waits.
+// Status has the arguments of a status: the view to add, and the time to wait.
 type Status struct {
 	// View is one of the engine's views, or an artifact by its stage or file name.
 	View string
-	// Wait is how many seconds to wait for the person to act, at most [MaxWait].
+	// Wait is the time to wait for the person to act, in seconds, at most [MaxWait].
 	Wait int
 }
 
-// Submit is what a submission hands in.
+// Submit has the arguments of a submission.
 type Submit struct {
 	Results []Result
 	// Sprints are the numbers that a build covers; nil means all that are open.
@@ -109,7 +109,7 @@ type Submit struct {
 }
 
 // Decision is the word that the call itself states, at a gate, to questions, or to leave or accept
-// where the session is.
+// the state of the session.
 type Decision struct {
 	// Yes is that of a confirm or approve; nil when not given.
 	Yes      *bool
@@ -119,15 +119,15 @@ type Decision struct {
 	Comments []workflow.Comment
 	// Draft is the SHA-256 of the draft that the decision is for; empty takes any.
 	Draft string
-	// Blind is true where the call would accept any draft that waits, and nothing shows which one
+	// Blind is true if the call would accept any draft that waits, and nothing shows which one
 	// its caller has seen.
 	Blind bool
-	// Restore has an adoption put the approved texts back instead of accepting what they are.
+	// Restore has an adoption put the approved texts back instead of accepting the changed ones.
 	Restore bool
 }
 
-// Channel brings a question to a person and their answer back: a form of their host, a
-// terminal. It is the way to a decision that is not another program's word for one.
+// Channel brings a question to a person and their answer back, for example a form of their
+// host, or a terminal. It is the way to a decision that is not another program's word for one.
 type Channel interface {
 	// Ask puts a question. An answer without a decision says why there is none. A channel
 	// that gets its answer by a later repetition of the call returns ErrAsked.
@@ -137,7 +137,7 @@ type Channel interface {
 // ErrAsked ends a call whose question is on its way to the person. Nothing was changed.
 var ErrAsked = errors.New("the person was asked; the call is repeated with their answer")
 
-// Result is what one engine hands in: a text, or the path of a file in the project that holds it.
+// Result is the document of one engine: a text, or the path of a file in the project that holds it.
 type Result struct {
 	Engine workflow.Engine
 	Text   string
@@ -161,7 +161,7 @@ func (q *Request) takesBack(last workflow.Transition) bool {
 func (q *Request) Repeats(s *workflow.Session) bool {
 	last := s.Last()
 	stage := last.FromStage()
-	if last.Action == workflow.ActionReopen { // its stage is where it went
+	if last.Action == workflow.ActionReopen { // its stage is the one it went to
 		stage = last.ToStage()
 	}
 	if last.Action != q.Action || q.Stage != "" && q.Stage != string(stage) {
@@ -182,7 +182,7 @@ func sentBack(t workflow.Transition) bool {
 	return t.Event == workflow.EventChangesRequested || t.Event == workflow.EventSentBack
 }
 
-// Word is the decision that the call itself states.
+// Word returns the decision that the call itself states.
 func (q *Request) Word() gate.Word {
 	return gate.Word{Via: q.Via, Given: q.Yes != nil, No: q.refuses(), Draft: q.Draft}
 }

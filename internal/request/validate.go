@@ -11,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Validate checks what can be checked without a session; see also [Request.Complete].
+// Validate checks the arguments that need no session; see also [Request.Complete].
 func (q *Request) Validate() error {
 	if !slices.Contains(workflow.Actions(), q.Action) {
 		return UnknownAction(string(q.Action))
@@ -113,7 +113,7 @@ func CheckText(name any, text string, limit int) error {
 	return nil
 }
 
-// UnknownAction is the error for an action that does not exist.
+// UnknownAction returns the error for an action that does not exist.
 func UnknownAction(name string) error {
 	actions := ActionNames(workflow.Actions())
 	return fault.New(fault.InvalidArgument, "unknown action %q", name).

@@ -13,13 +13,13 @@ func (s *Standing) AsksScope() bool {
 	return planned && s.Stage.Kind == workflow.KindBuild
 }
 
-// Builder returns the stage that builds; "" where the workflow has none.
+// Builder returns the stage that builds; "" if the workflow has none.
 func (s *Standing) Builder() workflow.StageID {
 	st, _ := s.Workflow.OfKind(workflow.KindBuild)
 	return st.ID
 }
 
-// Unbuilt are the sprints that the workflow could still build.
+// Unbuilt returns the sprints that the workflow could still build.
 func (s *Standing) Unbuilt() []int {
 	if s.Builder() == "" {
 		return nil
@@ -34,7 +34,7 @@ func (s *Standing) Continuing() bool {
 }
 
 // Unexplained reports whether the person has just asked for another round of a document
-// without saying what to change.
+// without naming a change.
 func (s *Standing) Unexplained() bool {
 	last := s.Moved()
 	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened
@@ -42,18 +42,18 @@ func (s *Standing) Unexplained() bool {
 	return again && !commented && last.Feedback == ""
 }
 
-// Want is what the person says before the assistant works on a stage.
+// Want is the word that the person owes before the assistant works on a stage.
 type Want int
 
 // The wants of a stage.
 const (
 	WantsNothing Want = iota
 	WantsScope        // which of the sprints are built
-	WantsChange       // what to change
+	WantsChange       // the change to make
 	WantsStart        // that the round may begin
 )
 
-// Wants returns what the person says before the assistant works on the stage.
+// Wants returns the word that the person owes before the assistant works on the stage.
 func (s *Standing) Wants() Want {
 	refining := s.CurrentState == workflow.Refining
 	switch {
@@ -69,7 +69,7 @@ func (s *Standing) Wants() Want {
 	return WantsNothing
 }
 
-// DefaultScope is what "start development" means: the sprints in rework, else those not built
+// DefaultScope returns the sprints of "start development": those in rework, else those not built
 // yet, else all.
 func (s *Standing) DefaultScope() []int {
 	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
@@ -104,7 +104,7 @@ func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
 }
 
 // Grant returns the person's latest decision on a stage and its entry, counted from 1; nil
-// where there is none.
+// if there is none.
 func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
 	for i, e := range slices.Backward(s.History) {
 		if e.Grant != nil && e.Event != workflow.EventAdopted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {

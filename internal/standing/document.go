@@ -17,7 +17,7 @@ type Document struct {
 	Modified bool `json:"modified,omitempty"`
 }
 
-// Waiting refers to the current stage's document; nil where there is none.
+// Waiting refers to the current stage's document; nil if there is none.
 func (s *Standing) Waiting() *Document {
 	if doc := s.Document(s.Stage); doc != nil {
 		return doc
@@ -28,7 +28,7 @@ func (s *Standing) Waiting() *Document {
 	return nil
 }
 
-// Document refers to a stage's saved artifact, or to its submission where that is newer or the only one.
+// Document refers to a stage's saved artifact, or to its submission if that is newer or the only one.
 func (s *Standing) Document(st workflow.Stage) *Document {
 	rec := s.Record(st.ID)
 	var doc *Document
@@ -47,8 +47,8 @@ func (s *Standing) Document(st workflow.Stage) *Document {
 		doc.Stale = a.Stale && s.CurrentState == workflow.Generating
 	}
 	saved := s.Saved[a.Path]
-	// What people have made of an artifact, and not the submission it came from, is
-	// what another round starts from, until that round has a submission of its own.
+	// Another round starts from the artifact as people have edited it, and not from the
+	// submission it came from, until that round has a submission of its own.
 	edited := working && doc.Modified
 	started := saved.Modified && !edited && !s.SubmittedSince(st.ID)
 	unsaved := rec.Status != workflow.Done && !started && doc != nil

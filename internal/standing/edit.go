@@ -6,18 +6,18 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
 )
 
-// Edit is how the text of a document was changed while it waited at its gate.
+// Edit is a change of the text of a document while it waited at its gate.
 type Edit struct {
-	// SHA256 is the hash of the changed text: what a decision is for.
+	// SHA256 is the hash of the changed text, to which a decision applies.
 	SHA256 string
 	Lines  []EditedLine
 }
 
-// EditedLine is a line that was changed, without white space around it. Before is empty where the
-// line is new, After where it is gone.
+// EditedLine is a line that was changed, without white space around it. Before is empty if the
+// line is new, After if it is gone.
 type EditedLine struct {
 	Before, After string
-	// At is where the first difference stands, in bytes of either.
+	// At is the place of the first difference, in bytes of either.
 	At int
 }
 
@@ -28,7 +28,7 @@ func EditedLines(before, after string) []EditedLine {
 		if row.Kind == textdiff.Same {
 			continue
 		}
-		line := EditedLine{Before: joined(row.Left), After: joined(row.Right)}
+		line := EditedLine{Before: joinSpans(row.Left), After: joinSpans(row.Right)}
 		if strings.Join(strings.Fields(line.Before), " ") == strings.Join(strings.Fields(line.After), " ") {
 			continue
 		}
@@ -42,7 +42,7 @@ func EditedLines(before, after string) []EditedLine {
 	return out
 }
 
-func joined(spans []textdiff.Span) string {
+func joinSpans(spans []textdiff.Span) string {
 	var b strings.Builder
 	for _, span := range spans {
 		b.WriteString(span.Text)
@@ -50,8 +50,8 @@ func joined(spans []textdiff.Span) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TakenBack returns what a later text takes back of an edit: lines that stand there again as they
-// did before it, and new ones that are gone. A line that was changed once more is neither.
+// TakenBack returns the parts of an edit that a later text takes back: lines that stand there again as
+// they did before it, and new ones that are gone. A line that was changed once more is neither.
 func TakenBack(before, edited, later string) []EditedLine {
 	then, now := countLines(edited), countLines(later)
 	reworded := map[string]bool{}

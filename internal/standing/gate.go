@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Route is how the person decides where a session waits for them.
+// Route is the way in which the person decides when a session waits for them.
 type Route int
 
 // The routes to the person.
@@ -76,7 +76,7 @@ func (s *Standing) BelowFloor() bool {
 	return waits && a != nil && floor != nil && a.Score < *floor
 }
 
-// AtGate returns the facts as they are where the person takes such a document without answering.
+// AtGate returns the facts as they are if the person takes such a document without answering.
 func (s *Standing) AtGate() *Standing {
 	if !s.Met() {
 		return s
@@ -92,7 +92,7 @@ func (s *Standing) Overrides() bool {
 	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate != workflow.GateApproval && !s.Blocked()
 }
 
-// Blocked reports whether a stage waits for what only the person can do or decide.
+// Blocked reports whether a stage waits for an act or a decision of the person.
 func (s *Standing) Blocked() bool {
 	return s.CurrentState == workflow.AwaitingApproval && s.Stage.Gate == workflow.GateVerdict && s.Current().Verdict == workflow.Blocked
 }

@@ -34,8 +34,8 @@ type Standing struct {
 	SessionFile string
 	// Draft is the current stage's document.
 	Draft Draft
-	// Criteria are those of the requirements, where a report owes them or a decision is about
-	// them; nil elsewhere.
+	// Criteria are those of the requirements, if a report owes them or a decision is about
+	// them; else nil.
 	Criteria *verdict.Criteria
 	// Saved are the saved artifacts as they are on disk, by path.
 	Saved map[string]File
@@ -43,18 +43,18 @@ type Standing struct {
 	Tasks string
 	// Altered are the approved texts that are not as they were approved.
 	Altered []workflow.Alteration
-	// Integrity is the result of checking the session. Strict is true where a gate of it takes only
-	// the person's own act, and Trusting where sessions are checked at all.
+	// Integrity is the result of checking the session. Strict is true if a gate of it takes only
+	// the person's own act, and Trusting if sessions are checked at all.
 	Integrity workflow.Verification
 	Strict    bool
 	Trusting  bool
-	// MaxRework and MaxIterations are how often the work may come back, and how many rounds a
+	// MaxRework and MaxIterations are the most times that the work may come back, and rounds that a
 	// stage may take, before the person is asked.
 	MaxRework, MaxIterations int
-	// Named is true where the next call may name the session by its task name: it leads there and
+	// Named is true if the next call may name the session by its task name: it leads there and
 	// nowhere else, and no person's word goes by it.
 	Named bool
-	// FormTimeout is how long a form waits for the person.
+	// FormTimeout is the time that a form waits for the person.
 	FormTimeout time.Duration
 	Call        Call
 	Names       Names
@@ -63,7 +63,7 @@ type Standing struct {
 // File is a saved artifact as it is on disk.
 type File struct {
 	Missing bool
-	// Modified is true where the file was edited since it was saved.
+	// Modified is true if the file was edited since it was saved.
 	Modified bool
 	Size     int64
 }
@@ -71,25 +71,25 @@ type File struct {
 // Draft is the document of the current stage.
 type Draft struct {
 	// Path is the file that people are shown: the working copy, or the record of the last
-	// round where an older version made no copy. Work is the path of the working copy.
+	// round if an older version made no copy. Work is the path of the working copy.
 	Path, Work string
-	// Missing is true where the file is gone, Edited where it was changed after it was scored.
+	// Missing is true if the file is gone, Edited if it was changed after it was scored.
 	Missing, Edited bool
-	// SHA256 is the hash of the document as it was handed in: what a decision is for, unless the
+	// SHA256 is the hash of the document as it was handed in. A decision applies to it, unless the
 	// document was edited.
 	SHA256 string
-	// Edit is how the document at a gate was changed since it was scored; nil where it was not, and
-	// where that is unknown.
+	// Edit is the change of the document at a gate since it was scored; nil if it was not, or
+	// that is unknown.
 	Edit *Edit
 	Size int64
-	// Changes compares the document with that of the round before; nil where there is none, or
+	// Changes compares the document with that of the round before; nil if there is none, or
 	// no decision is pending.
 	Changes *Changes
-	// Lines are those of a short document that is shown whole where it waits: a scope.
+	// Lines are those of a short document that is shown whole while it waits, for example a scope.
 	Lines []string
 }
 
-// Changes is how a document differs from that of an earlier round.
+// Changes are the differences of a document from that of an earlier round.
 type Changes struct {
 	Round int
 	// Added and Removed count lines; one that changed is in both.
@@ -111,46 +111,46 @@ func (s *Standing) Pauses() bool {
 	return working && s.Policy.Pause == workflow.PauseStages
 }
 
-// Call is what the caller asks, and what they can do.
+// Call has the question of the caller, and their abilities.
 type Call struct {
 	Action workflow.Action
 	// Stage is the stage that the call names.
 	Stage string
-	// Asks is true where the person can be reached, Forms where by a form of the host that an
-	// assistant works in, and NoForms where the last form was seen by nobody.
+	// Asks is true if the person can be reached, Forms if by a form of the host that an
+	// assistant works in, and NoForms if the last form was seen by nobody.
 	Asks, Forms, NoForms bool
-	// HostConfirm is true where the caller has a tool about which the host asks the person.
+	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
-	// Inline is true where the one who works on the stage answers with the document.
+	// Inline is true if the one who works on the stage answers with the document.
 	Inline bool
-	// Waits is true where the caller can make a call that returns once the person has acted.
+	// Waits is true if the caller can make a call that returns once the person has acted.
 	Waits bool
 	// Page is the address at which a dashboard shows the session's document; "" for none.
 	Page string
-	// Withheld is true where the person was just asked and took no decision.
+	// Withheld is true if the person was just asked and took no decision.
 	Withheld bool
 }
 
 // MaxWait is the longest that a status waits, in seconds: hosts give up a call after a minute.
 const MaxWait = 50
 
-// Leaving reports whether the call takes the session away from where it is.
+// Leaving reports whether the call takes the session away from its stage.
 func (c Call) Leaving() bool {
 	return c.Action == workflow.ActionCancel || c.Action == workflow.ActionReopen
 }
 
-// Describing reports whether the call wants to know where the session is.
+// Describing reports whether the call asks for the place of the session.
 func (c Call) Describing() bool {
 	return c.Action == workflow.ActionStatus || c.Action == workflow.ActionResume
 }
 
-// Names are what the caller calls the doors of this program.
+// Names are the caller's names for the doors of this program.
 type Names struct {
 	// Confirm is the tool about which a host asks the person, Program the command in a terminal.
 	Confirm, Program string
 }
 
-// ArtifactPath returns where the artifact of a stage is or will be; "" for a stage without one.
+// ArtifactPath returns the path of a stage's artifact, saved or not; "" for a stage without one.
 func (s *Standing) ArtifactPath(st workflow.Stage) string {
 	if st.Artifact == "" {
 		return ""
@@ -164,7 +164,7 @@ func (s *Standing) Evidence() *workflow.Evidence {
 	return s.Session.Evidence(st)
 }
 
-// Contract returns what the report of the current stage owes.
+// Contract returns the rows that the report of the current stage owes.
 func (s *Standing) Contract() verdict.Contract {
 	return verdict.Contract{
 		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(), Round: s.judgedRound(),

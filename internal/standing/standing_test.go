@@ -143,8 +143,8 @@ func TestDefaultScope(t *testing.T) {
 	}
 }
 
-// TestDocument: a stage's document is its draft while it is at work, else its artifact, unless
-// that is gone.
+// TestDocument checks that a stage's document is its draft while it is at work, else its artifact,
+// unless that is gone.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	artifact := &workflow.Artifact{Path: "a.md", Size: 3, SHA256: "aa"}
@@ -257,7 +257,8 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
-// TestWants: what a stage cannot do without comes before the word that its round may begin.
+// TestWants checks that a document that a stage cannot do without comes before the word that its
+// round may begin.
 func TestWants(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

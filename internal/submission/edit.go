@@ -70,8 +70,8 @@ func (sub *Submission) SHA256(s *standing.Standing) string {
 	return workflow.Hash([]byte(sub.document(s)))
 }
 
-// EnterEdit puts what was found about an edited draft into the record of its stage, beside what the
-// round before stated.
+// EnterEdit puts the findings about an edited draft into the record of its stage, beside the
+// statements of the round before.
 func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
 	rec.Audit, rec.Candidates = sub.Audit, nil
 	if sub.Judgement.Verdict != "" {

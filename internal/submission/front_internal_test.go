@@ -7,7 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestFrontMatterVerdict: a failure that front matter states counts beside a block with rows.
+// TestFrontMatterVerdict checks that a failure that front matter states counts beside a block with
+// rows.
 func TestFrontMatterVerdict(t *testing.T) {
 	t.Parallel()
 	const rows = "# QA\n\n```json\n{\"criteria\": [{\"id\": \"AC-1\", \"result\": \"pass\", \"evidence\": \"303\"}]}\n```\n"

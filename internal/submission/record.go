@@ -128,7 +128,7 @@ func (sub *Submission) document(s *standing.Standing) string {
 	return sub.Report.Document(tables) + "\n"
 }
 
-// candidates are the drafts as the record has them.
+// candidates returns the drafts as the record has them.
 func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
 	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
 	out := make([]workflow.Candidate, len(sub.drafts))

@@ -1,8 +1,8 @@
 // Package submission reads the texts that a call hands in for a stage, and enters them in the
 // record of the stage.
 //
-// A [Submission] is read and assessed before any lock is taken. The caller adds what the
-// server found out by itself; then, under the lock, Keep stores the texts and Enter fills in
+// A [Submission] is read and assessed before any lock is taken. The caller adds the
+// server's own findings; then, under the lock, Keep stores the texts and Enter fills in
 // the record.
 package submission
 

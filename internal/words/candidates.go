@@ -41,10 +41,10 @@ func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
 	if c.Verdict != "" {
 		return claim
 	}
-	return joined(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
+	return joinParts(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
 }
 
-// HistoryCandidates is the comparison of drafts as the history records it.
+// HistoryCandidates returns the comparison of drafts as the history records it.
 func HistoryCandidates(s *standing.Standing, rec *workflow.Record) string {
 	return strings.ReplaceAll(candidates(s, rec), "`", "")
 }

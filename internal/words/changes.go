@@ -7,8 +7,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// changed says how the current document differs from that of an earlier round.
-func changed(s *standing.Standing) string {
+// describeChanges says how the current document differs from that of an earlier round.
+func describeChanges(s *standing.Standing) string {
 	c := s.Draft.Changes
 	switch {
 	case c == nil:

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// digestLines is how long the message at a gate is at most: a person gives a decision
+	// digestLines is the most lines of the message at a gate: a person gives a decision
 	// seconds, and reads no second screen for it.
 	digestLines = 15
-	// chatColumns is how wide a line of the chat is there, lineColumns an item of a list in one
+	// chatColumns is the width of a line of the chat there, lineColumns an item of a list in one
 	// line, itemColumns one in two.
 	chatColumns = 76
 	lineColumns = chatColumns - 2
 	itemColumns = 2*chatColumns - 10
-	// formColumns is how wide each of the first lines of a form is at most: Claude Code 2.1
+	// formColumns is the greatest width of each of the first lines of a form: Claude Code 2.1
 	// cuts them there in a terminal of 80 columns.
 	formColumns = 73
-	// goalColumns is how much of the objective reminds the person which work it is.
+	// goalColumns is the width of the objective that reminds the person which work it is.
 	goalColumns = 60
 )
 
@@ -87,7 +87,7 @@ func (d digest) render(room int, size func(string) int) string {
 	return d.with(ways[len(ways)-1])
 }
 
-// digestWay is how much of a digest is shown: so many items of a list at most, the first
+// digestWay is the extent of a digest: so many items of a list at most, the first
 // and the next ones so wide at most, and the spare lines.
 type digestWay struct {
 	most, first, next int

@@ -84,7 +84,7 @@ func editDecidedOn(s *standing.Standing) *workflow.Transition {
 	return nil
 }
 
-// aroundColumns is how much of a line is quoted, leadColumns how much of that before its change.
+// aroundColumns is the width of a line that is quoted, leadColumns that of its part before the change.
 const (
 	aroundColumns = 60
 	leadColumns   = 14

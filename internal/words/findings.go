@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Finding is a finding in one line, without its empty parts.
+// Finding returns a finding in one line, without its empty parts.
 func Finding(f workflow.Finding) string {
 	head := strings.Join(strings.Fields(f.ID+" "+f.Severity+" "+f.File), " ")
 	return strings.TrimSuffix(head+": "+f.Problem, ": ")
@@ -40,7 +40,7 @@ func Progress(l lang.Language, p *workflow.Progress) string {
 	return text
 }
 
-// AuditGaps are the findings of an audit that holds a document below its gate, as work.
+// AuditGaps returns the findings of an audit that holds a document below its gate, as work.
 func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
@@ -56,7 +56,7 @@ func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 // maxFindings bounds how many findings of an audit are listed.
 const maxFindings = 30
 
-// AuditFindings are the findings of an audit in a line each, the costliest first.
+// AuditFindings returns the findings of an audit in a line each, the costliest first.
 func AuditFindings(l lang.Language, a *workflow.Audit) []string {
 	findings := slices.SortedStableFunc(slices.Values(a.Findings), func(a, b workflow.AuditFinding) int { return cmp.Compare(b.Points, a.Points) })
 	var out []string
@@ -75,7 +75,7 @@ func StateScore(most int) lang.Text {
 	return lang.T(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, most)
 }
 
-// OpenQuestion is a question that was not put to the person in this round, as a gap.
+// OpenQuestion returns a question that was not put to the person in this round, as a gap.
 func OpenQuestion(q workflow.Question) lang.Text { return lang.T("open question: %s", q.Question) }
 
 // SameAsBefore says that a submission repeats an earlier document: that of the round before, or
@@ -108,7 +108,7 @@ func Accepted(command string) lang.Text {
 	return lang.T("%s, which you have accepted", Instead(command))
 }
 
-// JudgedFindings are the objections of a stage that judged the work, as findings for its author.
+// JudgedFindings returns the objections of a stage that judged the work, as findings for its author.
 func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Record, tail string) []workflow.Finding {
 	out := workflow.OpenFindings(rec.Findings)
 	for _, row := range workflow.FailedCriteria(rec.Criteria) {

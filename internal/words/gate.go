@@ -52,7 +52,7 @@ func ownAct(s *standing.Standing) string {
 	return s.Say("**It waits for you.** Only your own act counts here, not the assistant's word for it: type `%s` in a terminal. Then tell the assistant to go on.", Terminal(s))
 }
 
-// gateMessage is the text for a person while the session waits for their decision: a digest
+// gateMessage returns the text for a person while the session waits for their decision: a digest
 // of the document, and their choices.
 func gateMessage(s *standing.Standing, draft, target string) string {
 	options := gateOptions(s, target)
@@ -113,8 +113,8 @@ func gateOptions(s *standing.Standing, target string) string {
 	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
-// labelled puts a label before a text; "" if the text is empty.
-func labelled(label, what string) string {
+// addLabel puts a label before a text; "" if the text is empty.
+func addLabel(label, what string) string {
 	if what == "" {
 		return ""
 	}
@@ -137,21 +137,21 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if s.CurrentState == workflow.AwaitingApproval {
 			d.add(s.Say("After %s it has not reached the gate; from here it goes on as you decide.", s.Count(s.RoundsBelow(), "round")))
 		}
-		d.add(changed(s))
+		d.add(describeChanges(s))
 		d.spare(Coverage(s))
 		d.add(takenBack(s))
-		d.add(labelled(s.Say("Draft: "), draft))
-		d.edited(s)
+		d.add(addLabel(s.Say("Draft: "), draft))
+		d.addEdits(s)
 		title := s.Say("Known gaps:")
 		if s.CurrentState == workflow.AwaitingApproval {
 			title = s.Say("Still missing:")
 		}
 		d.list(title, gaps(s.Language, rec))
 	case st.Gate == workflow.GateApproval:
-		d.add(labelled(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
-		d.add(changed(s))
+		d.add(addLabel(s.Say("The %s is ready: ", st.DocumentIn(s.Language)), draft))
+		d.add(describeChanges(s))
 		d.add(takenBack(s))
-		d.edited(s)
+		d.addEdits(s)
 		if s.BelowFloor() {
 			d.add(s.Say("**Audit %s of 100, below the floor of %s**: %s.", Points(rec.Audit.Score), Points(*s.Policy.AuditFloor), rec.Audit.Summary))
 		} else {
@@ -171,10 +171,10 @@ func digestOf(s *standing.Standing, draft string) digest {
 			needs = Quoted(rec.Needs, 300)
 		}
 		d.add(s.Say("The %s is **blocked** and needs something from you: %s", s.Word(st.Role), needs))
-		reported(s, &d, draft)
+		addReport(s, &d, draft)
 	case rec.Spent():
-		d.add(returned(s))
-		d.add(labelled(s.Say("Report: "), draft))
+		d.add(describeReturn(s))
+		d.add(addLabel(s.Say("Report: "), draft))
 		d.list(s.Say("It lacks:"), plain(rec.Returned))
 	default:
 		if rec.Doubted() {
@@ -185,13 +185,13 @@ func digestOf(s *standing.Standing, draft string) digest {
 		if s.ReworkSpent() {
 			d.add(s.Say("The work has come back %s already, and may go on coming back.", s.Count(s.ReworkCount, "time")))
 		}
-		reported(s, &d, draft)
+		addReport(s, &d, draft)
 	}
 	return d
 }
 
-// edited adds the changes since the document was scored.
-func (d *digest) edited(s *standing.Standing) {
+// addEdits adds the changes since the document was scored.
+func (d *digest) addEdits(s *standing.Standing) {
 	e := s.Draft.Edit
 	switch {
 	case e == nil:
@@ -218,12 +218,12 @@ func elsewhere(s *standing.Standing, st workflow.Stage) string {
 	return s.Say("or **reopen** an earlier stage, or **cancel**")
 }
 
-// reported adds the results of a review or QA report, beside its verdict.
-func reported(s *standing.Standing, d *digest, draft string) {
+// addReport adds the results of a review or QA report, beside its verdict.
+func addReport(s *standing.Standing, d *digest, draft string) {
 	rec := s.Current()
 	d.add(Rows(s.Language, rec.Criteria))
 	d.add(judgedBy(s, rec))
-	d.add(labelled(s.Say("Report: "), draft))
+	d.add(addLabel(s.Say("Report: "), draft))
 	if s.Draft.Edited {
 		d.add(s.Say("It was changed after it was handed in, and counts as it was judged."))
 	}
@@ -245,7 +245,7 @@ func reported(s *standing.Standing, d *digest, draft string) {
 		open = append(open, Finding(f))
 	}
 	d.quote(s.Say("Open findings:"), open)
-	d.quote(s.Say("Rows that did not pass:"), unpassed(s.Language, rec))
+	d.quote(s.Say("Rows that did not pass:"), unpassedRows(s.Language, rec))
 	if !rec.Doubted() {
 		d.list(s.Say("The report lacks:"), plain(rec.Objections))
 	}

@@ -44,7 +44,7 @@ func ChangedNote(s *standing.Standing) string {
 		s.Integrity.Problem, s.Names.Program, s.TaskName, s.Names.Program, s.TaskName)
 }
 
-// Stopped is the message of a session that goes on only once the person has accepted it.
+// Stopped returns the message of a session that goes on only once the person has accepted it.
 func Stopped(s *standing.Standing) string {
 	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.TaskName)
 	if s.Integrity.Changed() {

@@ -12,7 +12,7 @@ var (
 	AdoptLabel  = lang.T("Adopt it as it is")
 )
 
-// TakeLabel is the label of the choice to take a document that has reached its gate without
+// TakeLabel returns the label of the choice to take a document that has reached its gate without
 // answering its questions.
 func TakeLabel(s *standing.Standing) string {
 	if s.Draft.Edit != nil {
@@ -21,10 +21,10 @@ func TakeLabel(s *standing.Standing) string {
 	return s.Say("Approve the draft as it is, without answers")
 }
 
-// ReopenLabel is the label of the choice to go back to a stage.
+// ReopenLabel returns the label of the choice to go back to a stage.
 func ReopenLabel(stage workflow.StageID) lang.Text { return lang.T("Reopen %s", stage) }
 
-// Labels are those of the two choices at the gate of a session.
+// Labels returns the labels of the two choices at the gate of a session.
 func Labels(s *standing.Standing) (yes, no string) {
 	yes, no = plainLabels(s)
 	switch {
@@ -41,7 +41,7 @@ func Labels(s *standing.Standing) (yes, no string) {
 	return yes, no
 }
 
-// plainLabels are those for a document as it was scored.
+// plainLabels returns those for a document as it was scored.
 func plainLabels(s *standing.Standing) (yes, no string) {
 	switch {
 	case s.Blocked():

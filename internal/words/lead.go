@@ -35,7 +35,7 @@ func Lead(s *standing.Standing) string {
 	case st.Kind == workflow.KindBuild: // the scope of a change
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(auditFigure(s)))
 	case st.Gate == workflow.GateApproval:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joined(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
 		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
 	default:
@@ -53,7 +53,7 @@ func speaks(s *standing.Standing) string {
 	return s.Say("%s speak", s.Count(n, "thing"))
 }
 
-// figures are the scores of the current document beside its gate.
+// figures returns the scores of the current document beside its gate.
 func figures(s *standing.Standing) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
@@ -63,7 +63,7 @@ func figures(s *standing.Standing) string {
 	if rec.ClaimedScore == nil {
 		claim = s.Say("no score claimed")
 	}
-	return s.Say("%s; the gate is %s", joined(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
+	return s.Say("%s; the gate is %s", joinParts(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
 }
 
 func auditFigure(s *standing.Standing) string {
@@ -77,8 +77,8 @@ func auditFigure(s *standing.Standing) string {
 	return s.Say("audit %s", Points(a.Score))
 }
 
-// joined joins the parts that say something.
-func joined(l lang.Language, parts ...string) string {
+// joinParts joins the parts that say something.
+func joinParts(l lang.Language, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), l.Say(", "))
 }
 
@@ -119,7 +119,7 @@ func tally(s *standing.Standing) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return s.Say(": %s", joined(s.Language, parts...))
+	return s.Say(": %s", joinParts(s.Language, parts...))
 }
 
 // Worst names in one line the gravest reason against going on, in its own words.
@@ -228,7 +228,7 @@ func optionList(options []string) string {
 	return strings.Join(quoted, " / ")
 }
 
-// goal is the objective in one line.
+// goal returns the objective in one line.
 func goal(s *standing.Standing) string {
 	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
 }
@@ -246,7 +246,7 @@ func DraftLine(l lang.Language, path string, bytes int64) string {
 	return line + size
 }
 
-// Leaving is the lead of a question about reopening or cancelling, and the reason to show
+// Leaving returns the lead of a question about reopening or cancelling, and the reason to show
 // beside it; words are the assistant's reason.
 func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (lead, reason string) {
 	if !assistant {
@@ -259,7 +259,7 @@ func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (le
 	return lead, reason
 }
 
-// ItsWords are the words of the assistant, ahead of the facts.
+// ItsWords returns the words of the assistant, ahead of the facts.
 func ItsWords(l lang.Language, words string) string {
 	return l.Say("Its words: %s", Quoted(words, 1000)) + "\n"
 }

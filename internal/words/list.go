@@ -10,7 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// objectiveColumns is how much of an objective a line of a list shows.
+// objectiveColumns is the width of an objective in a line of a list.
 const objectiveColumns = 60
 
 // List describes the sessions of a project, some of them by a line each.
@@ -35,7 +35,7 @@ func (l *List) Add(s workflow.Summary, changed bool) {
 	l.lines = append(l.lines, line)
 }
 
-// Text is the message.
+// Text returns the message.
 func (l *List) Text() string {
 	text := l.Say("This project has no session yet.\n\n**You can now** say what you want to build.")
 	if l.Total > 0 {

@@ -33,12 +33,12 @@ func Pipeline(w *workflow.Definition, s *workflow.Session) string {
 // Headline names the task and its place in the workflow.
 func Headline(s *standing.Standing) string { return TaskLine(s) + Pipeline(s.Workflow, s.Session) }
 
-// TaskLine is the first line of a headline.
+// TaskLine returns the first line of a headline.
 func TaskLine(s *standing.Standing) string {
 	return fmt.Sprintf("**%s** · %s\n", s.TaskName, Place(s))
 }
 
-// Place says at which stage of how many a session stands, or how it ended.
+// Place tells the place of a session, for example "stage 2 of 6, System Architect", or its end.
 func Place(s *standing.Standing) string {
 	w := s.Workflow
 	place := s.Say("stage %d of %d, %s", w.Index(s.CurrentStage)+1, len(w.Stages), s.Word(s.Stage.Role))
@@ -147,7 +147,7 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
 }
 
-// firstOpen is the number of a sprint that can be named as an example.
+// firstOpen returns the number of a sprint that can be named as an example.
 func firstOpen(s *standing.Standing) int {
 	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
 		return open[0]
@@ -181,7 +181,7 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	}
 	round, role, document := rec.Iteration+1, s.Word(st.Role), st.DocumentIn(s.Language)
 	if s.Moved().Event == workflow.EventReturned {
-		b.WriteString(returned(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
+		b.WriteString(describeReturn(s) + "\n- " + strings.Join(plain(rec.Returned), "\n- ") + "\n\n")
 	}
 	if s.Pauses() {
 		b.WriteString(s.Say("Next, round %d: the %s revises the %s.", round, role, document))

@@ -190,7 +190,7 @@ func NotViewed(s *standing.Standing, err error) string {
 	return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 }
 
-// Refinement is the short prompt of a later round: its changes, and the form.
+// Refinement returns the short prompt of a later round: its changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Current(), "Edit it there."
 	if s.Call.Inline {

@@ -83,15 +83,15 @@ func NoAudit() error {
 
 // BelowClaim and BelowAudit refuse a yes to a document whose score the gate no longer accepts.
 func BelowClaim(score, gate float64) error {
-	return tightened("the claimed score is %s and the gate now asks for %s", score, gate)
+	return refuseTightened("the claimed score is %s and the gate now asks for %s", score, gate)
 }
 
 // BelowAudit is for the score of the audit; see [BelowClaim].
 func BelowAudit(score, gate float64) error {
-	return tightened("the audit is %s and the gate now asks for %s", score, gate)
+	return refuseTightened("the audit is %s and the gate now asks for %s", score, gate)
 }
 
-func tightened(format string, score, gate float64) error {
+func refuseTightened(format string, score, gate float64) error {
 	return fault.New(fault.GatePending, format, Points(score), Points(gate)).
 		WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
 }
@@ -123,18 +123,18 @@ func NotPersonal(s *standing.Standing, via workflow.Channel, note lang.Text) err
 	if via == workflow.ChannelScript {
 		why = lang.T("only the human's own act counts here (policy strict), and this call is a script's")
 	}
-	return fault.New(fault.GatePending, "%s", noted(why, note)).WithHint("%s", Ways(s))
+	return fault.New(fault.GatePending, "%s", addNote(why, note)).WithHint("%s", Ways(s))
 }
 
 // AskedByHost refuses a yes that the assistant passes on if its host asks the person: their
 // answer there is worth more than the assistant's word for it.
 func AskedByHost(s *standing.Standing, note lang.Text) *fault.Error {
 	why := lang.T("this host asks the human about each call of %s, so the assistant's word for a yes does not count here", s.Names.Confirm)
-	return fault.New(fault.GatePending, "%s", noted(why, note)).
+	return fault.New(fault.GatePending, "%s", addNote(why, note)).
 		WithHint("call %s with the same decision, the stage and the sha256 of the draft; or %s", s.Names.Confirm, Ways(s))
 }
 
-func noted(why, note lang.Text) lang.Text {
+func addNote(why, note lang.Text) lang.Text {
 	if note.Empty() {
 		return why
 	}

@@ -54,9 +54,9 @@ func Rows(l lang.Language, rows []workflow.Criterion) string {
 	return l.Say("%s: %s", criteria, strings.Join(parts, l.Say(", ")))
 }
 
-// unpassed are the rows of a report that did not pass, the failed ones first, each with its
+// unpassedRows returns the rows of a report that did not pass, the failed ones first, each with its
 // evidence or its reason.
-func unpassed(l lang.Language, rec *workflow.Record) []string {
+func unpassedRows(l lang.Language, rec *workflow.Record) []string {
 	var out []string
 	for _, c := range verdict.WorstFirst(rec.Criteria) {
 		if c.Result == workflow.ResultFail || c.Result == workflow.ResultNotTested {
@@ -77,8 +77,8 @@ func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 	return ""
 }
 
-// returned says that a report was returned to the assistant.
-func returned(s *standing.Standing) string {
+// describeReturn says that a report was returned to the assistant.
+func describeReturn(s *standing.Standing) string {
 	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
 	if s.CurrentState == workflow.AwaitingApproval {
 		said = s.Say("The report was returned %d times and is still incomplete, so it has no verdict.", workflow.MaxReturns)

@@ -10,20 +10,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Points writes a score as people do.
+// Points returns a score without needless zeros, for example "87.5".
 func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // scores says how the stage's document was scored: by the assistant, and by the server. Of several
 // drafts it says which one was taken.
 func scores(s *standing.Standing) string {
-	text := scored(s)
+	text := describeScore(s)
 	if other := candidates(s, s.Current()); other != "" {
 		text = strings.TrimPrefix(text+"\n"+other, "\n")
 	}
 	return text
 }
 
-func scored(s *standing.Standing) string {
+func describeScore(s *standing.Standing) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
 		return Audit(s.Language, rec.Audit)

@@ -16,7 +16,7 @@ func sprintsAre(l lang.Language, numbers []int) string {
 	return l.Say("%s are", sprintList(l, numbers))
 }
 
-// sprintList says "sprint 2", "sprints 2, 3".
+// sprintList returns the names of sprints, for example "sprints 2, 3".
 func sprintList(l lang.Language, numbers []int) string {
 	if len(numbers) == 1 {
 		return l.Say("sprint %s", Numbers(numbers))
@@ -63,7 +63,7 @@ func Quoted(text string, limit int) string {
 // plainMarks removes the marks that would end the quotation, so that its words look like the server's own.
 var plainMarks = strings.NewReplacer("**", "", "__", "", "“", "'", "”", "'", "`", "'", "<", "‹", ">", "›", "](", "] (")
 
-// plain are sentences of the server that quote the assistant's words: in one line each,
+// plain returns sentences of the server that quote the assistant's words: in one line each,
 // without emphasis.
 func plain(texts []string) []string {
 	out := make([]string, len(texts))

@@ -38,7 +38,7 @@ func Result(e *workflow.Evidence) lang.Text {
 	return lang.T("%s passed", command)
 }
 
-// HistoryEvidence is a submission's evidence as the history records it.
+// HistoryEvidence returns a submission's evidence as the history records it.
 func HistoryEvidence(l lang.Language, e *workflow.Evidence) string {
 	if e == nil {
 		return ""

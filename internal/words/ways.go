@@ -6,7 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Terminal is the command that a person types to decide, or to answer.
+// Terminal returns the command that a person types to decide, or to answer.
 func Terminal(s *standing.Standing) string {
 	return s.Names.Program + " " + string(standing.GateAction(s.CurrentState)) + " " + s.TaskName
 }

@@ -28,7 +28,8 @@ func at(stage workflow.StageID, state workflow.State) *standing.Standing {
 
 func ptr(f float64) *float64 { return &f }
 
-// TestMessage: a message says where the session is, and only offers what is accepted.
+// TestMessage checks that a message names the state of the session, and only offers actions that
+// are accepted.
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -104,7 +105,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// TestScores: a claim, an estimate and an audit are told apart.
+// TestScores checks that a claim, an estimate and an audit are told apart.
 func TestScores(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -128,7 +129,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestLost: the error of a call that came second names who was first, and what to do.
+// TestLost checks that the error of a call that came second names who was first, and the next step.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	last := workflow.Transition{Action: workflow.ActionConfirm, By: "cursor", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), From: "po/awaiting_confirmation", To: "architect/generating"}
@@ -152,7 +153,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestWays: the hint of a refusal names the acts that are left to the person.
+// TestWays checks that the hint of a refusal names the acts that are left to the person.
 func TestWays(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -172,7 +173,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestList: a list names each session once, and the ones that are left out by their number.
+// TestList checks that a list names each session once, and the ones that are left out by their
+// number.
 func TestList(t *testing.T) {
 	t.Parallel()
 	summary := workflow.Summary{TaskName: "clock", CurrentStage: workflow.PO, CurrentState: workflow.Generating}
@@ -192,7 +194,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestScripts: of many changed files some are named, and the last note says how to settle it.
+// TestScripts checks that of many changed files some are named, and the last note says how to
+// settle it.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	n := standing.Names{Program: "the-program"}
@@ -223,7 +226,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestEdit: the quotation of a line shows its change, in the columns that a form has.
+// TestEdit checks that the quotation of a line shows its change, in the columns that a form has.
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	const long = "It keeps time for 30 days, and goes on and on until the retention is "

@@ -61,9 +61,9 @@ func past(entries []Transition) string {
 	return Hash([]byte(b.String()))
 }
 
-// adopted returns the adoption that a seal names; ok is false if its entry is missing, or does
+// findAdoption returns the adoption that a seal names; ok is false if its entry is missing, or does
 // not fit the entries before it.
-func (s *Session) adopted(seal Seal) (a *Adopted, ok bool) {
+func (s *Session) findAdoption(seal Seal) (a *Adopted, ok bool) {
 	if seal.Adopted < 1 {
 		return nil, true
 	}

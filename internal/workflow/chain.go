@@ -179,7 +179,7 @@ func (v Verification) In(l lang.Language) Verification {
 	return v
 }
 
-// Reason is the problem as a sentence for every language.
+// Reason returns the problem as a sentence for every language.
 func (v Verification) Reason() lang.Text {
 	if v.problem.Empty() {
 		return lang.T("%s", v.Problem)
@@ -235,7 +235,7 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	seal, sealBroken, sealProblem := s.check(signer, own)
 	accepted := 0 // the entries that a person has accepted as they are
 	if seal != nil {
-		adopted, whole := s.adopted(*seal)
+		adopted, whole := s.findAdoption(*seal)
 		switch {
 		case !whole:
 			sealBroken, sealProblem = seal.Adopted, lang.T("the entries that entry %d adopted were changed since", seal.Adopted)
@@ -244,9 +244,9 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 		}
 	}
 	unlinked, gap := s.firstUnlinked(accepted)
-	v.Unvouched = s.unvouched(seal, unlinked, gap)
+	v.Unvouched = s.unvouchedSpans(seal, unlinked, gap)
 	if k != nil && seal != nil && c == nil && s.Project() == "" { // an older program sealed it, in any folder
-		v.Unvouched = joined(append(v.Unvouched, Span{From: 1, To: seal.Entries}))
+		v.Unvouched = mergeSpans(append(v.Unvouched, Span{From: 1, To: seal.Entries}))
 	}
 	broken := func(entry int, problem lang.Text) Verification {
 		v.Broken, v.problem, v.cause = max(entry, 1), problem, problem
@@ -278,18 +278,18 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	if problem := s.misfit(); !problem.Empty() {
 		return broken(len(s.History), problem)
 	}
-	if problem := s.displaced(k, where); !problem.Empty() {
+	if problem := s.describeDisplacement(k, where); !problem.Empty() {
 		v.Displaced, v.Unvouched = true, []Span{{From: 1, To: len(s.History)}}
 		return broken(1, problem)
 	}
-	v.Status, v.problem = s.vouched(v, accepted)
+	v.Status, v.problem = s.judgeChain(v, accepted)
 	v.MovedFrom = where.movedFrom
 	return v
 }
 
-// vouched returns the status of a history without a detected change, and the reason if it does
+// judgeChain returns the status of a history without a detected change, and the reason if it does
 // not hold. The accepted entries need no seal.
-func (s *Session) vouched(v Verification, accepted int) (ChainStatus, lang.Text) {
+func (s *Session) judgeChain(v Verification, accepted int) (ChainStatus, lang.Text) {
 	open := slices.DeleteFunc(slices.Clone(v.Unvouched), func(span Span) bool { return span.To <= accepted })
 	switch {
 	case len(s.History) == 0:
@@ -324,9 +324,9 @@ func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, prob
 	return seal, 0, lang.Text{}
 }
 
-// unvouched returns the entries that a seal does not vouch for: those it lists, those after it,
+// unvouchedSpans returns the entries that a seal does not vouch for: those it lists, those after it,
 // and those up to a broken link or to an entry that an older program wrote.
-func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
+func (s *Session) unvouchedSpans(seal *Seal, unlinked, gap int) []Span {
 	var list []Span
 	covered := 0
 	if seal != nil {
@@ -338,7 +338,7 @@ func (s *Session) unvouched(seal *Seal, unlinked, gap int) []Span {
 	if up := max(unlinked, gap); up > 0 {
 		list = append(list, Span{From: 1, To: up})
 	}
-	return joined(list)
+	return mergeSpans(list)
 }
 
 // misfit describes how the session differs from its history; it is empty if it does not.
@@ -370,7 +370,7 @@ func (s *Session) misfit() lang.Text {
 	return lang.Text{}
 }
 
-// spans returns text such as "entry 3, entries 5 to 7".
+// spans returns the entries as text, for example "entry 3, entries 5 to 7".
 func spans(list []Span) lang.Text {
 	parts := make([]lang.Text, len(list))
 	for i, span := range list {
@@ -398,8 +398,8 @@ func (s *Session) firstUnlinked(accepted int) (entry, gap int) {
 	return 0, gap
 }
 
-// joined sorts spans and merges those that touch.
-func joined(list []Span) []Span {
+// mergeSpans sorts spans and merges those that touch.
+func mergeSpans(list []Span) []Span {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })
 	var out []Span

@@ -30,8 +30,8 @@ const mine = signer("mine")
 // here is the id of the project that sessions are sealed in.
 const here = "local:here"
 
-// sealed is a session of some sealed steps, as it comes from disk.
-func sealed(t *testing.T, by workflow.Signer) *workflow.Session {
+// newSealed returns a session of some sealed steps, as it comes from disk.
+func newSealed(t *testing.T, by workflow.Signer) *workflow.Session {
 	t.Helper()
 	w := workflow.Default()
 	s := w.NewSession("id", "objective", "/p", "test", time.Unix(1, 0).UTC())
@@ -70,7 +70,7 @@ func reread(t *testing.T, s *workflow.Session) *workflow.Session {
 }
 
 func TestUntouchedHistoryHolds(t *testing.T) {
-	s := sealed(t, mine)
+	s := newSealed(t, mine)
 	if v := s.Verify(mine); v.Status != workflow.ChainHolds || v.Unvouched != nil || v.Entries != 5 || v.Problem != "" {
 		t.Errorf("%+v", v)
 	}
@@ -133,7 +133,7 @@ func TestTamperingShows(t *testing.T) {
 		{"the session moved by hand", func(s *workflow.Session) { s.CurrentState = workflow.Completed }, 5},
 	}
 	for _, tt := range tests {
-		s := sealed(t, mine)
+		s := newSealed(t, mine)
 		tt.change(s)
 		v := s.Verify(mine)
 		want := workflow.ChainChanged
@@ -162,10 +162,10 @@ func TestTamperingShows(t *testing.T) {
 	}
 }
 
-// TestOtherKeysStay: a project that goes from machine to machine keeps their seals, and
+// TestOtherKeysStay checks that a project that goes from machine to machine keeps their seals, and
 // each key says what it vouches for.
 func TestOtherKeysStay(t *testing.T) {
-	s := sealed(t, mine)
+	s := newSealed(t, mine)
 	const other = signer("other")
 	want := func(by workflow.Signer, status workflow.ChainStatus, others int, spans ...workflow.Span) {
 		t.Helper()
@@ -184,9 +184,10 @@ func TestOtherKeysStay(t *testing.T) {
 	want(other, workflow.ChainPartly, 1, workflow.Span{From: 1, To: 5}, workflow.Span{From: 7, To: 7})
 }
 
-// TestOldHistoryIsLinkedFromNowOn: entries of programs that kept no links stay as they are.
+// TestOldHistoryIsLinkedFromNowOn checks that entries of programs that kept no links stay as they
+// are.
 func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
-	s := sealed(t, mine)
+	s := newSealed(t, mine)
 	s.Seals = nil
 	for i := range s.History {
 		s.History[i].Prev = ""

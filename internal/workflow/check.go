@@ -106,9 +106,9 @@ func (st *Stage) complete() {
 	if st.Role == "" {
 		st.Role = strings.ToUpper(string(st.ID[0])) + string(st.ID[1:])
 	}
-	st.Label = named(st.Label, StageID(st.Role))
-	st.DocumentName = named(st.DocumentName, StageID(st.report(lang.English)))
-	st.Description = named(st.Description, StageID(st.writes(lang.English)))
+	st.Label = nameOrID(st.Label, StageID(st.Role))
+	st.DocumentName = nameOrID(st.DocumentName, StageID(st.report(lang.English)))
+	st.Description = nameOrID(st.Description, StageID(st.writes(lang.English)))
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}

@@ -41,7 +41,7 @@ func (s *Session) Checkpoint(signer Signer, problem string) (c Checkpoint, ok bo
 			continue
 		}
 		last := s.Last()
-		c = Checkpoint{Entries: seal.Entries, Entry: last.signed(signer), Revision: s.Revision, At: last.At, Broken: seal.Broken}
+		c = Checkpoint{Entries: seal.Entries, Entry: last.sign(signer), Revision: s.Revision, At: last.At, Broken: seal.Broken}
 		if c.Broken > 0 {
 			c.Problem = problem
 		}
@@ -50,8 +50,8 @@ func (s *Session) Checkpoint(signer Signer, problem string) (c Checkpoint, ok bo
 	return c, false
 }
 
-// signed returns the signature of an entry.
-func (t Transition) signed(signer Signer) string {
+// sign returns the signature of an entry.
+func (t Transition) sign(signer Signer) string {
 	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
 }
 

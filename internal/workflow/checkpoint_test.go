@@ -8,15 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// known is what a machine knows that has recorded c, in the project where sessions are sealed.
-func known(c *workflow.Checkpoint) *workflow.Known {
+// knownOf returns the knowledge of a machine that has recorded c, in the project of sealed sessions.
+func knownOf(c *workflow.Checkpoint) *workflow.Known {
 	return &workflow.Known{Checkpoint: c, Project: here}
 }
 
-// recorded is a sealed session, and what its machine has recorded of it.
-func recorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
+// newRecorded returns a sealed session, and its machine's record of it.
+func newRecorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	t.Helper()
-	s := sealed(t, mine)
+	s := newSealed(t, mine)
 	c, ok := s.Checkpoint(mine, "")
 	if !ok || c.Entries != 5 || c.Revision != s.Revision || c.Broken != 0 {
 		t.Fatalf("%+v, %v", c, ok)
@@ -24,7 +24,7 @@ func recorded(t *testing.T) (*workflow.Session, *workflow.Checkpoint) {
 	return s, &c
 }
 
-// TestCheckpoint compares sessions with what was recorded of them.
+// TestCheckpoint compares sessions with their records.
 func TestCheckpoint(t *testing.T) {
 	w := workflow.Default()
 	const other = signer("other")
@@ -64,13 +64,13 @@ func TestCheckpoint(t *testing.T) {
 		}, workflow.ChainPartly, 0},
 		{"recorded of no entry", func(_ *workflow.Session, c *workflow.Checkpoint) { c.Entries = 0 }, workflow.ChainChanged, 1},
 	} {
-		s, c := recorded(t)
+		s, c := newRecorded(t)
 		tt.change(s, c)
-		if v := s.VerifyAgainst(mine, known(c)); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
+		if v := s.VerifyAgainst(mine, knownOf(c)); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}
-	s, _ := recorded(t)
+	s, _ := newRecorded(t)
 	for name, by := range map[string]workflow.Signer{"no key": nil, "another key": other} {
 		if _, ok := s.Checkpoint(by, ""); ok {
 			t.Errorf("%s records it", name)
@@ -81,7 +81,7 @@ func TestCheckpoint(t *testing.T) {
 // adopt accepts a session, as a store does it.
 func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.Session {
 	t.Helper()
-	v := s.VerifyAgainst(mine, known(c))
+	v := s.VerifyAgainst(mine, knownOf(c))
 	if !v.Changed() {
 		t.Fatalf("%+v", v)
 	}
@@ -93,7 +93,7 @@ func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.
 	return reread(t, s)
 }
 
-// TestAdoption: what was accepted counts as it is, and may not change again.
+// TestAdoption checks that an accepted session counts as it is, and may not change again.
 func TestAdoption(t *testing.T) {
 	w := workflow.Default()
 	ways := map[string]func(s *workflow.Session){
@@ -115,13 +115,13 @@ func TestAdoption(t *testing.T) {
 		"the first, thrice": func(s *workflow.Session) { s.History = slices.Insert(s.History, 0, s.History[0], s.History[0]) },
 	}
 	for name, change := range ways {
-		s, c := recorded(t)
+		s, c := newRecorded(t)
 		change(s)
 		s = adopt(t, s, c)
 		at := len(s.History)
 		want := func(when string, by workflow.Signer, c *workflow.Checkpoint, status workflow.ChainStatus) {
 			t.Helper()
-			v := s.VerifyAgainst(by, known(c))
+			v := s.VerifyAgainst(by, knownOf(c))
 			if v.Status != status || status == workflow.ChainAdopted && (v.Adopted == nil || v.Adopted.Entry != at || v.Problem != "") {
 				t.Errorf("%s, %s: %+v", name, when, v)
 			}
@@ -147,25 +147,25 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// TestForgedGrantsStayUnvouched: an acceptance does not make them a person's.
+// TestForgedGrantsStayUnvouched checks that an acceptance does not make them a person's.
 func TestForgedGrantsStayUnvouched(t *testing.T) {
-	s, c := recorded(t)
+	s, c := newRecorded(t)
 	s.History[3].Grant.Channel = workflow.ChannelElicited
-	if v := s.VerifyAgainst(mine, known(c)); v.Vouches(4) || !v.Vouches(5) {
+	if v := s.VerifyAgainst(mine, knownOf(c)); v.Vouches(4) || !v.Vouches(5) {
 		t.Errorf("%+v", v)
 	}
 	s = adopt(t, s, c)
-	if v := s.VerifyAgainst(mine, known(nil)); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
+	if v := s.VerifyAgainst(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
 		t.Errorf("adopted: %+v", v)
 	}
 	// Nor does a step that goes on without one.
-	s, c = recorded(t)
+	s, c = newRecorded(t)
 	s.Seals = nil
-	seal := s.Seal(mine, s.VerifyAgainst(mine, known(c)))
+	seal := s.Seal(mine, s.VerifyAgainst(mine, knownOf(c)))
 	s.Append(workflow.Transition{From: s.Place(), To: s.Place()})
 	seal(here)
 	s.Revision++
-	if v := s.VerifyAgainst(mine, known(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
+	if v := s.VerifyAgainst(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
 		t.Errorf("gone on: %+v", v)
 	}
 }

@@ -4,18 +4,18 @@ import "reflect"
 
 // Clone returns a copy of the session that shares nothing with it that can be changed.
 func (s *Session) Clone() *Session {
-	return cloned(reflect.ValueOf(s).Elem()).Addr().Interface().(*Session)
+	return cloneValue(reflect.ValueOf(s).Elem()).Addr().Interface().(*Session)
 }
 
-// cloned returns a copy of a value, which can be addressed. Fields that are not exported are
+// cloneValue returns a copy of a value, which can be addressed. Fields that are not exported are
 // copied as they are: here only times have them.
-func cloned(v reflect.Value) reflect.Value {
+func cloneValue(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			out.Set(cloned(v.Elem()).Addr())
+			out.Set(cloneValue(v.Elem()).Addr())
 		}
 	case reflect.Slice:
 		if !v.IsNil() {
@@ -25,20 +25,20 @@ func cloned(v reflect.Value) reflect.Value {
 				if !deep(v.Type().Elem()) {
 					break
 				}
-				out.Index(i).Set(cloned(v.Index(i)))
+				out.Index(i).Set(cloneValue(v.Index(i)))
 			}
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for entry := v.MapRange(); entry.Next(); {
-				out.SetMapIndex(entry.Key(), cloned(entry.Value()))
+				out.SetMapIndex(entry.Key(), cloneValue(entry.Value()))
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if out.Field(i).CanSet() && deep(v.Field(i).Type()) {
-				out.Field(i).Set(cloned(v.Field(i)))
+				out.Field(i).Set(cloneValue(v.Field(i)))
 			}
 		}
 	}

@@ -51,8 +51,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// shared returns the paths at which two values have one memory that can be changed.
-func shared(a, b reflect.Value, path string) (out []string) {
+// findShared returns the paths at which two values have one memory that can be changed.
+func findShared(a, b reflect.Value, path string) (out []string) {
 	switch a.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		if !a.IsNil() && a.UnsafePointer() == b.UnsafePointer() && (a.Kind() != reflect.Slice || a.Len() > 0) {
@@ -64,26 +64,26 @@ func shared(a, b reflect.Value, path string) (out []string) {
 		if a.IsNil() {
 			return nil
 		}
-		return shared(a.Elem(), b.Elem(), path)
+		return findShared(a.Elem(), b.Elem(), path)
 	case reflect.Slice:
 		for i := range a.Len() {
-			out = append(out, shared(a.Index(i), b.Index(i), path+"[]")...)
+			out = append(out, findShared(a.Index(i), b.Index(i), path+"[]")...)
 		}
 	case reflect.Map:
 		for _, key := range a.MapKeys() {
-			out = append(out, shared(a.MapIndex(key), b.MapIndex(key), path+"{}")...)
+			out = append(out, findShared(a.MapIndex(key), b.MapIndex(key), path+"{}")...)
 		}
 	case reflect.Struct:
 		for i := range a.NumField() {
 			if a.Type().Field(i).IsExported() {
-				out = append(out, shared(a.Field(i), b.Field(i), path+"."+a.Type().Field(i).Name)...)
+				out = append(out, findShared(a.Field(i), b.Field(i), path+"."+a.Type().Field(i).Name)...)
 			}
 		}
 	}
 	return out
 }
 
-// TestClone: a copy is equal, and no change of it shows in the session.
+// TestClone checks that a copy is equal, and no change of it shows in the session.
 func TestClone(t *testing.T) {
 	var s workflow.Session
 	fill(reflect.ValueOf(&s).Elem())
@@ -93,7 +93,7 @@ func TestClone(t *testing.T) {
 		if !reflect.DeepEqual(copied, session) {
 			t.Errorf("%s: the copy is\n%+v\nof\n%+v", name, copied, session)
 		}
-		if same := shared(reflect.ValueOf(copied), reflect.ValueOf(session), "session"); len(same) > 0 {
+		if same := findShared(reflect.ValueOf(copied), reflect.ValueOf(session), "session"); len(same) > 0 {
 			t.Errorf("%s: the copy shares %q", name, same)
 		}
 	}

@@ -22,7 +22,7 @@ type Comment struct {
 	Extra   Extra  `json:",unknown"`
 }
 
-// Lines names the lines of a comment, such as "12" or "12-15"; "" for the whole document.
+// Lines names the lines of a comment, for example "12" or "12-15"; "" for the whole document.
 func (c Comment) Lines() string {
 	switch {
 	case c.From == 0:

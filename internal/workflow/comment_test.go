@@ -17,7 +17,8 @@ func ids(comments []workflow.Comment) string {
 	return strings.Join(out, " ")
 }
 
-// TestNumberComments: no two comments of a session have one id, whichever stage they are on.
+// TestNumberComments checks that no two comments of a session have one id, whichever stage they are
+// on.
 func TestNumberComments(t *testing.T) {
 	t.Parallel()
 	s := workflow.Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0))
@@ -44,7 +45,8 @@ func TestNumberComments(t *testing.T) {
 	}
 }
 
-// TestRequestsAreSettled: a submission settles the requests that it names, and no others.
+// TestRequestsAreSettled checks that a submission settles the requests that it names, and no
+// others.
 func TestRequestsAreSettled(t *testing.T) {
 	t.Parallel()
 	var r workflow.Record
@@ -71,7 +73,7 @@ func TestRequestsAreSettled(t *testing.T) {
 	}
 }
 
-// TestHanded: the comments of an approval go to the next stage, and to no later one.
+// TestHanded checks that the comments of an approval go to the next stage, and to no later one.
 func TestHanded(t *testing.T) {
 	t.Parallel()
 	yes := &workflow.Grant{Decision: workflow.DecisionApprove, Comments: []workflow.Comment{{ID: "c1"}}}

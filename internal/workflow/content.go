@@ -188,7 +188,7 @@ const (
 	OwesFindings Owes = "findings"
 )
 
-// Proof is how many of a report's passed rows have to be proved by commands that the server ran.
+// Proof is the share of a report's passed rows that commands run by the server have to prove.
 type Proof string
 
 // The demands for proof, from the loosest on.

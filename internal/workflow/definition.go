@@ -121,16 +121,16 @@ type Stage struct {
 }
 
 // PromptName returns the name of the stage's role prompt.
-func (s Stage) PromptName() string { return named(s.Prompt, s.ID) }
+func (s Stage) PromptName() string { return nameOrID(s.Prompt, s.ID) }
 
 // RubricName returns the name of the stage's rubric.
-func (s Stage) RubricName() string { return named(s.Rubric, s.ID) }
+func (s Stage) RubricName() string { return nameOrID(s.Rubric, s.ID) }
 
 // Audited reports whether the stage's document is audited by a rubric. The report of a verdict is
 // judged by its rows.
 func (s Stage) Audited() bool { return s.Kind != KindVerdict }
 
-func named(name string, id StageID) string {
+func nameOrID(name string, id StageID) string {
 	if name == "" {
 		return string(id)
 	}
@@ -232,7 +232,7 @@ func (d *Definition) Clone() *Definition {
 func (d *Definition) hash() string {
 	plain := *d
 	plain.Hash = ""
-	data, err := hashed(plain, known)
+	data, err := encodeForHash(plain, known)
 	if err != nil {
 		return ""
 	}

@@ -63,7 +63,7 @@ func TestBuiltinDefinitions(t *testing.T) {
 	}
 }
 
-// TestDefinitionMistakes: each mistake is named with its line.
+// TestDefinitionMistakes checks that each mistake is named with its line.
 func TestDefinitionMistakes(t *testing.T) {
 	swap := func(old, new string) string { return strings.Replace(own, old, new, 1) }
 	long := func(n int) string {
@@ -135,7 +135,7 @@ func TestDefinitionMistakes(t *testing.T) {
 	}
 }
 
-// TestScopeFirst: a workflow that begins with the build stops for its scope, once.
+// TestScopeFirst checks that a workflow that begins with the build stops for its scope, once.
 func TestScopeFirst(t *testing.T) {
 	fix, err := workflow.Parse("fix", []byte(workflow.BuiltinText("fix")))
 	if err != nil {

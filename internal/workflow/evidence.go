@@ -14,7 +14,7 @@ type Audit struct {
 
 // AuditFinding is one defect that an audit found.
 type AuditFinding struct {
-	// ID names the rule, such as "AC-MISSING".
+	// ID names the rule, for example "AC-MISSING".
 	ID string `json:"id"`
 	// Severity is critical, major or minor.
 	Severity string `json:"severity"`
@@ -47,7 +47,7 @@ type Evidence struct {
 	// person has accepted the difference.
 	Changed   string  `json:"changed,omitempty"`
 	ChangedTo *string `json:"changed_to,omitempty"`
-	// Notes are facts that the person should know besides the result, such as a script that
+	// Notes are facts that the person should know besides the result, for example a script that
 	// has changed since they allowed the command.
 	Notes []string `json:"notes,omitempty"`
 	Extra Extra    `json:",unknown"`

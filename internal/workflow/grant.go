@@ -20,7 +20,7 @@ const (
 	ChannelRelayed       Channel = "relayed"
 )
 
-// Assurance is how well a channel proves that a person decided.
+// Assurance is the strength of a channel's proof that a person decided.
 type Assurance string
 
 // The assurances. High: a person filled in a form of their own host, or signed with their
@@ -73,7 +73,7 @@ type Grant struct {
 	// Client is the name and version of the program that brought the decision.
 	Client string    `json:"client,omitempty"`
 	At     time.Time `json:"at"`
-	// TookMS is how long the person took, in milliseconds; nil if that is unknown.
+	// TookMS is the time that the person took, in milliseconds; nil if that is unknown.
 	TookMS *int64  `json:"took_ms,omitempty"`
 	Stage  StageID `json:"stage"`
 	// Revision is that of the session that was decided on.

@@ -53,7 +53,7 @@ func (d *Definition) Graph() string {
 	return b.String()
 }
 
-// way is the label of the arrow out of a stage.
+// way returns the label of the arrow out of a stage.
 func (d *Definition) way(st Stage) string {
 	switch st.Gate {
 	case GateScore:

@@ -35,8 +35,8 @@ func MarshalIndent(v any) ([]byte, error) {
 // known leaves the unknown keys out.
 var known = json.DiscardUnknownMembers(true)
 
-// hashed returns the form of v over which the hashes in sessions are computed: that of
+// encodeForHash returns the form of v over which the hashes in sessions are computed: that of
 // encoding/json, for ever.
-func hashed(v any, also ...json.Options) ([]byte, error) {
+func encodeForHash(v any, also ...json.Options) ([]byte, error) {
 	return json.Marshal(v, append([]json.Options{jsonv1.DefaultOptionsV1()}, also...)...)
 }

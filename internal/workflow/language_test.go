@@ -9,8 +9,8 @@ import (
 	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 )
 
-// TestDefinitionsInChinese: the mistakes of a definition, and the words of the built-in ones,
-// have Chinese forms.
+// TestDefinitionsInChinese checks that the mistakes of a definition, and the words of the built-in
+// ones, have Chinese forms.
 func TestDefinitionsInChinese(t *testing.T) {
 	t.Parallel()
 	quoted := regexp.MustCompile(`"[^"]*"|“[^”]*”|bmad-mcp [a-z ]+`)
@@ -38,8 +38,8 @@ func TestDefinitionsInChinese(t *testing.T) {
 	}
 }
 
-// TestStageInChinese: what a stage of a person's own does not name is named in the language of
-// the reader, what it names stays.
+// TestStageInChinese checks that what a stage of a person's own does not name is named in the
+// language of the reader, what it names stays.
 func TestStageInChinese(t *testing.T) {
 	t.Parallel()
 	d, err := Parse("mine", []byte("name: mine\nstages:\n  - {id: security, kind: document}\n  - {id: notes, kind: document, document: release notes, description: collects them}\n"))

@@ -178,7 +178,7 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 		s.Current().Status = Done
 	case back, jump:
 		// Reopening failed work counts as sending it back.
-		if r.move == back || w.failed(s) {
+		if r.move == back || w.hasFailed(s) {
 			s.ReworkCount++
 		}
 		w.rewind(s, target)
@@ -196,9 +196,9 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	return nil
 }
 
-// failed reports whether the session is at a gate with work that failed, or whose pass is in
+// hasFailed reports whether the session is at a gate with work that failed, or whose pass is in
 // doubt.
-func (w *Definition) failed(s *Session) bool {
+func (w *Definition) hasFailed(s *Session) bool {
 	st, _ := w.Stage(s.CurrentStage)
 	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }

@@ -168,7 +168,8 @@ func TestDecision(t *testing.T) {
 	}
 }
 
-// TestNoAsksForTheReportAgain: only work that something speaks against goes back to the builder.
+// TestNoAsksForTheReportAgain checks that only work that something speaks against goes back to the
+// builder.
 func TestNoAsksForTheReportAgain(t *testing.T) {
 	w := workflow.Default()
 	for name, tt := range map[string]struct {
@@ -193,7 +194,7 @@ func TestNoAsksForTheReportAgain(t *testing.T) {
 	}
 }
 
-// TestBlockedStageIsGoneThroughAgain: what it waited for concerns it, not the developer.
+// TestBlockedStageIsGoneThroughAgain: the person's answer concerns that stage, not the developer.
 func TestBlockedStageIsGoneThroughAgain(t *testing.T) {
 	w := workflow.Default()
 	st, _ := w.Stage(workflow.QA)

@@ -10,8 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestSchemaFitsTheReader: an editor that goes by the schema and the reader know the same keys
-// and values.
+// TestSchemaFitsTheReader checks that an editor that goes by the schema and the reader know the
+// same keys and values.
 func TestSchemaFitsTheReader(t *testing.T) {
 	type object struct {
 		Properties map[string]json.RawMessage `json:"properties"`

@@ -324,7 +324,7 @@ func (r *Record) InlineDraft() string {
 // Judged returns a hash of the findings about the stage's latest submission and of the policy
 // at that time: everything that the gate shows and decides by.
 func (r *Record) Judged() string {
-	data, err := hashed(struct { // an empty value is not stored, so it must not count
+	data, err := encodeForHash(struct { // an empty value is not stored, so it must not count
 		Score      *float64    `json:"score,omitempty"`
 		Claimed    *float64    `json:"claimed,omitempty"`
 		Verdict    Verdict     `json:"verdict,omitempty"`
@@ -387,7 +387,7 @@ func (s *Session) FailedWork(st Stage) bool {
 	return r.Verdict == Fail || failed || s.Evidence(st).Failed() || len(OpenFindings(r.Findings)) > 0
 }
 
-// MaxReturns is how often in a row a report is returned before the person decides.
+// MaxReturns is the number of times in a row that a report is returned before the person decides.
 const MaxReturns = 3
 
 // Returns counts how often in a row the report of the current stage was returned.

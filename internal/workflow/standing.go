@@ -26,15 +26,15 @@ func (s *Session) standing(revision int) string {
 	whole.CreatedAt, whole.UpdatedAt = time.Time{}, time.Time{}
 	whole.History, whole.Seals = nil, nil
 	whole.Stages = maps.Clone(whole.Stages)
-	empty, _ := hashed(Record{Status: Pending})
+	empty, _ := encodeForHash(Record{Status: Pending})
 	maps.DeleteFunc(whole.Stages, func(_ StageID, r *Record) bool { // Session.Record adds missing ones
-		data, err := hashed(r, known)
+		data, err := encodeForHash(r, known)
 		return r == nil || err == nil && bytes.Equal(data, empty)
 	})
 	if len(whole.Stages) == 0 {
 		whole.Stages = nil
 	}
-	data, err := hashed(whole, known)
+	data, err := encodeForHash(whole, known)
 	if err != nil {
 		return ""
 	}

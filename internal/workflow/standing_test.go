@@ -153,7 +153,8 @@ func TestStandingLeavesOutUnknownKeys(t *testing.T) {
 	}
 }
 
-// TestStandingOfAnotherShape: what a program says that covers other keys is not compared.
+// TestStandingOfAnotherShape checks that what a program says that covers other keys is not
+// compared.
 func TestStandingOfAnotherShape(t *testing.T) {
 	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
 	for said, want := range map[string]bool{
@@ -167,8 +168,8 @@ func TestStandingOfAnotherShape(t *testing.T) {
 	}
 }
 
-// TestStandingBeforeRequests: what a program sealed that knew no change requests still stands,
-// also after it rewrote a session that has some.
+// TestStandingBeforeRequests checks that what a program sealed that knew no change requests still
+// stands, also after it rewrote a session that has some.
 func TestStandingBeforeRequests(t *testing.T) {
 	s := Default().NewSession("id", "o", "/p", "test", time.Unix(1, 0).UTC())
 	_, hash, _ := strings.Cut(s.standing(s.Revision), ":")

@@ -8,7 +8,7 @@ import (
 // Step is one entry of a session's history.
 type Step struct {
 	Transition
-	// Waited is how long the session had waited for the human; nil where it had not.
+	// Waited is the time that the session had waited for the human; nil if it had not.
 	Waited *time.Duration
 	// Unvouched is true for a decision in an entry that nothing vouches for.
 	Unvouched bool
@@ -31,7 +31,7 @@ func (s Step) MarshalJSON() ([]byte, error) {
 	return append(append(append(data[:len(data)-1], `,"waited_seconds":`...), seconds...), '}'), err
 }
 
-// Steps returns what happened to a session, the oldest first. v is what was found of it.
+// Steps returns the events of a session, the oldest first. v is the result of its check.
 func (s *Session) Steps(v Verification) []Step {
 	steps := make([]Step, len(s.History))
 	for i, e := range s.History {

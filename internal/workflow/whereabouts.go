@@ -16,7 +16,7 @@ type Known struct {
 	Checkpoint *Checkpoint
 	// Project is the id of the project in this folder; "" if it has none.
 	Project string
-	// Elsewhere are its records of the session in other folders, as far as they matter: where
+	// Elsewhere are its records of the session in other folders, as far as they matter: if
 	// there is none of this folder, or the session is ahead of it.
 	Elsewhere []Elsewhere
 }
@@ -81,14 +81,14 @@ func (s *Session) whereabouts(signer Signer, k *Known) (w whereabouts) {
 
 // contains reports whether a history has the entries that a checkpoint records.
 func (s *Session) contains(signer Signer, c Checkpoint) bool {
-	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].signed(signer) == c.Entry
+	return 1 <= c.Entries && c.Entries <= len(s.History) && s.History[c.Entries-1].sign(signer) == c.Entry
 }
 
-// displaced describes why a session does not belong to its folder; it is empty if it does.
+// describeDisplacement describes why a session does not belong to its folder; it is empty if it does.
 //
 // A record of this folder is stronger than the id in it, which anybody can edit or remove: it
 // vouches for the project that the recorded entries name.
-func (s *Session) displaced(k *Known, w whereabouts) lang.Text {
+func (s *Session) describeDisplacement(k *Known, w whereabouts) lang.Text {
 	if k == nil {
 		return lang.Text{}
 	}

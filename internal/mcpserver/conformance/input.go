@@ -17,7 +17,7 @@ import (
 // fixtureWait bounds how long a client may take to answer.
 const fixtureWait = 10 * time.Second
 
-// fixtureForm is an elicitation whose schema has the given properties.
+// fixtureForm returns an elicitation whose schema has the given properties.
 func fixtureForm(message, properties string, required ...string) mcp.ElicitationParams {
 	schema := map[string]any{"type": "object", "properties": json.RawMessage(properties)}
 	if len(required) > 0 {
@@ -106,7 +106,7 @@ func fixtureClientTools() []server.ServerTool {
 	}
 }
 
-// fixtureAnswer returns the field of a form the user accepted, or nil: what comes from
+// fixtureAnswer returns the field of a form the user accepted, or nil: the answer of
 // the client may be of any shape (input-required-result-validate-input).
 func fixtureAnswer(p mcp.MultiRoundTripParams, id, field string) any {
 	answer := server.ElicitationResponse(p.InputResponses, id)
@@ -143,7 +143,7 @@ func fixtureAskingPrompt(ctx context.Context, request mcp.GetPromptRequest) (*mc
 // test_streaming_elicitation one of server-stateless.
 func fixtureInputTools() []server.ServerTool { //nolint:gocyclo // a list of small tools
 	// ask makes a tool that needs capabilities, checks the request state of a retry if it
-	// has states, and asks again until finish has what it needs.
+	// has states, and asks again until finish has all its input.
 	type asking struct {
 		name, needs string
 		sealed      bool
@@ -228,7 +228,7 @@ func fixtureInputTools() []server.ServerTool { //nolint:gocyclo // a list of sma
 			roots, rooted := listed(p)
 			return hello + " " + text + " " + roots, named && generated && rooted
 		}}),
-		// Only what the client declared is asked for (input-required-result-capability-check).
+		// Only capabilities that the client has are used (input-required-result-capability-check).
 		fixtureTool("test_input_required_result_capabilities", "Asks for what the client can do.", "",
 			func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				if len(call.Params.InputResponses) > 0 {
