@@ -53,11 +53,10 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	}
 	s, p := out.Session, out.Project
 	doc := p.Document(s.TaskName, out.Stage.ID)
-	out.review = review{
-		Question: &q, ReadOnly: d.door.readOnly, Decide: doc + "/decide", Sign: doc + "/sign", RunHref: p.Run(s.TaskName),
-		Nonce:    d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256),
-		Terminal: "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path),
-	}
+	// Drafts and Draft are those of the page already.
+	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
+	out.Nonce = d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256)
+	out.Terminal = "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
 	for line := range strings.SplitSeq(q.Text, "\n") {
 		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")
 		if text != "" && strings.TrimRight(text, ".。") != q.Lead {
