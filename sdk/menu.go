@@ -34,7 +34,9 @@ func ownMenu(a *Agent) menu {
 		m.heading += ", " + a.Title
 	}
 	var b strings.Builder
-	for _, line := range []struct{ name, text string }{{"Role", a.Persona.Role}, {"Identity", a.Persona.Identity}, {"Style", a.Persona.Style}, {"Focus", a.Persona.Focus}, {"Principles", strings.Join(a.Persona.Principles, "; ")}} {
+	for _, line := range []struct{ name, text string }{{"Role", a.Persona.Role}, {"Identity", a.Persona.Identity},
+		{"Style", a.Persona.Style}, {"Focus", a.Persona.Focus},
+		{"Principles", strings.Join(a.Persona.Principles, "; ")}} {
 		if line.text != "" {
 			fmt.Fprintf(&b, "- **%s:** %s\n", line.name, line.text)
 		}

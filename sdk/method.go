@@ -28,7 +28,8 @@ type methodFiles struct {
 }
 
 func newMethodFiles(snapshot *library.Snapshot) *methodFiles {
-	m := &methodFiles{snapshot: snapshot, infos: map[string]vfs.Info{"/": {Path: "/", Dir: true, Given: true}}, uris: map[string]string{}, paths: map[string]string{}, folders: map[string][]string{}}
+	m := &methodFiles{snapshot: snapshot, infos: map[string]vfs.Info{"/": {Path: "/", Dir: true, Given: true}},
+		uris: map[string]string{}, paths: map[string]string{}, folders: map[string][]string{}}
 	if snapshot.Catalog == nil {
 		return m
 	}

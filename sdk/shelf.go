@@ -101,7 +101,8 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 		if a.Name == "" {
 			a.Name = p.Name
 		}
-		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus, Principles: p.Principles, Activation: append(slices.Clone(p.Critical), p.Activation...)}
+		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus,
+			Principles: p.Principles, Activation: append(slices.Clone(p.Critical), p.Activation...)}
 		for _, item := range p.Menu {
 			a.Commands = append(a.Commands, Command{Code: item.Code, Description: item.Description})
 			m.items = append(m.items, menuItem{Command: a.Commands[len(a.Commands)-1], does: item.Does})

@@ -284,7 +284,9 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 			out = append(out, Summary{ID: id, Problem: err.Error()})
 			continue
 		}
-		line := Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status, Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns), Created: s.Created, Updated: s.Updated}
+		line := Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status,
+			Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns),
+			Created: s.Created, Updated: s.Updated}
 		for _, m := range s.Models {
 			if m.Spent != nil {
 				line.Spent += *m.Spent

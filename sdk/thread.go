@@ -77,7 +77,8 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
 		Options: optionState{
 			CostLimit: limit, PauseTimeout: orDefault(o.PauseTimeout, defaultPause), MaxTokens: orDefault(o.MaxTokens, defaultMaxTokens),
-			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly, PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
+			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly,
+			PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
 		},
 	}
 	if t.Options.MaxTokens < 0 || t.Options.Rounds < 0 || limit < 0 {

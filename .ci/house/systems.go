@@ -17,25 +17,29 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 15084}, []string{
+	{"workflow core", goal{want: 13000, today: 15103}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
-	{"reading", goal{want: 9000, today: 10522}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11558}, []string{
-		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git", "internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
+	{"reading", goal{want: 9000, today: 10601}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
+	{"storage and safety", goal{want: 10000, today: 11550}, []string{
+		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
+		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9484}, []string{
+	{"MCP face", goal{want: 7500, today: 9496}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
-	{"terminal, hosts, doctor", goal{want: 12000, today: 12645}, []string{"cmd/bmad-mcp", "internal/claudehook", "internal/cli", "internal/doctor", "internal/hosts"}},
-	{"page", goal{want: 6500, today: 6656}, []string{
+	{"terminal, hosts, doctor", goal{want: 12000, today: 12664}, []string{"cmd/bmad-mcp", "internal/claudehook", "internal/cli", "internal/doctor", "internal/hosts"}},
+	{"page", goal{want: 6500, today: 6667}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
-	{"method", goal{want: 9000, today: 9959}, []string{"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
-	{"memory", goal{want: 7500, today: 9571}, []string{"internal/contract", "internal/embedding", "internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 11500, today: 15483}, []string{
+	{"method", goal{want: 9000, today: 9975}, []string{"internal/bmad/catalog", "internal/bmad/format",
+		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
+	{"memory", goal{want: 7500, today: 9577}, []string{"internal/contract", "internal/embedding",
+		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
+		"internal/memory/untrusted", "internal/recall"}},
+	{"agents", goal{want: 11500, today: 15509}, []string{
 		"internal/cli/agent*.go", "internal/cli/run*.go", "internal/cli/prices.go", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire", "sdk/provider/openai", "sdk/vfs",
 	}},

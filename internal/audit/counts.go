@@ -12,12 +12,20 @@ import (
 
 // claim is "the 5 user stories below", "all 14 criteria", "共 6 个用户故事".
 var (
-	claim    = pattern.New(`(?i)\b(?:the|and|all|these|following|total of|contains|has|have|lists?|defines|describes|covers?|includes|into|with|are|comprises)\s+(?:the\s+|all\s+|following\s+)?(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen|twenty)\s+(?:[a-z-]+\s+)??(user stories|functional requirements|acceptance criteria|criteria|sprints|stories|requirements)\b`)
+	claim = pattern.New(`(?i)\b(?:the|and|all|these|following|total of|contains|has|have|lists?|defines|describes` +
+		`|covers?|includes|into|with|are|comprises)\s+(?:the\s+|all\s+|following\s+)?(\d{1,3}|two|three|four|five` +
+		`|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen` +
+		`|twenty)\s+(?:[a-z-]+\s+)??(user stories|functional requirements|acceptance criteria|criteria|sprints` +
+		`|stories|requirements)\b`)
 	claimHan = pattern.New(`(?:共有?|共计|总计|总共|包含|包括|以下|下列|全部|分为|分成)\s*(\d{1,3}|[二两三四五六七八九十])\s*(?:个|条|项|则)\s*(用户故事|功能需求|验收标准|冲刺|迭代|故事)(?:[^。；|]{0,12})`)
 	// partOf matches the words that make a number that of a part: "5 stories in sprint 1", "14 criteria of US-2".
-	partOf    = pattern.New(`(?i)^\s*(?:of|in sprint|per|each|for sprint|from|out|above|that|which|with|marked|remain|left|not|failed?|were added)|^[^.;|]{0,20}(?:US-?\d|S\d-\d|FR-?\d)`)
-	notTotal  = pattern.New(`(?i)(?:at least|at most|up to|about|around|nearly|more than|fewer than|first|last|next|other|remaining|additional|new|must|should|could|average)\s*$|至少|至多|约|前|后|其他|其余|新增|剩余`)
-	oneNumber = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"}
+	partOf = pattern.New(`(?i)^\s*(?:of|in sprint|per|each|for sprint|from|out|above|that|which|with|marked` +
+		`|remain|left|not|failed?|were added)|^[^.;|]{0,20}(?:US-?\d|S\d-\d|FR-?\d)`)
+	notTotal = pattern.New(`(?i)(?:at least|at most|up to|about|around|nearly|more than|fewer than|first|last|next` +
+		`|other|remaining|additional|new|must|should|could|average)\s*$|至少|至多|约|前|后|其他|其余|新增|剩余`)
+	oneNumber = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+		"eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+		"twenty"}
 	hanNumber = []string{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十"}
 )
 
@@ -37,11 +45,15 @@ func findWrongCounts(_ check, s *document) []miss {
 			continue
 		}
 		for _, m := range claim.FindAllStringSubmatchIndex(l, 5) {
-			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) || notTotal.MatchString(l[max(0, boundaryBack(l, m[2]-14)):m[2]]) || strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || anyID.MatchString(l[:m[0]]) {
+			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) ||
+				notTotal.MatchString(l[max(0, boundaryBack(l, m[2]-14)):m[2]]) ||
+				strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || anyID.MatchString(l[:m[0]]) {
 				continue
 			}
 			// "the 5 open criteria": an adjective makes it a part, if it says anything.
-			if between := strings.TrimSpace(l[m[3]:m[4]]); between != "" && !slices.Contains([]string{"prioritised", "prioritized", "following", "detailed", "complete", "small"}, between) {
+			if between := strings.TrimSpace(l[m[3]:m[4]]); between != "" &&
+				!slices.Contains([]string{"prioritised", "prioritized", "following", "detailed", "complete",
+					"small"}, between) {
 				continue
 			}
 			add(i, numberOf(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
@@ -108,9 +120,14 @@ func (s *document) distinctStories() []string {
 }
 
 var (
-	allPass = pattern.New(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have |still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都|全部)?(?:已)?通过`)
+	allPass = pattern.New(`(?i)\ball (?:of the |the )?(?:\d+ |automated |unit |our )*tests? (?:now |are |have ` +
+		`|still |also )*(?:pass|green)|\beverything passes\b|\b100 ?% (?:of (?:the )?tests )?pass` +
+		`|\bno (?:test )?failures\b|全部(?:测试|用例)?(?:均|都)?(?:已)?通过|测试(?:已)?(?:全部|均|都)(?:已)?通过|所有(?:测试|用例)(?:均|都` +
+		`|全部)?(?:已)?通过`)
 	// otherTime matches the words of a figure from another time, or of a wanted failure.
-	otherTime = pattern.New(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
+	otherTime = pattern.New(`(?i)before|earlier|previous|first (?:run|round)|round 1|baseline|without|revert|undone` +
+		`|undo|old code|on main|as expected|as (?:they|it) should|was |were |had |used to|until|login|sign-in` +
+		`|attempt|request|deliver|payment|→|之前|此前|第一轮|撤销|原来|预期|修复前|登录|连续|次失败`)
 )
 
 // findContradictedTests finds "all tests pass" beside the output of a test runner that says

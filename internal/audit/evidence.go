@@ -9,13 +9,20 @@ import (
 )
 
 var (
-	filePath = pattern.New(`(?:[\w.@-]+/)+[\w.@*-]+|\b[\w-]+\.(?:go|tsx?|jsx?|mjs|py|rs|java|kt|kts|swift|rb|php|cs|sql|html|css|scss|vue|svelte|ya?ml|json|toml|md|sh|ps1|c|h|cc|cpp|hpp|ino|proto|tf|dart|ex|exs|scala|lua|ini|cfg|xml|gradle)\b`)
-	command  = pattern.New("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
-	results  = pattern.New(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+|^ok\s+\S+\s+[\d.]+s`)
+	filePath = pattern.New(`(?:[\w.@-]+/)+[\w.@*-]+|\b[\w-]+\.(?:go|tsx?|jsx?|mjs|py|rs|java|kt|kts|swift|rb|php|cs` +
+		`|sql|html|css|scss|vue|svelte|ya?ml|json|toml|md|sh|ps1|c|h|cc|cpp|hpp|ino|proto|tf|dart|ex|exs|scala|lua` +
+		`|ini|cfg|xml|gradle)\b`)
+	command = pattern.New("`\\$? ?[a-z./][\\w./-]* [^`]+`|`\\./[^`]+`|^\\s*\\$ \\S")
+	results = pattern.New(`(?i)\d+ (?:unit |integration |automated |automatic |new |end-to-end |e2e )*(?:tests?` +
+		`|specs?|cases?|checks?|assertions?|passed|passing|failed|examples)\b|\b(?:pass(?:ed)?|failed?|tests?` +
+		`|ok)\b\s*[:：|]\s*\**\d+|\d+\s*(?:项|个|条)?\s*(?:自动|单元|集成)?\s*(?:测试|用例|通过)|(?:测试|用例|通过)[^\d|]{0,8}[:：|]?\s*\d+` +
+		`|^ok\s+\S+\s+[\d.]+s`)
 	shell    = pattern.New(`(?i)^(?:ba|z|fi)?sh$|^shell|^console|^powershell|^cmd$|^bash`)
-	noIssues = pattern.New(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重|重大|遗留)?(?:问题|缺陷)|没有(?:发现|问题|缺陷)|零缺陷|0 个(?:问题|缺陷)`)
-	findID   = pattern.New(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
-	sevWord  = pattern.New(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|主要|次要|一般|轻微|阻断|致命|(?:^|[|（(：:，,\s])[高中低](?:$|[|）)：:，,\s])`)
+	noIssues = pattern.New(`(?i)\bno (?:open |new |critical |major |blocking |serious |further |other )*(?:findings?` +
+		`|issues?|defects?|problems?)\b|\bnothing (?:was )?found\b|\b0 findings\b|未发现|无(?:阻碍|严重|重大|遗留)?(?:问题|缺陷)` +
+		`|没有(?:发现|问题|缺陷)|零缺陷|0 个(?:问题|缺陷)`)
+	findID  = pattern.New(`^\s*(?:#+\s*|[-*+]\s+|\|\s*)?[*_\[(]*(?:R|F|CR|REV|B|BUG|D|DEF|T|Q)-?\d+(?:\.\d+)?\b`)
+	sevWord = pattern.New(`(?i)\b(?:critical|major|minor|blocker|high|medium|low)\b|严重|重要|主要|次要|一般|轻微|阻断|致命|(?:^|[|（(：:，,\s])[高中低](?:$|[|）)：:，,\s])`)
 )
 
 // findHas looks for one kind of evidence anywhere in the document.

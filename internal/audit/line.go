@@ -59,5 +59,7 @@ func substance(l string) bool {
 // lonePlaceholder has the texts of a section or cell that nobody has filled.
 var lonePlaceholder = map[string]bool{
 	"tbd": true, "todo": true, "tbc": true, "to do": true, "to be done": true, "to be defined": true, "to be determined": true, "fixme": true, "xxx": true,
-	"coming soon": true, "to be added": true, "待定": true, "待补充": true, "待完善": true, "待填写": true, "待确认": true, "待补": true, "待明确": true, "待讨论": true, "待决定": true, "未定": true, "暂缺": true, "稍后补充": true, "后续补充": true, "略": true,
+	"coming soon": true, "to be added": true, "待定": true, "待补充": true, "待完善": true, "待填写": true, "待确认": true,
+	"待补": true, "待明确": true, "待讨论": true, "待决定": true, "未定": true, "暂缺": true, "稍后补充": true, "后续补充": true,
+	"略": true,
 }

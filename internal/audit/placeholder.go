@@ -10,24 +10,32 @@ import (
 // A marker, for example TODO, is left over if it begins a line or a cell, stands
 // alone in it, or has a colon behind it. Elsewhere a text may be about it.
 var (
-	marker      = pattern.New(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
+	marker = pattern.New(`(?:^|[|:：(（\[【]|[.!?] |[-*+] |#+ |\d[.)] |\*\*|__|>)\s*(?:\[[ xX]?\]\s*)?(TODO|FIXME` +
+		`|XXX+|TBD|TBC)\b(?:\s*[:：]|\s*[)）\]】|]|\s*(?:\*\*|__)|\s*[(（]|\s*[.。…]?\s*$|\s+[–—-])`)
 	markerStart = pattern.New(`^\s*(?:[-*+>] |\d+[.)] |#+ )*\s*(?:\[[ xX]?\]\s*)?(?:\*\*)?(?:TODO|FIXME|TBD|XXX+)(?:\*\*)? +([A-Za-z]+)`)
 	markerColon = pattern.New(`\b(?:TODO|FIXME|TBD)[:：]`)
-	toBeDone    = pattern.New(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
-	loneWord    = pattern.New(`(?i)(?:^|[|:：]|[-*+] )\s*(?:\*\*)?\s*(?:tbd|todo|tbc)\s*(?:\*\*)?\s*(?:\||$)`)
-	lorem       = pattern.New(`(?i)lorem ipsum`)
-	bracketed   = pattern.New(`(?i)(?:^|[\s|(（:：*])\[\s*(?:insert|your|add|fill(?: in)?|enter|describe|specify|name of|placeholder|to be |product name|project name|feature|company|date|role|number|benefit|goal(?: \d)?|metric(?: \d)?|risk \d|item \d|x{2,3}|\.{3}|…)\b?[^\]\n]{0,80}\](?:[^(\[:]|$)`)
-	angled      = pattern.New(`(?i)<(?:your|insert|enter|fill in|describe|add|project|product|feature|company)[ _-][^<>\n]{1,60}>`)
-	curly       = pattern.New(`\{\{[^{}\n]{0,60}\}\}`)
-	curlyTopic  = pattern.New(`(?i)variable|template|placeholder|merge (?:field|tag)|mustache|handlebars|jinja|liquid|helm|变量|模板|占位`)
-	wholeDoc    = pattern.New(`(?i)[(（]the whole markdown document[)）]`)
-	emptyStory  = pattern.New(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
-	emptySteps  = pattern.New(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
-	hanMarker   = pattern.New(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
+	toBeDone    = pattern.New(`(?:\b(?:is|are|still|remains?|currently|date|owner|value|figure|numbers?)[ :]+)(?:TBD` +
+		`|TBC)\b|\bto be (?:determined|defined|decided later|filled in)\b`)
+	loneWord  = pattern.New(`(?i)(?:^|[|:：]|[-*+] )\s*(?:\*\*)?\s*(?:tbd|todo|tbc)\s*(?:\*\*)?\s*(?:\||$)`)
+	lorem     = pattern.New(`(?i)lorem ipsum`)
+	bracketed = pattern.New(`(?i)(?:^|[\s|(（:：*])\[\s*(?:insert|your|add|fill(?: in)?|enter|describe|specify` +
+		`|name of|placeholder|to be |product name|project name|feature|company|date|role|number|benefit|goal(?: \d)?` +
+		`|metric(?: \d)?|risk \d|item \d|x{2,3}|\.{3}|…)\b?[^\]\n]{0,80}\](?:[^(\[:]|$)`)
+	angled     = pattern.New(`(?i)<(?:your|insert|enter|fill in|describe|add|project|product|feature|company)[ _-][^<>\n]{1,60}>`)
+	curly      = pattern.New(`\{\{[^{}\n]{0,60}\}\}`)
+	curlyTopic = pattern.New(`(?i)variable|template|placeholder|merge (?:field|tag)|mustache|handlebars|jinja|liquid|helm|变量|模板|占位`)
+	wholeDoc   = pattern.New(`(?i)[(（]the whole markdown document[)）]`)
+	emptyStory = pattern.New(`(?i)\bas an? (?:…|\.\.\.|_{2,}|\[[^\]]*\]|<[^>]*>|\{[^}]*\})[^\n]{0,40}\bI (?:want` +
+		`|can|need)|作为(?:一个|一名|一位)?\s*(?:…|\.\.\.|X{2,}|_{2,}|\[[^\]]*\]|【[^】]*】|<[^>]*>|〈[^〉]*〉)`)
+	emptySteps = pattern.New(`(?i)\bgiven (?:…|\.\.\.|_{2,}|\[[^\]]*\]),? when (?:…|\.\.\.|_{2,}|\[[^\]]*\])`)
+	hanMarker  = pattern.New(`(?:^|[\s|:：,，、(（\[【。;；\-*])(?:待补充|待补|待定|待完善|待填写|待填|待明确|待商定|待讨论|待决定|此处填写[^|\n]{0,20}` +
+		`|请在此[^|\n]{0,20}|(?:在)?此处补充[^|\n]{0,10})(?:$|[\s|)）\]】。;；,，、*!！])`)
 	notLeft     = pattern.New(`(?i)\b(?:no|without|any|zero|never|removed?|grep|search(?:ed)? for|means|word|marker)\b[^|.]{0,24}$|(?:没有|无|不含|清除|搜索)[^|。]{0,12}$`)
 	quoteBefore = "\"'“‘「『”"
 	// spokenOf are the words behind it if it is a thing of the product: a TODO list, TBD items.
-	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry", "entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or", "in", "was", "were", "has"}
+	spokenOf = []string{"list", "lists", "item", "items", "app", "apps", "application", "file", "files", "entry",
+		"entries", "comment", "comments", "task", "tasks", "manager", "marker", "markers", "is", "are", "and", "or",
+		"in", "was", "were", "has"}
 )
 
 // findPlaceholders finds the texts that were left to be filled in.

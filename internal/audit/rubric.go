@@ -256,7 +256,8 @@ func (c *check) complete(name string, line int) error {
 }
 
 func (c *check) set(key string, value *yaml.Node) (err error) {
-	if text := map[string]*string{"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What, "only": &c.Only, "from": &c.From}[key]; text != nil {
+	if text := map[string]*string{"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix,
+		"name": &c.Name, "what": &c.What, "only": &c.Only, "from": &c.From}[key]; text != nil {
 		*text = value.Value
 		return c.checkValue(key)
 	}

@@ -83,7 +83,9 @@ func isLabel(l string) bool { return label.MatchString(l) }
 
 var (
 	// measure is a number with a unit, a percentage or a bound.
-	measure = pattern.New(`(?i)\d[\d,.]*[ -]?(?:%|％|‰|°|ms\b|µs|s\b|sec|min|h\b|hours?|hrs?\b|days?|weeks?|months?|quarters?|years?|[kmgt]i?b\b|[kmg]bit|bytes?|bits?\b|px\b|dpi|hz\b|[kmg]hz|w\b|kwh|m\b|km\b|cm\b|mm\b|€|\$|usd|eur|gbp|chf|rps|qps|tps|fps|vcpus?|cores?|cpus?)` +
+	measure = pattern.New(`(?i)\d[\d,.]*[ -]?(?:%|％|‰|°|ms\b|µs|s\b|sec|min|h\b|hours?|hrs?\b|days?|weeks?|months?` +
+		`|quarters?|years?|[kmgt]i?b\b|[kmg]bit|bytes?|bits?\b|px\b|dpi|hz\b|[kmg]hz|w\b|kwh|m\b|km\b|cm\b|mm\b|€|\$` +
+		`|usd|eur|gbp|chf|rps|qps|tps|fps|vcpus?|cores?|cpus?)` +
 		`|(?:^|[^a-z:.\d])\d[\d,.]*\s?(?:毫秒|秒|分|小时|时|天|日|周|个|月|年|次|条|人|位|元|名|项|款|台|件|张|页|家|倍|核|兆|万|千|百|亿|成|封|户|册|间|座|扇|套|份|支|辆|笔|票|像素|吨|公斤|公里|遍|轮|格)` +
 		`|[<>≤≥±€$£¥]\s*=?\s*\d|(?:less|fewer|more) than\s+\d|(?:under|below|above|within|up to|at (?:least|most)|over|every|per|about|max\.?|min\.?|target:?|limit:?)\s+[€$£]?\d` +
 		`|(?:不超过|不低于|不少于|不高于|低于|高于|超过|至少|至多|最多|最少|小于|大于|少于|多于|约|为|达到|达|≈|每(?:秒|分钟|小时|天|日|周|月|年)|上限[:：]?|目标[:：]?)\s*[¥]?\d|\d\s*(?:以内|以下|以上)`)
@@ -92,7 +94,10 @@ var (
 	counted    = pattern.New(`(?:^|[(（|,:;]\s*|\b[a-z]+,? )\d[\d,. ]*\d*\s+[a-z]{3,}`)
 	countedHan = pattern.New(`\p{Han}\s*\d[\d,]*\s*\p{Han}`)
 	numeral    = pattern.New(`^[~≈<>≤≥=±]*\s*[€$£¥]?\d[\d,.]*\s*(?:[%％+]|\S{1,12})?$`)
-	inWords    = pattern.New(`(?i)\b(?:zero|none lost|twice|half)\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|hundred|thousand|million)\s+(?:ms|milliseconds?|seconds?|minutes?|hours?|(?:working |business )?days?|weeks?|months?|years?|percent|users?|people|requests?|times|taps?|clicks?|retries)\b` +
+	inWords    = pattern.New(`(?i)\b(?:zero|none lost|twice|half)\b|\b(?:one|two|three|four|five|six|seven|eight` +
+		`|nine|ten|twelve|fifteen|twenty|thirty|sixty|hundred|thousand|million)\s+(?:ms|milliseconds?|seconds?` +
+		`|minutes?|hours?|(?:working |business )?days?|weeks?|months?|years?|percent|users?|people|requests?|times` +
+		`|taps?|clicks?|retries)\b` +
 		`|(?:[二三四五六七八九十百千两半]|[一二三四五六七八九十百千两]{2,})(?:秒|分钟|个?小时|天|周|个月|年|次|人|倍|成)|一(?:秒|分钟|小时|年)|零(?:丢失|差错|故障)|一半|翻[一两]?[倍番]`)
 	// notFigures are dates and ordinals, which count nothing.
 	notFigures = pattern.New(`\d{4}\s*年|\d{1,2}\s*月(?:\s*\d{1,2}\s*[日号])|第\s*[一二三四五六七八九十百\d]+`)

@@ -17,8 +17,11 @@ var (
 	// storyHead begins the heading, item or row of a sprint's story.
 	storyHead = pattern.New(`(?i)^[\s*_\[(（]*(?:S\d+[-.]\d+|US-?\d+|[A-Z]{1,8}-\d+(?:[.-]\d+)?|(?:story|task|故事|任务|用户故事)\s*#?\d+(?:[.-]\d+)?|\d+\.\d+)(?:$|[^\w])`)
 	notStory  = pattern.New(`(?i)^[\s*_\[(（]*(?:AC|FR|NFR|BG|RK|R|D|Q|T|ADR|TR)-?\d`)
-	sizeWords = pattern.New(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
-	metWords  = pattern.New(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
+	sizeWords = pattern.New(`(?i)[\d½¼¾](?:[.,]\d+)?(?:\s*[–-]\s*\d+)?\s*-?(?:story[ -])?(?:points?|pts?|sp|d|days?` +
+		`|pd|h|hrs?|hours?)\b|half an? (?:day)|\b(?:one|two|three|a|an) (?:days?|hours?)\b|\b(?:size|estimate|effort` +
+		`|points?)\W{0,6}(?:XS|S|M|L|XL|\d+)\b|[(（\[](?:XS|S|M|L|XL|\d{1,2})[)）\]]|\d+(?:\.\d+)?\s*个?(?:故事)?(?:点|人?天` +
+		`|人日|人时|工作日|小时)|半天|[一两二三四五]个?(?:人?天|工作日|小时)|(?:估算|规模|工作量|大小)\s*[:：]?\s*(?:\d|XS|S|M|L|XL)`)
+	metWords = pattern.New(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
 )
 
 // rowStories reads the stories of a sprint that is a row of a table: those of the row, else
@@ -199,7 +202,8 @@ func findSprintStories(c check, s *document) []miss {
 func (s *document) storyHas(what string, st story) bool {
 	words, header := metWords, criteriaHeader
 	if what == "size" {
-		words, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp", "d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
+		words, header = sizeWords, []string{"size", "estimate", "points", "pts", "days", "hours", "effort", "sp",
+			"d", "估算", "估时", "预估", "点数", "点", "工作量", "人天", "天数", "规模", "大小", "工期"}
 	}
 	if row, ok := s.Rows[st.line]; ok {
 		if t := s.Tables[row.Table]; substance(row.Cell(t.Column(header...))) {

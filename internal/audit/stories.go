@@ -87,13 +87,20 @@ func (s *document) endStories() {
 }
 
 // mapping are headings below which ids are named and not explained.
-var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases", "release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope", "追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表", "summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history", "修订", "变更记录", "变更历史"}
+var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
+	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
+	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
+	"summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history",
+	"修订", "变更记录", "变更历史"}
 
 // listsOthers reports whether a line stands in a section that only lists ids.
 func (d *text) listsOthers(line int) bool {
 	if row, ok := d.Rows[line]; ok {
 		t := d.Tables[row.Table]
-		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in", "component", "组件", "模块", "对应需求", "冲刺", "迭代", "覆盖", "位置") >= 0 && t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求", "内容") < 0 {
+		if t.Column("traced to", "covered by", "requirements", "where", "sprint", "sprint stories", "met in",
+			"component", "组件", "模块", "对应需求", "冲刺", "迭代", "覆盖", "位置") >= 0 &&
+			t.Column("as a", "i want", "story", "user story", "requirement", "description", "故事", "描述", "需求",
+				"内容") < 0 {
 			return true
 		}
 	}
@@ -180,7 +187,9 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	}
 }
 
-var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
+var metaItem = pattern.New(`(?i)^[*_\s]*(?:priority|estimate|size|depends|dependencies|owner|status|goal|serves` +
+	`|value|persona|actor|notes?|as an?|i want|so that|role|trace|traces to|优先级|估算|规模|工作量|负责人|依赖|状态|目标|价值|备注|说明|角色` +
+	`|作为|我希望|以便)\b?[^\n]{0,4}[:：]|^\s*[*_]*(?:as an?\b|i want\b|so that\b|作为|我希望|以便)`)
 
 // hasCriteria reports whether a story has criteria among its own lines, or
 // elsewhere under its number.

@@ -119,7 +119,8 @@ func agentFault(a *app, err error) error {
 	case errors.As(err, &state):
 		return fault.New(fault.NotAllowed, "the session %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
 	case errors.As(err, &unknown):
-		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold", unknown.Model).WithHint("leave out the limit, or write the price into %s", pricesFile())
+		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
+			unknown.Model).WithHint("leave out the limit, or write the price into %s", pricesFile())
 	case errors.As(err, &limit):
 		a.warn("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return errSpent

@@ -42,7 +42,8 @@ func (f *modelFlags) add(cmd *cobra.Command) {
 func (f modelFlags) over(m config.Model) (config.Model, error) {
 	m.Provider, m.Name, m.BaseURL = cmp.Or(f.provider, m.Provider), cmp.Or(f.model, m.Name), cmp.Or(f.baseURL, m.BaseURL)
 	if m.Provider != "" && !slices.Contains(config.Providers(), m.Provider) {
-		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai", m.Provider).WithHint("openai is for every server with OpenAI's chat completions, such as Ollama")
+		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai",
+			m.Provider).WithHint("openai is for every server with OpenAI's chat completions, such as Ollama")
 	}
 	if f.limit != "" {
 		limit, err := price.ParseMoney(f.limit)
@@ -77,7 +78,8 @@ func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 		return nil, fault.New(fault.InvalidArgument, "no model of the server is named").WithHint("add --model, or the setting model")
 	}
 	if rate, ok := prices.Find(m.Name, now); ok && !rate.Retired.IsZero() && !now.Before(rate.Retired) {
-		return nil, fault.New(fault.InvalidArgument, "the model %s was retired on %s, and its server refuses it", m.Name, rate.Retired.Format(time.DateOnly)).WithHint("take %s", cmp.Or(rate.Successor, defaultModel))
+		return nil, fault.New(fault.InvalidArgument, "the model %s was retired on %s, and its server refuses it",
+			m.Name, rate.Retired.Format(time.DateOnly)).WithHint("take %s", cmp.Or(rate.Successor, defaultModel))
 	}
 	var p provider.Provider
 	var err error
@@ -87,7 +89,8 @@ func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 		p, err = openai.New(openai.Options{Model: m.Name, BaseURL: m.BaseURL})
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "the model's server cannot be used: %q", err.Error()).WithHint("check --provider, --base-url and the variable that has the key")
+		return nil, fault.New(fault.InvalidArgument, "the model's server cannot be used: %q",
+			err.Error()).WithHint("check --provider, --base-url and the variable that has the key")
 	}
 	return p, nil
 }
@@ -114,7 +117,8 @@ func priceTable() (t *price.Table, own bool, err error) {
 		t, err = price.Parse(data)
 	}
 	if err != nil {
-		return nil, false, fault.New(fault.InvalidArgument, "the prices in %s cannot be used: %q", name, err.Error()).WithHint("correct the file, or remove it to use the built-in prices")
+		return nil, false, fault.New(fault.InvalidArgument, "the prices in %s cannot be used: %q", name,
+			err.Error()).WithHint("correct the file, or remove it to use the built-in prices")
 	}
 	return t.Over(price.Default()), true, nil
 }

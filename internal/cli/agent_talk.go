@@ -229,7 +229,8 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 	for _, d := range docs {
 		switch _, err := dir.Stat(d.Path); {
 		case err == nil && !force:
-			return nil, fault.New(fault.Conflict, "%s exists already; nothing was written", filepath.Join(folder, filepath.FromSlash(d.Path))).WithHint("add --force, or name another folder with --out")
+			return nil, fault.New(fault.Conflict, "%s exists already; nothing was written",
+				filepath.Join(folder, filepath.FromSlash(d.Path))).WithHint("add --force, or name another folder with --out")
 		case err == nil, errors.Is(err, fs.ErrNotExist):
 			able = append(able, d)
 		default: // its path is not for agents
@@ -244,7 +245,8 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 		saved = append(saved, filepath.Join(folder, filepath.FromSlash(d.Path)))
 	}
 	if refused != nil {
-		return saved, fault.New(fault.Storage, "a document cannot be written: %q", refused.Error()).WithHint("name another folder with --out; bmad-mcp agent show --out writes them again")
+		return saved, fault.New(fault.Storage, "a document cannot be written: %q",
+			refused.Error()).WithHint("name another folder with --out; bmad-mcp agent show --out writes them again")
 	}
 	return saved, nil
 }

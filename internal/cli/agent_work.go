@@ -246,7 +246,8 @@ func reopenSession(ctx context.Context, a *app, m modelFlags, f *workFlags, id s
 	}
 	defer func() { _ = release() }() // every write was confirmed
 	if spent := s.Costs().Spent; limit > 0 && spent >= limit {
-		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing", spent.Short(), m.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
+		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing",
+			spent.Short(), m.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
 	}
 	return work(s, resume)
 }
@@ -310,7 +311,9 @@ the terminal. Once every question is answered, the agent goes on.
 				if text == "" {
 					var ok bool
 					if text, ok, err = replies(a, nil, a.prompts())(ctx, q); err != nil || !ok {
-						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).WithHint("bmad-mcp agent answer %s --question %s \"…\"", s.ID(), shellWord(q.ID)))
+						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q",
+							q.Question).WithHint("bmad-mcp agent answer %s --question %s \"…\"", s.ID(),
+							shellWord(q.ID)))
 					}
 				}
 				if err := s.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {

@@ -38,7 +38,9 @@ func demoSteps(l lang.Language) []demoStep {
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
 		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), args: map[string]any{"action": "start", "objective": l.Say(demoObjective)}, place: "po/generating"},
-		{did: l.Say("writes the requirements"), file: "po-1.md", args: submit("po", "po-1.md"), form: map[string]any{"answer_01": l.Say("Just me, on one laptop"), "answer_02": l.Say("Overdue ones should stand out")}, place: "po/refining"},
+		{did: l.Say("writes the requirements"), file: "po-1.md", args: submit("po", "po-1.md"),
+			form: map[string]any{"answer_01": l.Say("Just me, on one laptop"),
+				"answer_02": l.Say("Overdue ones should stand out")}, place: "po/refining"},
 		{did: l.Say("works the answers in"), file: "po-2.md", args: submit("po", "po-2.md"), place: "po/awaiting_confirmation"},
 		{did: l.Say("shows the draft and calls confirm"), args: confirm, form: yes, place: "architect/generating"},
 		{did: l.Say("designs the system"), file: "architect-1.md", args: submit("architect", "architect-1.md"), place: "architect/awaiting_confirmation"},
@@ -47,7 +49,9 @@ func demoSteps(l lang.Language) []demoStep {
 		{did: l.Say("shows the plan and calls approve"), args: approve, form: yes, place: "dev/generating"},
 		{said: l.Say("Start development."), did: l.Say("writes the code and its report"), file: "dev-1.md", args: submit("dev", "dev-1.md"), place: "review/generating"},
 		{did: l.Say("reviews it, and fails it"), file: "review-1.md", args: submit("review", "review-1.md"), place: "review/awaiting_approval"},
-		{did: l.Say("shows the report and calls approve"), args: approve, form: map[string]any{"decision": "request_changes", "feedback": l.Say("Lost tasks are not acceptable.")}, place: "dev/refining"},
+		{did: l.Say("shows the report and calls approve"), args: approve,
+			form: map[string]any{"decision": "request_changes",
+				"feedback": l.Say("Lost tasks are not acceptable.")}, place: "dev/refining"},
 		{did: l.Say("fixes the findings of the review"), file: "dev-2.md", args: submit("dev", "dev-2.md"), place: "review/generating"},
 		{did: l.Say("reviews it again"), file: "review-2.md", args: submit("review", "review-2.md"), place: "qa/generating"},
 		{did: l.Say("tests every criterion"), file: "qa-1.md", args: submit("qa", "qa-1.md"), place: "qa/completed"},

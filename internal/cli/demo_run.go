@@ -166,7 +166,8 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 	a.say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
 	played := new(int)
 	out, err := runner.New(runner.Options{
-		Engine: a.engine, Workers: []runner.Worker{demoEngine{"claude", pace, played}, demoEngine{"codex", pace, played}}, Person: pausing{view, newDemoDecider(a, pace)}, Gates: runner.Ask,
+		Engine: a.engine, Workers: []runner.Worker{demoEngine{"claude", pace, played},
+			demoEngine{"codex", pace, played}}, Person: pausing{view, newDemoDecider(a, pace)}, Gates: runner.Ask,
 		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Tell: view.tell, Log: a.log,
 	}).Start(cmd.Context(), a.lang.Say(demoObjective), "")
 	if err != nil {

@@ -226,7 +226,9 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	if s.Empty() && len(c.Items) == 0 {
 		return nil // most projects have none
 	}
-	c.Detail = a.lang.Say("%d agents, %d workflows, %d tasks of the BMAD method", len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)), len(s.Catalog.Items(catalog.Task)))
+	c.Detail = a.lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
+		len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)),
+		len(s.Catalog.Items(catalog.Task)))
 	if len(c.Items) > 0 {
 		c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
 	}

@@ -131,7 +131,8 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	return runDecision(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
+	return runDecision(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID},
+		Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its

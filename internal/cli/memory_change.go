@@ -255,7 +255,8 @@ func memoryMuseumCommand(a *app, f *memoryFlags) *cobra.Command {
 			}
 			for _, one := range m.Failures {
 				if f.agent == "" || strings.EqualFold(f.agent, one.Agent) {
-					fmt.Fprintln(a.out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent, one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
+					fmt.Fprintln(a.out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
+						one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
 					if one.Lesson != "" {
 						fmt.Fprintln(a.out, indent(visible.Line(one.Lesson)))
 					}

@@ -82,7 +82,8 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 			if n.By == "" {
 				n.By = "?"
 			}
-			fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent, n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+			fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
+				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
 				a.say("tags: %s", strings.Join(n.Tags, ", "))
 			}

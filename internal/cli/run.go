@@ -186,7 +186,8 @@ func (f *runFlags) read() (err error) {
 // runOptions returns the options of a runner for the flags.
 func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err error) {
 	o = runner.Options{
-		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags, Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log, Rights: runRights(a),
+		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags,
+		Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log, Rights: runRights(a),
 	}
 	if o.Folder, err = a.project(); err != nil {
 		return o, err

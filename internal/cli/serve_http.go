@@ -146,7 +146,8 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 func (f httpFlags) serveDashboard(ctx context.Context, a *app, roots []string, e *engine.Engine, l *library.Library) (end func(), err error) {
 	host, _, err := net.SplitHostPort(f.dashboard)
 	if err != nil || host != "127.0.0.1" && host != "localhost" {
-		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q", f.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
+		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q",
+			f.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
 	}
 	s, err := openDashboard(ctx, a, f.dashboard, false, roots, e, l)
 	if err != nil {

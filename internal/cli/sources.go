@@ -119,7 +119,8 @@ func addSource(ctx context.Context, a *app, url string) error {
 		return err
 	}
 	if a.asJSON {
-		return a.printJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit, "agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
+		return a.printJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit,
+			"agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
 	if added.New {
 		a.say("Added: %s (%s).", spec, a.describeCopy(added.Copy))
@@ -130,7 +131,8 @@ func addSource(ctx context.Context, a *app, url string) error {
 		a.say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	a.say("It has %s, %s and %s; those of the project and of your home go before them.", lang.Count(added.Agents, "agent"), lang.Count(added.Workflows, "workflow"), lang.Count(added.Tasks, "task"))
+	a.say("It has %s, %s and %s; those of the project and of your home go before them.",
+		lang.Count(added.Agents, "agent"), lang.Count(added.Workflows, "workflow"), lang.Count(added.Tasks, "task"))
 	return nil
 }
 

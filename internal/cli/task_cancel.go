@@ -17,7 +17,9 @@ func cancelCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, request.Request{Action: workflow.ActionCancel, Address: project.Address{Session: taskName(args)}, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}, false)
+			return a.act(cmd, request.Request{Action: workflow.ActionCancel,
+				Address: project.Address{Session: taskName(args)}, Decision: request.Decision{Feedback: f.feedback},
+				Revision: f.wantedRevision(cmd)}, false)
 		},
 	}
 	revisionFlag(cmd, &f)

@@ -19,7 +19,9 @@ func confirmCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionConfirm, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
+			req := request.Request{Action: workflow.ActionConfirm,
+				Address: project.Address{Session: taskName(args)}, Stage: f.stage,
+				Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
 			if cmd.Flags().Changed("confirmed") {
 				req.Yes = &f.confirmed
 			}
@@ -40,7 +42,9 @@ func approveCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionApprove, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Yes: &f.approved, Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
+			req := request.Request{Action: workflow.ActionApprove,
+				Address: project.Address{Session: taskName(args)}, Stage: f.stage,
+				Decision: request.Decision{Yes: &f.approved, Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
 			if !cmd.Flags().Changed("approved") {
 				if err := explicitRisk(a, cmd, args); err != nil {
 					return err

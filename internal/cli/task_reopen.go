@@ -17,7 +17,9 @@ func reopenCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, request.Request{Action: workflow.ActionReopen, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}, f.withPrompt)
+			return a.act(cmd, request.Request{Action: workflow.ActionReopen,
+				Address: project.Address{Session: taskName(args)}, Stage: f.stage,
+				Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}, f.withPrompt)
 		},
 	}
 	revisionFlag(cmd, &f)

@@ -22,7 +22,8 @@ func submitCommand(a *app) *cobra.Command {
 
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: taskName(args)}, Stage: f.stage, Submit: request.Submit{Sprints: f.sprints}, Revision: f.wantedRevision(cmd)}
+			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: taskName(args)},
+				Stage: f.stage, Submit: request.Submit{Sprints: f.sprints}, Revision: f.wantedRevision(cmd)}
 			for _, r := range []struct {
 				engine     workflow.Engine
 				name       string

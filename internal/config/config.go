@@ -274,8 +274,12 @@ func (c *Config) keyOf(variable string) (string, bool) {
 
 var (
 	topKeys = []string{
-		"audit_floor", "base_url", "checks", "cost_limit", "document_language", "form_timeout", "gate", "host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework", "max_submission_bytes",
-		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "model", "pause", "personas", "projects", "prompts", "proved", "provider", "rubrics", "scoring", "sources", "stages", "toolsets", "verdict", "verify", "verify_output_bytes", "verify_timeout", "workflow",
+		"audit_floor", "base_url", "checks", "cost_limit", "document_language", "form_timeout", "gate",
+		"host_confirm", "language", "lock_timeout", "log_level", "max_iterations", "max_rework",
+		"max_submission_bytes",
+		"memory", "memory_dir", "memory_embedding_model", "memory_embeddings", "memory_qdrant", "model", "pause",
+		"personas", "projects", "prompts", "proved", "provider", "rubrics", "scoring", "sources", "stages",
+		"toolsets", "verdict", "verify", "verify_output_bytes", "verify_timeout", "workflow",
 	}
 	stageKeys = []string{"audit_floor", "engines", "gate", "gate_score", "pause", "proved", "scoring", "verdict", "verify"}
 	logLevels = []string{"debug", "info", "warn", "error"}

@@ -153,7 +153,8 @@ func prepare(d *Dashboard, it *decision) error {
 	if len(q.Questions) > 0 {
 		it.req.Action = workflow.ActionAnswer
 	}
-	offered := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Value() == it.Decision }) || len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
+	offered := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Value() == it.Decision }) ||
+		len(q.Questions) > 0 && it.Decision == string(workflow.DecisionAnswer)
 	switch {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").WithHint("your words are kept: load the page again, read what it shows, and decide then")

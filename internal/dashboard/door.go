@@ -248,7 +248,8 @@ func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
 			d.knock(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
 			return
 		}
-		d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))
+		d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed,
+			"the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))
 		return
 	}
 	//nolint:gosec // the pages come over plain HTTP from this machine

@@ -145,9 +145,12 @@ func readJSON(r *http.Request, into any) (status int, err error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge, fault.New(fault.InvalidArgument, "the body has more than %d bytes", maxBody).WithHint("shorten the words and comments; nothing was changed")
+		return http.StatusRequestEntityTooLarge, fault.New(fault.InvalidArgument, "the body has more than %d bytes",
+			maxBody).WithHint("shorten the words and comments; nothing was changed")
 	case errors.As(err, &wrong):
-		return http.StatusBadRequest, fault.New(fault.InvalidArgument, "the body has a value of another type than the pages send, at %q", wrong.Field).WithHint("load the page again, which may be older than the program")
+		return http.StatusBadRequest, fault.New(fault.InvalidArgument,
+			"the body has a value of another type than the pages send, at %q",
+			wrong.Field).WithHint("load the page again, which may be older than the program")
 	case err != nil:
 		return http.StatusBadRequest, fault.New(fault.InvalidArgument, "the body cannot be read: %w", err).WithHint("load the page again, which may be older than the program")
 	}

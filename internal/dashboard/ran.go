@@ -44,7 +44,9 @@ func (d *Dashboard) ranOne(a *asked) (any, error) {
 		return nil, err
 	}
 	if kept == nil {
-		return nil, fault.New(fault.NotFound, "%q was not run without a host", s.TaskName).WithHint("its own page shows it: bmad-mcp run --resume %s goes on without a host", s.TaskName)
+		return nil, fault.New(fault.NotFound, "%q was not run without a host",
+			s.TaskName).WithHint("its own page shows it: bmad-mcp run --resume %s goes on without a host",
+			s.TaskName)
 	}
 	a.page.Title = s.TaskName
 	a.followRun(p, s)

@@ -142,7 +142,8 @@ func (d *database) search(ctx context.Context, kind string, query []float32) ([]
 	for _, p := range out.Result {
 		id, _ := p.ID.(string)
 		created, _ := time.Parse(time.RFC3339, p.Payload.Created)
-		found = append(found, Found{Cosine: p.Score, Text: Text{ID: id, Type: kind, Agent: p.Payload.Agent, Text: p.Payload.Text, Tags: p.Payload.Tags, Project: p.Payload.Project, Created: created}})
+		found = append(found, Found{Cosine: p.Score, Text: Text{ID: id, Type: kind, Agent: p.Payload.Agent,
+			Text: p.Payload.Text, Tags: p.Payload.Tags, Project: p.Payload.Project, Created: created}})
 	}
 	return found, nil
 }

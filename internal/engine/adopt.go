@@ -32,10 +32,12 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt, By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered, func(s *workflow.Session) []workflow.Alteration {
-		r.disk = documents.On(r.project) // the files may have changed while the person was asked
-		return r.disk.Altered(ctx, s, r.check.found)
-	})
+	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt,
+		By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered,
+		func(s *workflow.Session) []workflow.Alteration {
+			r.disk = documents.On(r.project) // the files may have changed while the person was asked
+			return r.disk.Altered(ctx, s, r.check.found)
+		})
 	if err != nil {
 		return Outcome{}, err
 	}

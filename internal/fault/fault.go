@@ -147,7 +147,8 @@ func OfDisk(err error) bool {
 	if errors.As(err, &inPath) || errors.As(err, &inLink) || errors.As(err, &inCall) || errors.As(err, &number) {
 		return true
 	}
-	for _, known := range []error{fs.ErrInvalid, fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, fs.ErrClosed, io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, os.ErrDeadlineExceeded} {
+	for _, known := range []error{fs.ErrInvalid, fs.ErrPermission, fs.ErrExist, fs.ErrNotExist, fs.ErrClosed,
+		io.ErrUnexpectedEOF, io.ErrShortWrite, io.ErrClosedPipe, os.ErrDeadlineExceeded} {
 		if errors.Is(err, known) {
 			return true
 		}

@@ -9,7 +9,8 @@ import (
 )
 
 // decisionNames are the headings below which an architecture lists its decisions.
-var decisionNames = []string{"decisions", "decision", "decision log", "decision records", "key decisions", "design decisions", "technical decisions", "architecture decisions", "architectural decisions",
+var decisionNames = []string{"decisions", "decision", "decision log", "decision records", "key decisions",
+	"design decisions", "technical decisions", "architecture decisions", "architectural decisions",
 	"决策", "决定", "关键决策", "设计决策", "技术决策", "架构决策", "架构决定", "décisions", "décisions clés"}
 
 // decisions returns the lessons of a document: one for each decision, if it lists any.
@@ -17,7 +18,9 @@ func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesso
 	var out []Lesson
 	for _, text := range readDecisions(document) {
 		if len(out) < maxDecisions {
-			out = append(out, Lesson{Session: s.SessionID, Finding: key(st, workflow.Hash([]byte(plain(text)))[:12]), Type: Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)}})
+			out = append(out, Lesson{Session: s.SessionID, Finding: key(st,
+				workflow.Hash([]byte(plain(text)))[:12]), Type: Decisions, Agent: string(st.ID), Text: clip(text),
+				Tags: []string{string(st.ID)}})
 		}
 	}
 	return out

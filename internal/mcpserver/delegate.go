@@ -47,7 +47,8 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 	case len(c.task) > maxTask:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(c.task), maxTask).WithHint("shorten it, or name files to read")
 	case len(c.context) > maxTaskContext:
-		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context", len(c.context), maxTaskContext).WithHint("shorten it, or name files to read")
+		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
+			len(c.context), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
 	name, persona, err := m.character(c)
 	if err != nil {

@@ -125,7 +125,9 @@ func (f formStyle) answersSheet(q gate.Question) sheet {
 	}
 	remaining := []choice{{leaveOpen, l.Say("Leave them open")}, {skipRest, l.Say("Skip them")}}
 	out.fields = append(out.fields, field{
-		name: restField, title: l.Say("Questions without an answer"), text: l.Say("what happens to questions that you leave empty"), choices: append(remaining, formChoices(q.Choices)...),
+		name: restField, title: l.Say("Questions without an answer"),
+		text:    l.Say("what happens to questions that you leave empty"),
+		choices: append(remaining, formChoices(q.Choices)...),
 	})
 	return out
 }

@@ -45,7 +45,8 @@ func (m memoryTools) rows() []memoryTool {
 		{name: "remember_structured", arguments: []string{"type", "agent", "text", "tags"}, writes: true, handle: m.remember,
 			example: `{"type": "decisions", "agent": "architect", "text": "we keep sessions in PostgreSQL"}`},
 		{name: "recall_structured", arguments: []string{"query", "type", "agent", "limit"}, example: `{"query": "where do sessions live?"}`, handle: m.recall},
-		{name: DelegateTool, arguments: []string{"agent_id", "task", "context", "max_tokens"}, example: `{"agent_id": "architect", "task": "review this design"}`, handle: m.delegate},
+		{name: DelegateTool, arguments: []string{"agent_id", "task", "context", "max_tokens"},
+			example: `{"agent_id": "architect", "task": "review this design"}`, handle: m.delegate},
 	}
 }
 

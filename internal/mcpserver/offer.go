@@ -146,10 +146,13 @@ func (o *offer) ways(cwd string) library.ToolNames {
 		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
 	if !o.auto() && !o.asksFor(config.ToolsetMethod) && !o.asksFor(config.ToolsetAgents) {
-		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}", Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
+		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}",
+			Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
 	}
 	w := library.ToolNames{
-		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with), List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool, strings.ReplaceAll(with, "%", "%%")),
+		Read: fmt.Sprintf(`%s {operation: "read", uri: …%s}`, ResourcesTool, with),
+		List: fmt.Sprintf(`%s {operation: "list", pattern: %%q%s}`, ResourcesTool,
+			strings.ReplaceAll(with, "%", "%%")),
 		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
 	}
 	if !o.auto() && !o.asksFor(config.ToolsetMethod) {

@@ -287,7 +287,8 @@ func (v *view) run(ctx context.Context, runID, branch string) (out RunStatus, ru
 		id := cmp.Or(runID, queue.DefaultRun)
 		return RunStatus{Source: SourceQueue, Run: RunView{SessionRow: SessionRow{ID: id, Name: id}}}, nil, nil
 	case run == nil || session != nil && session.UpdatedAt.After(run.Updated):
-		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session), State: string(session.CurrentState), Objective: untrusted.Shown(session.Objective, maxShownText)}}
+		out = RunStatus{Source: SourceTask, Run: RunView{SessionRow: rowOf(*session),
+			State: string(session.CurrentState), Objective: untrusted.Shown(session.Objective, maxShownText)}}
 		out.Run.Source = ""
 		return out, nil, nil
 	}

@@ -85,7 +85,9 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	}
 	dir.LockTimeout = cfg.LockTimeout
 	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn, language: f.language}, nil
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg,
+		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn,
+		language: f.language}, nil
 }
 
 // Language returns the language for a person who has written a text outside of every project.

@@ -152,7 +152,9 @@ func (p *page) stages() {
 		if rec.Audit != nil {
 			audited = &rec.Audit.Score
 		}
-		rows = append(rows, []string{cell(p.Word(st.Role)), p.plain(string(rec.Status)), strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited), cmp.Or(p.plain(string(rec.Verdict)), "–"), document})
+		rows = append(rows, []string{cell(p.Word(st.Role)), p.plain(string(rec.Status)),
+			strconv.Itoa(rec.Iteration), number(rec.ClaimedScore), number(audited),
+			cmp.Or(p.plain(string(rec.Verdict)), "–"), document})
 	}
 	p.table(p.Say("Stages"), []string{p.Say("Stage"), p.Say("Status"), p.Say("Rounds"), p.Say("Claimed"), p.Say("Audited"), p.Say("Verdict"), p.Say("Document")}, rows)
 }
@@ -161,10 +163,13 @@ func (p *page) rounds() {
 	var rows [][]string
 	for _, e := range p.s.History {
 		if e.Action == workflow.ActionSubmit && e.Iteration > 0 && e.Event != workflow.EventChangesRequested {
-			rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), strconv.Itoa(e.Iteration), number(e.Score), number(e.AuditScore), count(e.FindingsOpen), count(e.ExitCode), p.plain(string(e.Event))})
+			rows = append(rows, []string{moment(e.At), p.stage(e.FromStage()), strconv.Itoa(e.Iteration),
+				number(e.Score), number(e.AuditScore), count(e.FindingsOpen), count(e.ExitCode),
+				p.plain(string(e.Event))})
 		}
 	}
-	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"), p.Say("Audited"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
+	p.table(p.Say("Rounds"), []string{p.Say("When"), p.Say("Stage"), p.Say("Round"), p.Say("Score"),
+		p.Say("Audited"), p.Say("Open findings"), p.Say("Exit code"), p.Say("Outcome")}, rows)
 }
 
 // grantSteps returns the steps with decisions of the history that a test accepts.
@@ -230,10 +235,12 @@ func (p *page) requests() {
 			if c.Replace != "" {
 				said = strings.TrimSpace(said + " → " + cell(c.Replace))
 			}
-			rows = append(rows, []string{cell(c.ID), cell(string(cmp.Or(c.Stage, st.ID))), cmp.Or(c.Lines(), "–"), cell(string(c.Kind)), cmp.Or(said, "–"), cell(string(c.Status)), cmp.Or(cell(c.Note), "–")})
+			rows = append(rows, []string{cell(c.ID), cell(string(cmp.Or(c.Stage, st.ID))), cmp.Or(c.Lines(), "–"),
+				cell(string(c.Kind)), cmp.Or(said, "–"), cell(string(c.Status)), cmp.Or(cell(c.Note), "–")})
 		}
 	}
-	p.table(p.Say("Change requests"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Lines"), p.Say("Kind"), p.Say("Their words"), p.Say("Status"), p.Say("What its author says")}, rows)
+	p.table(p.Say("Change requests"), []string{p.Say("Id"), p.Say("Stage"), p.Say("Lines"), p.Say("Kind"),
+		p.Say("Their words"), p.Say("Status"), p.Say("What its author says")}, rows)
 }
 
 // evidence lists the results of the verify commands.

@@ -81,7 +81,9 @@ func (q *Request) checkTexts() error {
 	for _, t := range []struct {
 		name, text string
 		limit      int
-	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback}, {"session_id", q.Session, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200}, {"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
+	}{{"objective", q.Objective, MaxObjective}, {"feedback", q.Feedback, MaxFeedback},
+		{"session_id", q.Session, 200}, {"cwd", q.Cwd, 4096}, {"view", q.View, 200}, {"stage", q.Stage, 200},
+		{"workflow", q.Workflow, 200}, {"task_name", q.TaskName, 200}} {
 		if err := CheckText(t.name, t.text, t.limit); err != nil {
 			return err
 		}

@@ -72,7 +72,8 @@ func (r *run) tellDecision(ctx context.Context, from workflow.StageID) error {
 	}
 	last := r.session.Last()
 	if g := last.Grant; g != nil && (last.Event == workflow.EventSentBack || last.Event == workflow.EventChangesRequested) {
-		r.tell(Event{Type: Rework, Stage: r.session.CurrentStage, State: r.session.CurrentState, Decision: g.Decision, Channel: g.Channel, Text: clip(g.Feedback, 300), Why: string(from)}, true)
+		r.tell(Event{Type: Rework, Stage: r.session.CurrentStage, State: r.session.CurrentState,
+			Decision: g.Decision, Channel: g.Channel, Text: clip(g.Feedback, 300), Why: string(from)}, true)
 	} else if g != nil {
 		r.tell(Event{Type: GateReached, Stage: from, State: r.session.CurrentState, Decision: g.Decision, Channel: g.Channel}, true)
 	}

@@ -125,7 +125,9 @@ func (r *run) read(ctx context.Context) error {
 		if !r.session.CurrentState.Active() {
 			action = workflow.ActionStatus
 		}
-		now, err := r.Engine.Do(ctx, request.Request{Action: action, Address: project.Address{Session: r.state.SessionID, Cwd: at.Cwd}, Caller: request.Caller{By: r.By, Inline: true}})
+		now, err := r.Engine.Do(ctx, request.Request{Action: action,
+			Address: project.Address{Session: r.state.SessionID, Cwd: at.Cwd},
+			Caller:  request.Caller{By: r.By, Inline: true}})
 		if err != nil {
 			return err
 		}

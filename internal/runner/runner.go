@@ -76,7 +76,8 @@ func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
 	for _, st := range run.plan.Stages {
 		stages = append(stages, st.Stage)
 	}
-	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stages: stages, Budget: run.Flags.Budget, Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
+	run.tell(Event{Type: RunStarted, TaskName: run.state.TaskName, Stages: stages, Budget: run.Flags.Budget,
+		Stage: run.session.CurrentStage, State: run.session.CurrentState}, false)
 	if !run.notice.Empty() {
 		run.tell(Event{Type: Noticed, Stage: run.session.CurrentStage, Why: run.notice.In(run.language)}, true)
 	}

@@ -100,7 +100,8 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	}
 	if round := r.now.Iteration + 1; r.begun[st.ID] < round {
 		r.begun[st.ID] = round
-		r.tell(Event{Type: StageStarted, Stage: st.ID, Round: round, State: r.session.CurrentState, Engine: planned.Engine, Model: planned.Model, Why: planned.why.In(r.language)}, true)
+		r.tell(Event{Type: StageStarted, Stage: st.ID, Round: round, State: r.session.CurrentState,
+			Engine: planned.Engine, Model: planned.Model, Why: planned.why.In(r.language)}, true)
 	}
 	return t, nil
 }

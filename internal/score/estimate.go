@@ -29,7 +29,8 @@ type trait struct {
 
 var (
 	figures  = trait{add: lang.T("put figures on the goals: percentages, times in ms, counts"), found: hasFigure}
-	criteria = trait{add: lang.T("give every story testable acceptance criteria"), words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}, found: criterion.MatchString}
+	criteria = trait{add: lang.T("give every story testable acceptance criteria"),
+		words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}, found: criterion.MatchString}
 )
 
 // criterion matches the id of an acceptance criterion.
@@ -61,7 +62,9 @@ var architectureTraits = []trait{
 	section("Scalability", "capacity", "可扩展性", "扩展性"),
 	section("Security", "安全"),
 	figures,
-	{add: lang.T("trace each component to the requirements it meets (FR-…)"), words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"}, found: traced.MatchString},
+	{add: lang.T("trace each component to the requirements it meets (FR-…)"),
+		words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"},
+		found: traced.MatchString},
 }
 
 func traitsFor(rubric string) []trait {

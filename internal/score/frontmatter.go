@@ -90,7 +90,8 @@ func cutFront(text string) (head, body string, ok bool) {
 var (
 	// frontEnd is the line that closes front matter, frontFact the name of a field for which it is read.
 	frontEnd  = pattern.New(`(?m)^(?:---|\.\.\.)[ \t]*$\n?`)
-	frontFact = pattern.New(`(?im)^["']?(?:quality[ _-]?score|(?:clarif(?:ication|ying)[ _-])?questions|gaps|verdict|findings|criteria|resolved|质量评分|质量得分|问题|澄清问题|差距|缺口)["']?[ \t]*[:：]`)
+	frontFact = pattern.New(`(?im)^["']?(?:quality[ _-]?score|(?:clarif(?:ication|ying)[ _-])?questions|gaps|verdict` +
+		`|findings|criteria|resolved|质量评分|质量得分|问题|澄清问题|差距|缺口)["']?[ \t]*[:：]`)
 	// frontField sets it apart from a text below a line of dashes.
 	frontField = pattern.New(`^["']?[\p{L}_][\p{L}\d _-]{0,40}["']?[ \t]*:(?:\s|$)`)
 	// frontBlock begins a text of several lines, in which a colon means nothing.

@@ -73,7 +73,8 @@ func options(item map[string]any) []string {
 }
 
 var (
-	questionHeading = pattern.New(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
+	questionHeading = pattern.New(`(?i)^#{1,6}\s*[^\w\p{Han}]*(?:\d+[.)、]?\s*)?(?:clarif(?:ying` +
+		`|ication)\s+questions?|questions(?:\s+for\s+.*)?|澄清问题|需要澄清的问题)\s*(?:[(（][^)）]*[)）])?\W*$`)
 	// An item as a heading or paragraph of its own: "### Q1: …", "**Q1:** …".
 	questionItem = pattern.New(`^(?:#{2,6}\s+)?\*{0,2}([qQ]\d+)\s*[:：.)]\*{0,2}\s*(.*\S)\s*$`)
 	noQuestion   = pattern.New(`(?i)^\W*(?:none|n/a|no questions?|nothing|无|没有)\W*$`)

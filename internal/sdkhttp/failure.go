@@ -39,9 +39,12 @@ func (f *failure) Error() string { return f.Message }
 const retryAfter = 5 * time.Second
 
 var (
-	errClosing = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "closing", Message: "the server is ending", Hint: "conversations are saved; call again once it runs"}
-	errFull    = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_at_work", Message: "as many conversations are at work as this server allows", Hint: "send the request again later"}
-	errStreams = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_streams", Message: "there are too many open streams", Hint: "close one, or read the conversation without a stream"}
+	errClosing = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "closing",
+		Message: "the server is ending", Hint: "conversations are saved; call again once it runs"}
+	errFull = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_at_work",
+		Message: "as many conversations are at work as this server allows", Hint: "send the request again later"}
+	errStreams = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_streams",
+		Message: "there are too many open streams", Hint: "close one, or read the conversation without a stream"}
 )
 
 // simple lists the failures of errors that need no more words.
@@ -85,9 +88,12 @@ func asFailure(err error) *failure {
 		return &failure{status: http.StatusNotFound, Code: "agent_not_found", Message: err.Error(), Hint: "GET /api/agents lists them", Field: "agentId"}
 	case errors.As(err, &limit):
 		spent, most := limit.Spent.USD(), limit.Limit.USD()
-		return &failure{status: http.StatusPaymentRequired, Code: "cost_limit", Message: err.Error(), Hint: "start a new conversation, with a higher costLimit if it is to go further", Spent: &spent, Limit: &most}
+		return &failure{status: http.StatusPaymentRequired, Code: "cost_limit", Message: err.Error(),
+			Hint: "start a new conversation, with a higher costLimit if it is to go further", Spent: &spent,
+			Limit: &most}
 	case errors.As(err, &unknown):
-		return &failure{status: http.StatusBadRequest, Code: "price_unknown", Message: err.Error(), Hint: "leave out costLimit, or serve a model of the price list", Field: "costLimit"}
+		return &failure{status: http.StatusBadRequest, Code: "price_unknown", Message: err.Error(),
+			Hint: "leave out costLimit, or serve a model of the price list", Field: "costLimit"}
 	case errors.As(err, &retired):
 		return &failure{status: http.StatusBadGateway, Code: "model_retired", Message: err.Error(), Hint: "start the server with another model"}
 	case errors.As(err, &provider):
@@ -111,7 +117,8 @@ func asFailure(err error) *failure {
 
 // ofFault describes an error of a run.
 func ofFault(e *fault.Error) *failure {
-	status := map[fault.Code]int{fault.InvalidArgument: http.StatusBadRequest, fault.NotFound: http.StatusNotFound, fault.Storage: http.StatusInternalServerError, fault.Internal: http.StatusInternalServerError}[e.Code]
+	status := map[fault.Code]int{fault.InvalidArgument: http.StatusBadRequest, fault.NotFound: http.StatusNotFound,
+		fault.Storage: http.StatusInternalServerError, fault.Internal: http.StatusInternalServerError}[e.Code]
 	if status == 0 {
 		status = http.StatusConflict
 	}

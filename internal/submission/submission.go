@@ -89,7 +89,8 @@ func (sub *Submission) choose(s *standing.Standing) {
 		}
 		sub.Assessment = report(sub.Report)
 	} else {
-		two, sub.why = score.Choose(s.Policy.Scoring, score.Draft{Assessment: first.read, Audited: first.audit.Score}, score.Draft{Assessment: second.read, Audited: second.audit.Score})
+		two, sub.why = score.Choose(s.Policy.Scoring, score.Draft{Assessment: first.read,
+			Audited: first.audit.Score}, score.Draft{Assessment: second.read, Audited: second.audit.Score})
 		sub.Assessment = score.Merge(first.read, second.read)
 		if two {
 			sub.Assessment = score.Merge(second.read, first.read)

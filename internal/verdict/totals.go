@@ -40,7 +40,9 @@ var runners = []struct {
 	{"node:test", "# fail 1", pattern.New(`^(?:#|ℹ) fail ` + count + `$`)},
 	{"prove", "Result: FAIL", pattern.New(`^Result: FAIL$|^Failed \d+/\d+ (?:subtests|test programs)`)},
 	{"rspec", "41 examples, 1 failure", pattern.New(`\b\d+ examples?, .*\b` + count + ` (?:failures?|errors?)\b|\b\d+ examples?, ` + count + ` failed\b`)},
-	{"minitest", "12 runs, 40 assertions, 1 failures, 0 errors", pattern.New(`\b\d+ (?:runs|tests?|assertions), .*\b` + count + ` (?:failures?|errors?)\b|\b\d+ tests?, ` + count + ` failed\b`)},
+	{"minitest", "12 runs, 40 assertions, 1 failures, 0 errors",
+		pattern.New(`\b\d+ (?:runs|tests?|assertions), .*\b` + count + ` (?:failures?|errors?)\b|\b\d+ tests?, ` +
+			count + ` failed\b`)},
 	{"phpunit", "Tests: 12, Assertions: 40, Failures: 1.", pattern.New(`^Tests: \d+, Assertions: \d+,.*\b(?:Failures|Errors): ` + count)},
 	{"xcodebuild", "Executed 12 tests, with 1 failure (0 unexpected)", pattern.New(`^\s*Executed \d+ tests?, with ` + count + ` failures?`)},
 	{"deno", "FAILED | 11 passed | 1 failed (12ms)", pattern.New(`^FAILED \| \d+ passed`)},

@@ -116,7 +116,9 @@ func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Recor
 	}
 	for _, c := range rec.Checks {
 		if c.Exit != 0 {
-			out = append(out, workflow.Finding{ID: c.ID, Severity: "critical", Problem: l.Say("`%s` ended with exit code %d: %s", Clip(c.Command, 200), c.Exit, Clip(lastLine(c.Output), 200))})
+			out = append(out, workflow.Finding{ID: c.ID, Severity: "critical",
+				Problem: l.Say("`%s` ended with exit code %d: %s", Clip(c.Command, 200), c.Exit,
+					Clip(lastLine(c.Output), 200))})
 		}
 	}
 	if e := rec.Evidence; e.Failed() {

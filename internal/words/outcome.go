@@ -164,7 +164,8 @@ func OverrideNote(l lang.Language, st workflow.Stage, rec *workflow.Record, gran
 	case rec.Spent():
 		note = l.Say("> **Risk accepted** on %s: the report of the %s has no verdict, because %s; and the human let it go on.", on, l.Word(st.Role), strings.Join(rec.Returned, "; "))
 	case rec.Doubted():
-		note = l.Say("> **Risk accepted** on %s: the %s reported %s, but %s; and the human let it go on.", on, l.Word(st.Role), Verdict(l, rec.Verdict), strings.Join(rec.Objections, "; "))
+		note = l.Say("> **Risk accepted** on %s: the %s reported %s, but %s; and the human let it go on.", on,
+			l.Word(st.Role), Verdict(l, rec.Verdict), strings.Join(rec.Objections, "; "))
 	case rec.Verdict == workflow.Blocked:
 		note = l.Say("> **Risk accepted** on %s: the %s was blocked and the human let it go on.", on, l.Word(st.Role))
 	}
@@ -231,5 +232,6 @@ func Persona(agent string) string {
 
 // NoPersona says that there is no agent to act as, and why.
 func NoPersona(err error) string {
-	return "The settings ask for the BMAD agent of this stage, and there is none to act as (" + Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
+	return "The settings ask for the BMAD agent of this stage, and there is none to act as (" +
+		Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 }

@@ -187,7 +187,8 @@ func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
 }
 
 // controls are the control characters of ASCII, and those that change the direction of a text.
-var controls = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x1f, Stride: 1}, {Lo: 0x7f, Hi: 0x7f, Stride: 1}, {Lo: 0x202a, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
+var controls = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x1f, Stride: 1},
+	{Lo: 0x7f, Hi: 0x7f, Stride: 1}, {Lo: 0x202a, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
 
 // text refuses a value that is not one short line.
 func (r *reader) text(key string, n *yaml.Node) {

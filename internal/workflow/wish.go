@@ -63,9 +63,16 @@ func ruledOut(before, after string) bool {
 var (
 	whyNot = pattern.New(`\bwhy (?:not|don['’]?t (?:we|you|i))\b`)
 	// negation matches a negation that nothing but words for a use separates from the name.
-	negation = pattern.New(`(?:^|[^\p{L}])(?:no|not|never|nor|without|avoid|avoiding|exclude|excluding|skip|skipping|disable|except|except for|cannot|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should|would|must|need)n['’]?t)\s` +
-		`(?:\s*["'“‘*]*(?:use|using|usage|call|calling|run|running|involve|involving|include|including|add|adding|employ|employing|let|have|having|ask|asking|want|need|help|with|by|of|on|for|via|through|to|rely|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)
-	chineseNegation = pattern.New(`(?:不|别|別|勿|无需|无须|無需|禁止|禁用|避免|而非|没有|沒有)(?:再|去|要|想|得|能|可|可以|准|许|允许|必|需要|是|使用|用|采用|採用|调用|調用|借助|依赖|依賴|通过|让|引入|任何|openai|claude|的|和|或|或者|与|、|[\s“「"])*$`)
+	negation = pattern.New(`(?:^|[^\p{L}])(?:no|not|never|nor|without|avoid|avoiding|exclude|excluding|skip|skipping` +
+		`|disable|except|except for|cannot|(?:instead|rather|other) (?:of|than)|(?:do|does|did|ca|wo|is|are|should` +
+		`|would|must|need)n['’]?t)\s` +
+		`(?:\s*["'“‘*]*(?:use|using|usage|call|calling|run|running|involve|involving|include|including|add|adding` +
+		`|employ|employing|let|have|having|ask|asking|want|need|help|with|by|of|on|for|via|through|to|rely` +
+		`|relying|depend|depending|any|the|a|an|openai|engine|please|claude|or|and)\s+){0,6}["'“‘*]*$`)
+	chineseNegation = pattern.New(`(?:不|别|別|勿|无需|无须|無需|禁止|禁用|避免|而非|没有|沒有)(?:再|去|要|想|得|能|可|可以|准|许|允许|必|需要|是|使用|用|采用` +
+		`|採用|调用|調用|借助|依赖|依賴|通过|让|引入|任何|openai|claude|的|和|或|或者|与|、|[\s“「"])*$`)
 	// negated matches words behind the name that take it back.
-	negated = pattern.New(`^["'”’*]*\s*(?:(?:(?:is|are|was|must|should|shall|will|can) ?not|(?:is|must|should|wo|ca)n['’]?t|not) (?:be )?(?:wanted|needed|required|used|involved)\b|(?:不要|不用|不可以|不需要|别|禁用)(?:$|[用使，。；,.;\s]))`)
+	negated = pattern.New(`^["'”’*]*\s*(?:(?:(?:is|are|was|must|should|shall|will|can) ?not|(?:is|must|should|wo` +
+		`|ca)n['’]?t|not) (?:be )?(?:wanted|needed|required|used|involved)\b|(?:不要|不用|不可以|不需要|别|禁用)(?:$` +
+		`|[用使，。；,.;\s]))`)
 )

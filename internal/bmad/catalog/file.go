@@ -54,7 +54,8 @@ func (f *fileReader) File(name string) (TextFile, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return TextFile{}, fault.New(fault.NotFound, "the file %q is not there", name).WithHint("the installation may have changed: list it again")
 	case err != nil:
-		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be looked at: %w", name, err).WithHint("check its permissions, and that no symbolic link leads out of the folder")
+		return TextFile{}, fault.New(fault.Storage, "the file %q cannot be looked at: %w", name,
+			err).WithHint("check its permissions, and that no symbolic link leads out of the folder")
 	case info.IsDir():
 		return TextFile{}, fault.New(fault.InvalidArgument, "%q is a folder", name).WithHint("list it: bmad-resources {operation: \"list\", pattern: %q}", name+"/**")
 	case !info.Mode().IsRegular():

@@ -56,7 +56,9 @@ func (s *scan) helpRows(in *Installation) []format.Row {
 			// module,phase,name,code,sequence,workflow-file,command,required,… holds
 			// module,skill,display-name,menu-code,description,action,args,phase,…
 			// under it; rows that leave out an empty field have the phase one column earlier.
-			rows[n] = format.Row{"skill": id, "menu-code": r["code"], "phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"], "action": r["workflow-file"]}
+			rows[n] = format.Row{"skill": id, "menu-code": r["code"],
+				"phase": cmp.Or(phase(r["command"]), phase(r["required"])), "display-name": r["name"],
+				"action": r["workflow-file"]}
 		}
 	}
 	return rows

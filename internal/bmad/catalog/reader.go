@@ -292,7 +292,8 @@ func (f *fileReader) filesEnding(dir string, endings ...string) []string {
 	var out []string
 	for _, e := range f.list(dir) {
 		name := e.Name()
-		if e.IsDir() || !f.leads(path.Join(dir, name), e) || strings.EqualFold(format.Stem(name), "readme") || strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
+		if e.IsDir() || !f.leads(path.Join(dir, name), e) || strings.EqualFold(format.Stem(name), "readme") ||
+			strings.HasPrefix(name, ".") || !slices.Contains(endings, path.Ext(name)) {
 			continue
 		}
 		out = append(out, path.Join(dir, name))

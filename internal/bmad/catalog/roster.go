@@ -21,7 +21,8 @@ func (s *scan) finish() {
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
 			if s.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
-				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"), lang.T("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
+				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"),
+					lang.T("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.agents)) {

@@ -121,7 +121,8 @@ var hints = []struct {
 	{pattern.New(`transport '\S+' not allowed`), lang.T("your settings of git send this address over another protocol (url.<base>.insteadOf); write the address in the form it is sent to")},
 	{pattern.New(`dubious ownership`), lang.T("the repository belongs to somebody else: if you trust it, add it to safe.directory in your settings of git, as git says")},
 	{pattern.New(`(?i)permission denied|host key|publickey`), lang.T("see that you may read the repository; over ssh, that `ssh` to this host works without a question: the key is in an agent, and the host is known")},
-	{pattern.New(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`), lang.T("see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid")},
+	{pattern.New(`(?i)authentication|could not read (?:username|password)|terminal prompts disabled|\b40[13]\b`),
+		lang.T("see that `git ls-remote` with this address works without a question: set up a credential helper, or a token that is still valid")},
 	{pattern.New(`(?i)not found|does not appear to be|not exist|no such`), lang.T("see that the address is right and that you may read the repository")},
 	{pattern.New(`(?i)redirect|\b30[1278]\b`), lang.T("the repository has moved: write its new address")},
 }

@@ -46,7 +46,8 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 	d.addPersona(r)
 	d.addMenu(p)
 	d.addResolved(r)
-	said := d.quote("The person's message", message, "Greet the person in this role, and show the menu.", "Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
+	said := d.quote("The person's message", message, "Greet the person in this role, and show the menu.",
+		"Answer it in this role. If it means an item of the menu, carry that out; else go by the instructions above.")
 	return d.assemble(d.withoutPersona(p, r.Parts), d.closing(r), said), nil
 }
 
@@ -287,7 +288,8 @@ func (d *briefing) addSettings(r *resolve.Resolved, settings map[string]any) {
 	case len(text) <= maxSettings:
 		d.line("\n## Settings, merged\n\nThose that are not named here are empty.\n\n```yaml\n%s```", text)
 	default:
-		d.line("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.", strings.Join(slices.Sorted(maps.Keys(settings)), ", "), r.SettingsURI, d.tools.Read)
+		d.line("\n## Settings, merged\n\nThey are long (%s): before you need them, read %s with %s.",
+			strings.Join(slices.Sorted(maps.Keys(settings)), ", "), r.SettingsURI, d.tools.Read)
 	}
 }
 

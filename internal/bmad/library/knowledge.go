@@ -64,7 +64,8 @@ func (s *Snapshot) Knowledge(domain, cursor string) (text string, out KnowledgeP
 		all[n].Description = format.Cut(all[n].Description, maxDescription)
 	}
 	values, next, err := page(all, cursor, room, func(f catalog.Fragment) string { return f.URI })
-	return "", KnowledgePage{Domain: domain, Fragments: values, Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("read one by its address, or by its name as the domain")}}, err
+	return "", KnowledgePage{Domain: domain, Fragments: values,
+		Page: Page{Total: len(all), NextCursor: next, Hint: s.language().Say("read one by its address, or by its name as the domain")}}, err
 }
 
 // Details is an item as in lists, with its files.

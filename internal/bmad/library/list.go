@@ -294,7 +294,8 @@ func (s *Snapshot) manifest(name string, offset int) (catalog.TextFile, error) {
 	kinds := map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
 	kind, ok := kinds[name]
 	if !ok {
-		return catalog.TextFile{}, fault.New(fault.NotFound, "unknown manifest %q", name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks").
+		return catalog.TextFile{}, fault.New(fault.NotFound, "unknown manifest %q",
+			name).WithHint("there are: bmad://manifests/agents, bmad://manifests/workflows, bmad://manifests/tasks").
 			Suggest(name, slices.Sorted(maps.Keys(kinds)))
 	}
 	cursor := ""

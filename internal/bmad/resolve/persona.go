@@ -167,7 +167,8 @@ func (r *resolver) customize(p *Persona) (*Persona, []string, error) {
 		}
 		var custom format.Customization
 		if err := yaml.Unmarshal([]byte(text), &custom); err != nil {
-			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s cannot be used: %w", name, format.YAMLError(err)).WithHint("correct that line; without it the agent would not be the one you have made")
+			return nil, nil, fault.New(fault.InvalidArgument, "the customization %s cannot be used: %w", name,
+				format.YAMLError(err)).WithHint("correct that line; without it the agent would not be the one you have made")
 		}
 		if says := custom.Persona; folder == "_config" && (says.Role+says.Identity+says.Style != "" || len(texts(says.Principles)) > 0) {
 			p.Role, p.Identity, p.Style, p.Principles = "", "", "", nil

@@ -57,7 +57,8 @@ func (r *resolver) render(text string, defaults map[string]any) (string, error) 
 			known[token] = value
 		}
 		if b.WriteString(value); b.Len() > len(text)+maxFilled {
-			return "", fault.New(fault.InvalidArgument, "the settings of %s make its text too large", r.i.Name).WithHint("shorten them: the text may grow by at most %d bytes", maxFilled)
+			return "", fault.New(fault.InvalidArgument, "the settings of %s make its text too large",
+				r.i.Name).WithHint("shorten them: the text may grow by at most %d bytes", maxFilled)
 		}
 	}
 	b.WriteString(text[last:])

@@ -45,7 +45,8 @@ func readSettings(in *catalog.Installation, modules ...string) (settings, error)
 	}
 	var err error
 	if s.central, err = format.MergeLayers(layers...); err != nil {
-		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w", path.Join(in.Dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.Dir, "custom"))
+		return s, fault.New(fault.InvalidArgument, "the layers of %s do not fit together: %w",
+			path.Join(in.Dir, "config.toml"), err).WithHint("correct the layer in %s", path.Join(in.Dir, "custom"))
 	}
 	names := map[string]string{"": "core-config.yaml"}
 	if in.Layout != catalog.LayoutV4 {
@@ -94,7 +95,8 @@ func readLayer(f *catalog.Origin, name string) (values map[string]any, there boo
 	}
 	values, err = format.ParseTOML(text, format.MaxKeys(name))
 	if err != nil {
-		return nil, false, fault.New(fault.InvalidArgument, "the settings %s are not valid TOML: %w", name, err).WithHint("correct that line; without it other settings than yours would count")
+		return nil, false, fault.New(fault.InvalidArgument, "the settings %s are not valid TOML: %w", name,
+			err).WithHint("correct that line; without it other settings than yours would count")
 	}
 	return values, true, nil
 }
@@ -206,7 +208,9 @@ var (
 
 // secretPart finds secrets in any value, whatever its key: the login of an address, the text after
 // Bearer if it is not a word, and a value assigned to the name of a secret.
-var secretPart = pattern.New(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd|secret)=)[^\s&]+`)
+var secretPart = pattern.New(`(?i)([a-z][a-z0-9+.-]*://)(?:[^\s/?#@:]*:[^\s/?#@]+|[^\s/?#@:]{20,})@` +
+	`|(\bbearer )[a-z0-9._~+/=-]*[0-9][a-z0-9._~+/=-]*|(\b[a-z0-9_]*(?:api_?key|token|password|passwd` +
+	`|secret)=)[^\s&]+`)
 
 // Masked stands for the value of a secret.
 const Masked = "********"

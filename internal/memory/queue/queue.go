@@ -133,7 +133,8 @@ func (q *Queue) check(d *Draft) error {
 	case len(d.Task) > maxTask:
 		return fault.New(fault.InvalidArgument, "task has %d bytes; at most %d are kept", len(d.Task), maxTask).WithHint("put the details into a file and name it in context_files")
 	case len(d.ContextFiles) > maxFiles:
-		return fault.New(fault.InvalidArgument, "context_files has %d files; at most %d are kept", len(d.ContextFiles), maxFiles).WithHint("name those that the task cannot do without")
+		return fault.New(fault.InvalidArgument, "context_files has %d files; at most %d are kept",
+			len(d.ContextFiles), maxFiles).WithHint("name those that the task cannot do without")
 	}
 	if err := untrusted.Check("task", d.Task); err != nil {
 		return err

@@ -47,7 +47,8 @@ func Ordinary(t testing.TB, folder string, n int) (ids []string) {
 			text = texts[1]
 		}
 		own := fmt.Sprintf("%s-%d", name, i)
-		text = strings.NewReplacer(ordinaryID, id, `"`+name+`"`, `"`+own+`"`, "/"+name+"/", "/"+own+"/", stamp(changed), stamp(changed.Add(time.Duration(i)*time.Minute))).Replace(text)
+		text = strings.NewReplacer(ordinaryID, id, `"`+name+`"`, `"`+own+`"`, "/"+name+"/", "/"+own+"/",
+			stamp(changed), stamp(changed.Add(time.Duration(i)*time.Minute))).Replace(text)
 		if err := os.WriteFile(filepath.Join(state, "session-"+id+".json"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
