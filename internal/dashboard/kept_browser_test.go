@@ -68,7 +68,7 @@ func (k *desk) comments(block int, text string) {
 	k.t.Helper()
 	before := look[int](k.browser, `document.querySelectorAll('.editor').length`)
 	look[bool](k.browser, `(document.querySelectorAll('#paper [data-l]')[`+itoa(block)+`].dispatchEvent(new PointerEvent('pointerover', { bubbles: true })), document.getElementById('adder').click(), true)`)
-	k.await(`document.querySelectorAll('.editor').length > ` + itoa(before) + ` && document.activeElement.name === 'text'`)
+	k.await(`document.querySelectorAll('.editor').length > ` + itoa(before) + ` && document.activeElement.name === 'text' && !document.activeElement.value`) // not the editor before
 	k.do(chromedp.Do(k.ctx, chromedp.KeyEvent(text)))
 }
 
