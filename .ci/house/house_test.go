@@ -117,7 +117,7 @@ func TestTable(t *testing.T) {
 		"exported names with a comment 1 of 2",
 		"comment lines 5 %",
 		"methods of a type wide.room 3, ring.low 2, wide.pile 1, wide.letter 0",
-		"fields of a struct that is no wire format wide.pile 3, wide.room 3, ring.low 0",
+		"fields of a struct, wire formats apart wide.pile 3, wide.room 3, ring.low 0",
 		"imports of a package, of this module wide 1, helper 0, ring 0",
 		"arrows back up between the files of a package ring 1, helper 0, wide 0, 1 of 3 in all",
 		"rooms, in % 2.07, at most 3, goal 1",

@@ -27,7 +27,7 @@ func (f *figures) print(out io.Writer, gauges []gauge) error {
 	row("comment lines", "%.0f %%", 100*ratio(f.comments, f.production))
 	row(fmt.Sprintf("lines over %d columns", wide), "%.1f %% (%d)", 100*ratio(f.wide, f.production), f.wide)
 	row("methods of a type", "%s", largest(f.methods))
-	row("fields of a struct that is no wire format", "%s", largest(f.fields))
+	row("fields of a struct, wire formats apart", "%s", largest(f.fields))
 	row("imports of a package, of this module", "%s", largest(f.imports))
 	row("arrows back up between the files of a package", "%s, %d of %d in all", largest(f.up), total(f.up), f.arrows)
 	for _, g := range gauges {

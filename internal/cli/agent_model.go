@@ -95,7 +95,7 @@ func newProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 	return p, nil
 }
 
-// pricesFile returns the person's own list of prices, "" if there is no configuration folder.
+// pricesFile returns the person's own list of prices, "" if the configuration folder is unknown.
 func pricesFile() string {
 	if folder := userFolder("XDG_CONFIG_HOME", ".config"); folder != "" {
 		return filepath.Join(folder, "bmad-mcp", "prices.json")

@@ -165,7 +165,7 @@ var places = map[string]struct {
 	"specs folder":    {".claude/specs/stands", nil},
 }
 
-// kinds plant something in place of a file. word is in the message that tells of it; "" if the system
+// kinds plant something in place of a file. word occurs in the error message; "" if the system
 // has words of its own.
 var kinds = map[string]struct {
 	word  string

@@ -267,7 +267,7 @@ func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
 	return out, nil
 }
 
-// missing returns the error for a remote of which there is no copy.
+// missing returns the error for a remote that was never copied.
 func missing(s Spec, r record) error {
 	why := lang.T("it was never fetched")
 	if r.Problem != "" {

@@ -87,7 +87,7 @@ func settingsText(f *catalog.Origin, name string) (string, error) {
 	return format.Normalize(file.Data), err
 }
 
-// readLayer reads a layer of settings; there is false if there is no such file.
+// readLayer reads one layer of settings; there reports whether its file exists.
 func readLayer(f *catalog.Origin, name string) (values map[string]any, there bool, err error) {
 	text, err := settingsText(f, name)
 	if err != nil || text == "" {

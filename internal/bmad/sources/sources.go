@@ -32,7 +32,7 @@ type Remote struct {
 type Repositories struct {
 	Settings config.Source
 	State    trust.UserState
-	// Cache keeps the copies; nil if there is no folder for it.
+	// Cache keeps the copies; nil if this machine has no cache folder.
 	Cache *gitsource.Cache
 	// Open opens a project's folder, Now is the clock.
 	Open func(name string) (*durable.Dir, error)
