@@ -25,10 +25,12 @@ import (
 func measure(dir string, support []string) (*figures, error) {
 	f := &figures{apart: support}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci"
+		skipped := hidden || d.Name() == "testdata"
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != dir && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci"):
+		case d.IsDir() && path != dir && skipped:
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil

@@ -28,5 +28,6 @@ func participle(name string) bool {
 	if strings.ToLower(name) != name { // more than one word, for example addResolved
 		return false
 	}
-	return irregular[strings.TrimPrefix(name, "un")] || strings.HasSuffix(name, "ed") && !plain[name]
+	regular := strings.HasSuffix(name, "ed") && !plain[name]
+	return regular || irregular[strings.TrimPrefix(name, "un")]
 }

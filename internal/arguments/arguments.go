@@ -73,8 +73,10 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 	}
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
-		null := string(bytes.TrimSpace(value)) == "null"
-		if !ok || null && !known.Decides {
+		if !ok {
+			continue
+		}
+		if null := string(bytes.TrimSpace(value)) == "null"; null && !known.Decides {
 			continue
 		}
 		if err := known.take(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
