@@ -73,8 +73,8 @@ func newFinder(lines []string) *finder {
 	return f
 }
 
-// between returns the text of the lines from one up to another.
-func (f *finder) between(from, to int) string {
+// joinLines returns the text of the lines from one up to another.
+func (f *finder) joinLines(from, to int) string {
 	if from >= to {
 		return ""
 	}
@@ -129,7 +129,7 @@ func (f *finder) readFence(open int, mark string) block {
 		return len(f.lines)
 	}
 	to := closes(open)
-	text := f.between(open+1, to)
+	text := f.joinLines(open+1, to)
 	trimmed := strings.TrimSpace(text)
 	b := block{first: open, last: min(to, len(f.lines)-1)}
 	if !strings.HasPrefix(trimmed, "{") || !named.MatchString(trimmed) {
@@ -144,7 +144,7 @@ func (f *finder) readFence(open int, mark string) block {
 			to, b.last = next, next
 		}
 	}
-	b.raw, b.line = strings.TrimSpace(f.between(open+1, to)), f.line(begins)
+	b.raw, b.line = strings.TrimSpace(f.joinLines(open+1, to)), f.line(begins)
 	return b
 }
 

@@ -113,7 +113,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 		return lang.T("the line has the format %d; this version of bmad-mcp reads format %d", s.V, format)
 	case s.ID == "" || len(s.ID) > MaxName:
 		return lang.T("the line has no usable id")
-	case !s.Type.known():
+	case !s.Type.isType():
 		return lang.T("the line has the unknown type %q", string(s.Type))
 	}
 	l.key = s.Key()

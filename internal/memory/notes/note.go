@@ -52,11 +52,11 @@ const (
 // Types lists the types of notes.
 func Types() []Type { return []Type{SharedContext, Decisions, AgentLearnings, Failures, Stories} }
 
-func (t Type) known() bool { return slices.Contains(Types(), t) }
+func (t Type) isType() bool { return slices.Contains(Types(), t) }
 
 // Check returns an error if the type is unknown.
 func (t Type) Check() error {
-	if t.known() {
+	if t.isType() {
 		return nil
 	}
 	names := lesson.Types()
