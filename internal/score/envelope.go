@@ -363,11 +363,8 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 	inDocument := f.headingBefore(start) || f.headingFrom(end)
 	document, ok := documentOf(stage, object)
 	if ok {
-		large := around > largeAround
-		if inDocument {
-			large = large || len(document) < around
-		}
-		small := large && len(document) < tinyDocument
+		dwarfed := inDocument && len(document) < around
+		small := len(document) < tinyDocument && (dwarfed || around > largeAround)
 		whole := (end-start)*2 >= len(text)
 		facts := hasAny(object, strongMeta) || hasAny(object, weakMeta)
 		if !small && (facts || whole) {

@@ -50,11 +50,9 @@ func (r *Report) add(b block) {
 		r.state(verdictIn(b.raw))
 		return
 	}
-	second := r.Listed && strong(b.object)
-	if b.object["criteria"] != nil {
-		second = second || len(r.Criteria) > 0
-	}
-	if second {
+	moreCriteria := len(r.Criteria) > 0 && b.object["criteria"] != nil
+	moreFindings := r.Listed && strong(b.object)
+	if moreCriteria || moreFindings {
 		r.defect(lang.T("a second block of JSON stands at line %d; hand in one, and put samples of data into fences without these fields", b.first+1))
 	}
 	r.twice(b.twice)

@@ -93,10 +93,8 @@ func (s *Session) describeDisplacement(k *Known, w whereabouts) lang.Text {
 		return lang.Text{}
 	}
 	named := s.Project()
-	known := named == "" || named == k.Project
-	if k.Checkpoint != nil {
-		known = known || s.projectAt(k.Checkpoint.Entries) == named
-	}
+	recorded := k.Checkpoint != nil && s.projectAt(k.Checkpoint.Entries) == named
+	known := recorded || named == "" || named == k.Project
 	switch {
 	case w.copyOf != "":
 		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)
