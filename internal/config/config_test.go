@@ -111,14 +111,46 @@ func TestProjectOnlyTightens(t *testing.T) {
 	}
 }
 
+// effective is a row of settings from all sources with their joint effect.
+type effective struct {
+	name, project, user, env string
+	want                     string
+	ignored                  int // settings of the project
+}
+
+// checkEffective loads each row's settings, and compares the value that read takes from the workflow under them.
+func checkEffective(t *testing.T, read func(*workflow.Definition) string, rows []effective) {
+	t.Helper()
+	for _, tt := range rows {
+		c, err := load(t, tt.project, tt.user, tt.env)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if got := read(c.Under(workflow.Default())); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+		if len(c.Ignored) != tt.ignored {
+			t.Errorf("%s: ignored %q, want %d", tt.name, c.Ignored, tt.ignored)
+		}
+	}
+}
+
 // TestAuditFloor: the person may set any, a project only a higher one, for those stages that have
 // one.
 func TestAuditFloor(t *testing.T) {
-	for _, tt := range []struct {
-		name, project, user, env string
-		want                     string // of po, sm and dev
-		ignored                  int
-	}{
+	ofPOAndSMAndDev := func(w *workflow.Definition) string {
+		var got []string
+		for _, id := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev} {
+			st, _ := w.Stage(id)
+			if p := st.Policy(); p.AuditFloor != nil {
+				got = append(got, fmt.Sprint(*p.AuditFloor))
+			} else {
+				got = append(got, "none")
+			}
+		}
+		return strings.Join(got, " ")
+	}
+	checkEffective(t, ofPOAndSMAndDev, []effective{
 		{"nothing said", "", "", "", "60 60 none", 0},
 		{"the person lowers it", "", "audit_floor: 0", "", "0 0 none", 0},
 		{"the person raises it for one stage", "", "stages: {sm: {audit_floor: 85.5}}", "", "60 85.5 none", 0},
@@ -128,24 +160,7 @@ func TestAuditFloor(t *testing.T) {
 		{"a variable", "", "", "BMAD_AUDIT_FLOOR=40", "40 40 none", 0},
 		{"a variable below the person's file", "", "audit_floor: 70", "BMAD_AUDIT_FLOOR=40", "70 70 none", 0},
 		{"a variable of a stage", "", "", "BMAD_PO_AUDIT_FLOOR=99", "99 60 none", 0},
-	} {
-		c, err := load(t, tt.project, tt.user, tt.env)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
-		var got []string
-		for _, id := range []workflow.StageID{workflow.PO, workflow.SM, workflow.Dev} {
-			st, _ := c.Under(workflow.Default()).Stage(id)
-			if p := st.Policy(); p.AuditFloor != nil {
-				got = append(got, fmt.Sprint(*p.AuditFloor))
-			} else {
-				got = append(got, "none")
-			}
-		}
-		if strings.Join(got, " ") != tt.want || len(c.Ignored) != tt.ignored {
-			t.Errorf("%s: got %q, ignored %q", tt.name, got, c.Ignored)
-		}
-	}
+	})
 	for settings, want := range map[string]string{
 		"audit_floor: 101": "audit_floor \"101\" is not a number from 0 to 100", "audit_floor: NaN": "is not a number", "audit_floor: ''": "is not a number",
 		"stages: {dev: {audit_floor: 70}}": "stage \"dev\" has no audit floor; audit_floor is for po, architect and sm",
@@ -156,7 +171,6 @@ func TestAuditFloor(t *testing.T) {
 	}
 }
 
-// TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
 // TestScoringOfAProgram: the scoring that a program asks for holds if the person chooses none, and
 // a project cannot loosen it.
 func TestScoringOfAProgram(t *testing.T) {
@@ -183,12 +197,14 @@ func TestScoringOfAProgram(t *testing.T) {
 	}
 }
 
+// TestProjectOnlyPausesMore: a repository cannot make a run go faster than its person wants.
 func TestProjectOnlyPausesMore(t *testing.T) {
-	for _, tt := range []struct {
-		name, project, user, env string
-		want                     string // po and dev
-		ignored                  int
-	}{
+	ofPOAndDev := func(w *workflow.Definition) string {
+		po, _ := w.Stage(workflow.PO)
+		dev, _ := w.Stage(workflow.Dev)
+		return fmt.Sprint(po.Pause, " ", dev.Pause)
+	}
+	checkEffective(t, ofPOAndDev, []effective{
 		{"nothing said", "", "", "", "gates gates", 0},
 		{"the person", "", "pause: stages", "", "stages stages", 0},
 		{"a stage", "", "stages: {dev: {pause: stages}}", "", "gates stages", 0},
@@ -198,21 +214,7 @@ func TestProjectOnlyPausesMore(t *testing.T) {
 		{"a variable cannot loosen the person's file", "", "pause: stages", "BMAD_PAUSE=gates", "stages stages", 0},
 		{"project tightens", "stages: {po: {pause: stages}}", "", "", "stages gates", 0},
 		{"project loosens", "pause: gates", "pause: stages", "", "stages stages", 6},
-	} {
-		c, err := load(t, tt.project, tt.user, tt.env)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
-		w := c.Under(workflow.Default())
-		po, _ := w.Stage(workflow.PO)
-		dev, _ := w.Stage(workflow.Dev)
-		if got := fmt.Sprint(po.Pause, " ", dev.Pause); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
-		}
-		if len(c.Ignored) != tt.ignored {
-			t.Errorf("%s: ignored %q, want %d", tt.name, c.Ignored, tt.ignored)
-		}
-	}
+	})
 	if _, err := load(t, "pause: never", "", ""); err == nil || !strings.Contains(err.Error(), `pause "never" is not one of gates, stages`) {
 		t.Errorf("got %v", err)
 	}
