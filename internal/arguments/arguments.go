@@ -73,10 +73,8 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 	}
 	for _, known := range a.Table {
 		value, ok := given[known.Name]
-		if !ok {
-			continue
-		}
-		if null := string(bytes.TrimSpace(value)) == "null"; null && !known.Decides {
+		leftOut := string(bytes.TrimSpace(value)) == "null" && !known.Decides
+		if !ok || leftOut {
 			continue
 		}
 		if err := known.take(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
