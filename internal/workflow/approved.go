@@ -2,8 +2,6 @@ package workflow
 
 import (
 	"slices"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // ApprovedText is a text that a gate has let through: a saved artifact, or the record of the
@@ -42,39 +40,6 @@ type FoundText struct {
 	Missing, Modified bool
 	// SHA256 is the hash of the file as it is; "" if it cannot be read.
 	SHA256 string
-}
-
-// Alteration is an approved text that is not as it was approved, which no person has accepted.
-type Alteration struct {
-	Stage StageID `json:"stage"`
-	// Path is that of the text, relative to the project.
-	Path    string `json:"path"`
-	Missing bool   `json:"missing,omitempty"`
-	// SHA256 is the hash of the text as it is now; "" if it is missing or cannot be read.
-	SHA256 string `json:"sha256,omitempty"`
-	// Record is true for the record of a submission, false for a saved artifact.
-	Record bool  `json:"record,omitempty"`
-	Extra  Extra `json:",unknown"`
-}
-
-// Text says how the approved text has changed.
-func (a Alteration) Text() lang.Text {
-	switch {
-	case a.Missing:
-		return lang.T("%s is gone since it was approved", a.Path)
-	case a.SHA256 == "":
-		return lang.T("%s cannot be read since it was approved", a.Path)
-	}
-	return lang.T("%s was edited after it was approved", a.Path)
-}
-
-// AlterationsText says how approved texts have changed.
-func AlterationsText(list []Alteration) lang.Text {
-	parts := make([]lang.Text, len(list))
-	for i, a := range list {
-		parts[i] = a.Text()
-	}
-	return lang.Join(parts, "; ")
 }
 
 // Altered returns the approved texts that are not as they were approved. found gives each as it is

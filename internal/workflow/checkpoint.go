@@ -50,11 +50,6 @@ func (s *Session) Checkpoint(signer Signer, problem string) (c Checkpoint, ok bo
 	return c, false
 }
 
-// sign returns the signature of an entry.
-func (t Transition) sign(signer Signer) string {
-	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
-}
-
 // differs compares a session with this machine's record. own is this machine's seal, nil if
 // there is none. It returns the first entry that differs, and how; 0 if none does.
 //

@@ -12,40 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// Event is the outcome of an action, fired on the state machine.
-type Event string
-
-// The events. EventStarted creates a session, EventPolicyChanged, EventAdopted and EventEdited
-// leave its state unchanged: they are not in the table. EventEdited makes a round of a document that was
-// edited at its gate, ahead of the person's decision on it.
-const (
-	EventStarted          Event = "started"
-	EventPolicyChanged    Event = "policy_changed"
-	EventAdopted          Event = "adopted"
-	EventEdited           Event = "edited"
-	EventQuestioned       Event = "questioned"
-	EventScoredBelow      Event = "scored_below"
-	EventScoredReady      Event = "scored_ready"
-	EventPlanned          Event = "planned"
-	EventScoped           Event = "scoped"
-	EventDelivered        Event = "delivered"
-	EventFailed           Event = "failed"
-	EventDoubted          Event = "doubted"
-	EventReturned         Event = "returned"
-	EventBlocked          Event = "blocked"
-	EventExhausted        Event = "exhausted"
-	EventAnswered         Event = "answered"
-	EventSkipped          Event = "skipped"
-	EventConfirmed        Event = "confirmed"
-	EventApproved         Event = "approved"
-	EventScopeApproved    Event = "scope_approved"
-	EventChangesRequested Event = "changes_requested"
-	EventSentBack         Event = "sent_back"
-	EventFinished         Event = "finished"
-	EventReopened         Event = "reopened"
-	EventCancelled        Event = "cancelled"
-)
-
 // move is the change of the current stage when an event has fired.
 type move string
 

@@ -1,5 +1,7 @@
 package workflow
 
+import "slices"
+
 // Reading has the facts about a submission that decide its outcome.
 type Reading struct {
 	// Claimed is the score that the submission states for itself; nil if it states none.
@@ -111,4 +113,14 @@ func (w *Definition) onward(st Stage, e Event) Event {
 		return EventFinished
 	}
 	return e
+}
+
+// Allowed lists the actions that a session accepts now: those of its state, except reopen if
+// there is no earlier stage.
+func (w *Definition) Allowed(s *Session) []Action {
+	allowed := s.CurrentState.Allowed()
+	if s.CurrentState != Completed && s.CurrentStage == w.First().ID {
+		allowed = slices.DeleteFunc(allowed, func(a Action) bool { return a == ActionReopen })
+	}
+	return allowed
 }

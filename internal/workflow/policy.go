@@ -1,10 +1,5 @@
 package workflow
 
-import (
-	"cmp"
-	"slices"
-)
-
 // GateMode selects the channels that may decide at a gate.
 type GateMode string
 
@@ -135,67 +130,4 @@ func stricter[T comparable](order []T, a, b T) T {
 		}
 	}
 	return a
-}
-
-// Under returns the stage with the rules of a policy.
-func (s Stage) Under(p Policy) Stage {
-	s.Mode, s.AuditFloor, s.Verdict, s.Proved = p.Gate, p.AuditFloor, p.Verdict, p.Proved
-	if p.GateScore != nil {
-		s.GateScore, s.Scoring = *p.GateScore, p.Scoring
-	}
-	return s
-}
-
-// Policy returns the rules of the stage.
-func (s Stage) Policy() Policy {
-	p := Policy{Gate: cmp.Or(s.Mode, GateAuto)} // a stored definition has no settings
-	if s.Pause != PauseGates {
-		p.Pause = s.Pause
-	}
-	if s.Gate == GateVerdict {
-		if s.Verdict == VerdictStated {
-			p.Verdict = s.Verdict
-		}
-		if s.Proved != ProvedNone {
-			p.Proved = s.Proved
-		}
-	}
-	if s.Gate == GateScore {
-		score := s.GateScore
-		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
-	}
-	if s.Floored() {
-		floor := float64(DefaultAuditFloor)
-		if s.AuditFloor != nil {
-			floor = *s.AuditFloor
-		}
-		p.AuditFloor = &floor
-	}
-	return p
-}
-
-// DefaultAuditFloor is the audit floor for which the person has set none. A document that its
-// rubric finds one critical fault in is below it.
-const DefaultAuditFloor = 60
-
-// Floored reports whether the gate of the stage has an audit floor: that of a document or a plan.
-// The work of a build is judged by its review, and a verdict by its rows.
-func (s Stage) Floored() bool {
-	return s.Gate != GateNone && (s.Kind == KindDocument || s.Kind == KindPlan)
-}
-
-// Strict reports whether the gate of any stage requires the person's own act, by the given
-// stages or by the session. The current stage alone would not be enough: an edit of the session
-// would change that first.
-func (s *Session) Strict(stages []Stage) bool {
-	for _, st := range stages {
-		gates := []GateMode{st.Mode, s.Policy[st.ID].Gate}
-		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
-			gates = append(gates, rec.Policy.Gate)
-		}
-		if slices.Contains(gates, GateStrict) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,8 +2,8 @@ package workflow
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -122,75 +122,6 @@ type Record struct {
 	// WorkTree is a fingerprint of the project's files when the report was submitted.
 	WorkTree string `json:"work_tree,omitempty"`
 	Extra    Extra  `json:",unknown"`
-}
-
-// Transition is one entry of a session's history.
-type Transition struct {
-	At time.Time `json:"at"`
-	// Standing is a hash of the session after this entry; see standing.go.
-	Standing string `json:"standing,omitempty"`
-	// Project is the id of the project that the session belongs to from this entry on, if that
-	// differs from the entries before.
-	Project string `json:"project,omitempty"`
-	Action  Action `json:"action"`
-	Event   Event  `json:"event"`
-	// From and To are "stage/state"; From is empty for the start.
-	From string `json:"from"`
-	To   string `json:"to"`
-	// By names the caller: the MCP client, or "terminal".
-	By        string   `json:"by"`
-	Iteration int      `json:"iteration,omitempty"`
-	Score     *float64 `json:"score,omitempty"`
-	Verdict   Verdict  `json:"verdict,omitempty"`
-	// AuditScore, FindingsOpen and ExitCode are the server's own findings about a submission: the
-	// next one replaces them in the record. ExitCode is that of the verify command.
-	AuditScore   *float64 `json:"audit_score,omitempty"`
-	FindingsOpen *int     `json:"findings_open,omitempty"`
-	ExitCode     *int     `json:"exit_code,omitempty"`
-	// Path is the document that the transition concerned, relative to the project.
-	Path     string `json:"path,omitempty"`
-	SHA256   string `json:"sha256,omitempty"`
-	Feedback string `json:"feedback,omitempty"`
-	// Skipped are the ids of the questions that the person skipped.
-	Skipped []string `json:"skipped,omitempty"`
-	// Sources are the files a submission was read from, relative to the project.
-	Sources []string `json:"sources,omitempty"`
-	// Kept is the path of an edited working copy that a submission replaced.
-	Kept string `json:"kept,omitempty"`
-	// Edit describes in words the person's edit, or the part of it that a submission takes back.
-	Edit string `json:"edit,omitempty"`
-	// Grant is the human's decision that the transition carried out.
-	Grant *Grant `json:"grant,omitempty"`
-	// Policy describes a change of policy in words.
-	Policy string `json:"policy,omitempty"`
-	// VerifyCommands are the session's from this entry on, if the entry changed them.
-	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
-	// Evidence describes the result of a submission's verify command in words.
-	Evidence string `json:"evidence,omitempty"`
-	// Rows counts the rows of a report in words.
-	Rows string `json:"rows,omitempty"`
-	// Candidates compares the drafts of several engines in words.
-	Candidates string `json:"candidates,omitempty"`
-	// Returned are the reasons why a report was returned.
-	Returned []string `json:"returned,omitempty"`
-	// Judged is the hash of the findings about a submission; see Record.Judged.
-	Judged string `json:"judged,omitempty"`
-	// Adoption describes the changes that a person accepts by this entry.
-	Adoption *Adoption `json:"adoption,omitempty"`
-	// Prev is the hash of the previous entry; see chain.go.
-	Prev  string `json:"prev,omitempty"`
-	Extra Extra  `json:",unknown"`
-}
-
-// FromStage returns the stage of From; "" for the start.
-func (t Transition) FromStage() StageID { return stageOf(t.From) }
-
-// ToStage returns the stage of To.
-func (t Transition) ToStage() StageID { return stageOf(t.To) }
-
-func stageOf(place string) StageID {
-	stage, _, _ := strings.Cut(place, "/")
-	return StageID(stage)
 }
 
 // NewSession returns a session at the first stage, generating, with the start in its history.
@@ -424,4 +355,57 @@ func (r *Record) DropOpenQuestions() { r.Questions = slices.DeleteFunc(r.Questio
 func (r *Record) KnowsQuestion(id string) bool {
 	same := func(q Question) bool { return q.ID == id }
 	return slices.ContainsFunc(r.Questions, same) || slices.ContainsFunc(r.Asked, same)
+}
+
+// Strict reports whether the gate of any stage requires the person's own act, by the given
+// stages or by the session. The current stage alone would not be enough: an edit of the session
+// would change that first.
+func (s *Session) Strict(stages []Stage) bool {
+	for _, st := range stages {
+		gates := []GateMode{st.Mode, s.Policy[st.ID].Gate}
+		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
+			gates = append(gates, rec.Policy.Gate)
+		}
+		if slices.Contains(gates, GateStrict) {
+			return true
+		}
+	}
+	return false
+}
+
+// KeptVerify returns the verify commands of the session. Those of the newest entry that has
+// any take precedence over the session's own: entries are linked, while a key is easily removed
+// from the file.
+func (s *Session) KeptVerify() map[StageID]VerifyCommand {
+	for _, e := range slices.Backward(s.History) {
+		if e.VerifyCommands != nil {
+			return maps.Clone(e.VerifyCommands)
+		}
+	}
+	return maps.Clone(s.VerifyCommands)
+}
+
+// KeepVerify sets the verify commands of the session, and returns them for the entry of the
+// history that records the change.
+func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]VerifyCommand {
+	s.VerifyCommands = commands
+	return maps.Clone(commands)
+}
+
+// Append adds an entry to the history, linked to the one before it.
+func (s *Session) Append(t Transition) {
+	if len(s.History) > 0 {
+		t.Prev = s.Last().hash()
+	}
+	s.History = append(s.History, t)
+}
+
+// Moved returns the newest entry that is not an adoption; the zero entry if there is none.
+func (s *Session) Moved() Transition {
+	for i := len(s.History) - 1; i >= 0; i-- {
+		if s.History[i].Event != EventAdopted {
+			return s.History[i]
+		}
+	}
+	return Transition{}
 }

@@ -1,7 +1,5 @@
 package workflow
 
-import "slices"
-
 // State is the state of the current stage.
 type State string
 
@@ -59,16 +57,6 @@ func Actions() []Action {
 	}
 }
 
-// Allowed lists the actions that a session accepts now: those of its state, except reopen if
-// there is no earlier stage.
-func (w *Definition) Allowed(s *Session) []Action {
-	allowed := s.CurrentState.Allowed()
-	if s.CurrentState != Completed && s.CurrentStage == w.First().ID {
-		allowed = slices.DeleteFunc(allowed, func(a Action) bool { return a == ActionReopen })
-	}
-	return allowed
-}
-
 // Allowed lists the actions that a session in state s accepts, the most useful first. start is
 // not among them: it creates a session.
 func (s State) Allowed() []Action {
@@ -88,3 +76,37 @@ func (s State) Allowed() []Action {
 	}
 	return []Action{ActionStatus}
 }
+
+// Event is the outcome of an action, fired on the state machine.
+type Event string
+
+// The events. EventStarted creates a session, EventPolicyChanged, EventAdopted and EventEdited
+// leave its state unchanged: they are not in the table. EventEdited makes a round of a document that was
+// edited at its gate, ahead of the person's decision on it.
+const (
+	EventStarted          Event = "started"
+	EventPolicyChanged    Event = "policy_changed"
+	EventAdopted          Event = "adopted"
+	EventEdited           Event = "edited"
+	EventQuestioned       Event = "questioned"
+	EventScoredBelow      Event = "scored_below"
+	EventScoredReady      Event = "scored_ready"
+	EventPlanned          Event = "planned"
+	EventScoped           Event = "scoped"
+	EventDelivered        Event = "delivered"
+	EventFailed           Event = "failed"
+	EventDoubted          Event = "doubted"
+	EventReturned         Event = "returned"
+	EventBlocked          Event = "blocked"
+	EventExhausted        Event = "exhausted"
+	EventAnswered         Event = "answered"
+	EventSkipped          Event = "skipped"
+	EventConfirmed        Event = "confirmed"
+	EventApproved         Event = "approved"
+	EventScopeApproved    Event = "scope_approved"
+	EventChangesRequested Event = "changes_requested"
+	EventSentBack         Event = "sent_back"
+	EventFinished         Event = "finished"
+	EventReopened         Event = "reopened"
+	EventCancelled        Event = "cancelled"
+)

@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"maps"
-	"slices"
 	"time"
 )
 
@@ -41,23 +40,4 @@ func (c VerifyCommand) Same(other VerifyCommand) bool {
 // SameVerifyCommands reports whether two sets of commands are equal.
 func SameVerifyCommands(a, b map[StageID]VerifyCommand) bool {
 	return maps.EqualFunc(a, b, VerifyCommand.Same)
-}
-
-// KeptVerify returns the verify commands of the session. Those of the newest entry that has
-// any take precedence over the session's own: entries are linked, while a key is easily removed
-// from the file.
-func (s *Session) KeptVerify() map[StageID]VerifyCommand {
-	for _, e := range slices.Backward(s.History) {
-		if e.VerifyCommands != nil {
-			return maps.Clone(e.VerifyCommands)
-		}
-	}
-	return maps.Clone(s.VerifyCommands)
-}
-
-// KeepVerify sets the verify commands of the session, and returns them for the entry of the
-// history that records the change.
-func (s *Session) KeepVerify(commands map[StageID]VerifyCommand) map[StageID]VerifyCommand {
-	s.VerifyCommands = commands
-	return maps.Clone(commands)
 }

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,3 +77,13 @@ var (
 		`|ca)n['’]?t|not) (?:be )?(?:wanted|needed|required|used|involved)\b|(?:不要|不用|不可以|不需要|别|禁用)(?:$` +
 		`|[用使，。；,.;\s]))`)
 )
+
+// EnginesFor returns the engines the stage asks for, given the objective: codex
+// joins a CodexOnRequest stage when the objective asks for it.
+func (s Stage) EnginesFor(objective string) []Engine {
+	engines := slices.Clone(s.Engines)
+	if s.CodexOnRequest && !slices.Contains(engines, Codex) && wishesCodex(objective) {
+		engines = append(engines, Codex)
+	}
+	return engines
+}

@@ -1,146 +1,11 @@
 package workflow
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
-
-// The history is a chain: each entry holds the hash of the previous one, so that an entry
-// cannot be changed, removed or inserted without breaking a link. A [Seal] countersigns
-// the newest entry with a key that is kept outside the project.
-
-// Signer signs with a key that is kept outside the project.
-type Signer interface {
-	// Key names the key without revealing it.
-	Key() string
-	// Sign returns the signature of a message, always the same for the same message.
-	Sign(message string) string
-}
-
-// Seal is a signature over the history up to an entry. Entries count from 1.
-type Seal struct {
-	Key string `json:"key"`
-	// Entries is the last entry covered.
-	Entries int `json:"entries"`
-	// Unvouched are entries that had been added without the key before it signed again: by a
-	// program that sealed nothing, or with another key.
-	Unvouched []Span `json:"unvouched,omitempty"`
-	// Broken is the first entry that had been changed when the history was sealed again; 0 if
-	// none ever was. It is never cleared.
-	Broken int `json:"broken,omitempty"`
-	// Adopted is the entry by which a person has accepted everything before it; 0 if none.
-	Adopted   int    `json:"adopted,omitempty"`
-	Signature string `json:"signature"`
-	Extra     Extra  `json:",unknown"`
-}
-
-// Span is a range of entries, both ends included.
-type Span struct {
-	From  int   `json:"from"`
-	To    int   `json:"to"`
-	Extra Extra `json:",unknown"`
-}
-
-// Append adds an entry to the history, linked to the one before it.
-func (s *Session) Append(t Transition) {
-	if len(s.History) > 0 {
-		t.Prev = s.Last().hash()
-	}
-	s.History = append(s.History, t)
-}
-
-// hash returns the hash of an entry, its link to the previous one included. It is computed
-// over JSON with sorted keys, so that a program that does not know a key computes the same.
-func (t Transition) hash() string {
-	data, err := Marshal(t)
-	if err != nil {
-		return ""
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var plain any
-	if err := dec.Decode(&plain); err != nil {
-		return ""
-	}
-	if data, err = json.Marshal(plain); err != nil {
-		return ""
-	}
-	return Hash(data)
-}
-
-// message returns the text that a seal signs: it binds the entries, and the seal's own
-// fields, to the session.
-func (s *Session) message(seal Seal) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%d\n%d\n", s.SessionID, seal.Entries, seal.Broken)
-	for _, span := range seal.Unvouched {
-		fmt.Fprintf(&b, "%d-%d\n", span.From, span.To)
-	}
-	if seal.Adopted > 0 {
-		fmt.Fprintf(&b, "adopted %d\n", seal.Adopted)
-	}
-	return b.String() + s.History[seal.Entries-1].hash()
-}
-
-// SealNew seals a session that was just created in a project; project is its id, "" if it has
-// none.
-func (s *Session) SealNew(signer Signer, project string) {
-	next := Seal{}
-	if signer != nil {
-		next.Key = signer.Key()
-	}
-	s.seal(signer, project, next, 0, s.Revision)
-}
-
-// Seal is called with a session before it is changed, and the result of checking it; the
-// function it returns seals the session after the change, for the next revision and in a project
-// with an id. Earlier
-// changes by anyone else are sealed as broken, and entries added without the key as unvouched:
-// our next entry must not make them look sound.
-func (s *Session) Seal(signer Signer, before Verification) func(project string) {
-	entries := len(s.History)
-	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
-	if signer != nil {
-		next.Key = signer.Key()
-	}
-	if before.Adopted != nil {
-		next.Adopted = before.Adopted.Entry
-	}
-	return func(project string) { s.seal(signer, project, next, entries, s.Revision+1) }
-}
-
-// seal records the session's project and its standing at a revision in the newest entry, if that
-// was added after the given number of entries, and countersigns it.
-func (s *Session) seal(signer Signer, project string, next Seal, entries, revision int) {
-	next.Entries = len(s.History)
-	if next.Entries == 0 {
-		return
-	}
-	if next.Entries > entries {
-		last := &s.History[next.Entries-1]
-		last.Standing = s.standing(revision)
-		if signer != nil && project != s.Project() {
-			last.Project = project
-		}
-	}
-	if signer == nil {
-		return
-	}
-	s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
-		if seal.Key == next.Key {
-			next.Extra = seal.Extra
-		}
-		return seal.Key == next.Key
-	})
-	next.Signature = signer.Sign(s.message(next))
-	s.Seals = append(s.Seals, next)
-}
 
 // Verification is the result of checking the history's chain.
 type Verification struct {
@@ -316,7 +181,7 @@ func (s *Session) check(signer Signer, own []Seal) (seal *Seal, broken int, prob
 		return nil, 1, lang.T("there are %d seals of one key, and only one is ever written", len(own))
 	case seal.Entries < 1 || seal.Entries > len(s.History):
 		return nil, len(s.History) + 1, lang.T("%d entries were sealed and %d are left: the newest were removed", seal.Entries, len(s.History))
-	case signer.Sign(s.message(*seal)) != seal.Signature:
+	case signer.Sign(seal.message(s.SessionID, s.History)) != seal.Signature:
 		return nil, seal.Entries, lang.T("the seal does not fit entry %d: the entry or the seal was changed", seal.Entries)
 	case seal.Broken > 0:
 		return seal, seal.Broken, lang.T("the history was found changed from entry %d on when a later entry was sealed", seal.Broken)
@@ -398,17 +263,28 @@ func (s *Session) firstUnlinked(accepted int) (entry, gap int) {
 	return 0, gap
 }
 
-// mergeSpans sorts spans and merges those that touch.
-func mergeSpans(list []Span) []Span {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })
-	var out []Span
-	for _, span := range list {
-		if n := len(out); n > 0 && span.From <= out[n-1].To+1 {
-			out[n-1].To = max(out[n-1].To, span.To)
-			continue
-		}
-		out = append(out, span)
+// Adopted is an adoption as a check of the history reports it.
+type Adopted struct {
+	Entry   int       `json:"entry"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Problem string    `json:"problem"`
+
+	revision int
+}
+
+// findAdoption returns the adoption that a seal names; ok is false if its entry is missing, or does
+// not fit the entries before it.
+func (s *Session) findAdoption(seal Seal) (a *Adopted, ok bool) {
+	if seal.Adopted < 1 {
+		return nil, true
 	}
-	return out
+	if seal.Adopted > seal.Entries {
+		return nil, false
+	}
+	e := s.History[seal.Adopted-1]
+	if e.Adoption == nil || e.Adoption.Past != past(s.History[:seal.Adopted-1]) {
+		return nil, false
+	}
+	return &Adopted{Entry: seal.Adopted, By: e.By, At: e.At, Problem: e.Adoption.Problem, revision: e.Adoption.Revision}, true
 }

@@ -1,0 +1,228 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+)
+
+// Transition is one entry of a session's history.
+type Transition struct {
+	At time.Time `json:"at"`
+	// Standing is a hash of the session after this entry; [Session.standing] computes it.
+	Standing string `json:"standing,omitempty"`
+	// Project is the id of the project that the session belongs to from this entry on, if that
+	// differs from the entries before.
+	Project string `json:"project,omitempty"`
+	Action  Action `json:"action"`
+	Event   Event  `json:"event"`
+	// From and To are "stage/state"; From is empty for the start.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// By names the caller: the MCP client, or "terminal".
+	By        string   `json:"by"`
+	Iteration int      `json:"iteration,omitempty"`
+	Score     *float64 `json:"score,omitempty"`
+	Verdict   Verdict  `json:"verdict,omitempty"`
+	// AuditScore, FindingsOpen and ExitCode are the server's own findings about a submission: the
+	// next one replaces them in the record. ExitCode is that of the verify command.
+	AuditScore   *float64 `json:"audit_score,omitempty"`
+	FindingsOpen *int     `json:"findings_open,omitempty"`
+	ExitCode     *int     `json:"exit_code,omitempty"`
+	// Path is the document that the transition concerned, relative to the project.
+	Path     string `json:"path,omitempty"`
+	SHA256   string `json:"sha256,omitempty"`
+	Feedback string `json:"feedback,omitempty"`
+	// Skipped are the ids of the questions that the person skipped.
+	Skipped []string `json:"skipped,omitempty"`
+	// Sources are the files a submission was read from, relative to the project.
+	Sources []string `json:"sources,omitempty"`
+	// Kept is the path of an edited working copy that a submission replaced.
+	Kept string `json:"kept,omitempty"`
+	// Edit describes in words the person's edit, or the part of it that a submission takes back.
+	Edit string `json:"edit,omitempty"`
+	// Grant is the human's decision that the transition carried out.
+	Grant *Grant `json:"grant,omitempty"`
+	// Policy describes a change of policy in words.
+	Policy string `json:"policy,omitempty"`
+	// VerifyCommands are the session's from this entry on, if the entry changed them.
+	VerifyCommands map[StageID]VerifyCommand `json:"verify,omitempty"`
+	// Evidence describes the result of a submission's verify command in words.
+	Evidence string `json:"evidence,omitempty"`
+	// Rows counts the rows of a report in words.
+	Rows string `json:"rows,omitempty"`
+	// Candidates compares the drafts of several engines in words.
+	Candidates string `json:"candidates,omitempty"`
+	// Returned are the reasons why a report was returned.
+	Returned []string `json:"returned,omitempty"`
+	// Judged is the hash of the findings about a submission; see Record.Judged.
+	Judged string `json:"judged,omitempty"`
+	// Adoption describes the changes that a person accepts by this entry.
+	Adoption *Adoption `json:"adoption,omitempty"`
+	// Prev is the hash of the previous entry; [Session.Append] sets it.
+	Prev  string `json:"prev,omitempty"`
+	Extra Extra  `json:",unknown"`
+}
+
+// FromStage returns the stage of From; "" for the start.
+func (t Transition) FromStage() StageID { return stageOf(t.From) }
+
+// ToStage returns the stage of To.
+func (t Transition) ToStage() StageID { return stageOf(t.To) }
+
+func stageOf(place string) StageID {
+	stage, _, _ := strings.Cut(place, "/")
+	return StageID(stage)
+}
+
+// hash returns the hash of an entry, its link to the previous one included. It is computed
+// over JSON with sorted keys, so that a program that does not know a key computes the same.
+func (t Transition) hash() string {
+	data, err := Marshal(t)
+	if err != nil {
+		return ""
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var plain any
+	if err := dec.Decode(&plain); err != nil {
+		return ""
+	}
+	if data, err = json.Marshal(plain); err != nil {
+		return ""
+	}
+	return Hash(data)
+}
+
+// past returns a hash of entries.
+func past(entries []Transition) string {
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(e.hash() + "\n")
+	}
+	return Hash([]byte(b.String()))
+}
+
+// Adoption is the part of an entry that records that a person has accepted a session which
+// was changed outside this program.
+type Adoption struct {
+	// Problem describes the change, and From is the first entry it concerns.
+	Problem string `json:"problem"`
+	From    int    `json:"from"`
+	// Revision is the session's revision afterwards: records of earlier ones no longer count.
+	Revision int `json:"revision"`
+	// Past is a hash of all earlier entries: they are accepted as they are, and must not change
+	// again.
+	Past string `json:"past"`
+	// Texts are the approved texts that are accepted as they are.
+	Texts []Alteration `json:"texts,omitempty"`
+	Extra Extra        `json:",unknown"`
+}
+
+// Alteration is an approved text that is not as it was approved, which no person has accepted.
+type Alteration struct {
+	Stage StageID `json:"stage"`
+	// Path is that of the text, relative to the project.
+	Path    string `json:"path"`
+	Missing bool   `json:"missing,omitempty"`
+	// SHA256 is the hash of the text as it is now; "" if it is missing or cannot be read.
+	SHA256 string `json:"sha256,omitempty"`
+	// Record is true for the record of a submission, false for a saved artifact.
+	Record bool  `json:"record,omitempty"`
+	Extra  Extra `json:",unknown"`
+}
+
+// Text says how the approved text has changed.
+func (a Alteration) Text() lang.Text {
+	switch {
+	case a.Missing:
+		return lang.T("%s is gone since it was approved", a.Path)
+	case a.SHA256 == "":
+		return lang.T("%s cannot be read since it was approved", a.Path)
+	}
+	return lang.T("%s was edited after it was approved", a.Path)
+}
+
+// AlterationsText says how approved texts have changed.
+func AlterationsText(list []Alteration) lang.Text {
+	parts := make([]lang.Text, len(list))
+	for i, a := range list {
+		parts[i] = a.Text()
+	}
+	return lang.Join(parts, "; ")
+}
+
+// The history is a chain: each entry holds the hash of the previous one, so that an entry
+// cannot be changed, removed or inserted without breaking a link. A [Seal] countersigns
+// the newest entry with a key that is kept outside the project.
+
+// Signer signs with a key that is kept outside the project.
+type Signer interface {
+	// Key names the key without revealing it.
+	Key() string
+	// Sign returns the signature of a message, always the same for the same message.
+	Sign(message string) string
+}
+
+// sign returns the signature of an entry.
+func (t Transition) sign(signer Signer) string {
+	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
+}
+
+// Seal is a signature over the history up to an entry. Entries count from 1.
+type Seal struct {
+	Key string `json:"key"`
+	// Entries is the last entry covered.
+	Entries int `json:"entries"`
+	// Unvouched are entries that had been added without the key before it signed again: by a
+	// program that sealed nothing, or with another key.
+	Unvouched []Span `json:"unvouched,omitempty"`
+	// Broken is the first entry that had been changed when the history was sealed again; 0 if
+	// none ever was. It is never cleared.
+	Broken int `json:"broken,omitempty"`
+	// Adopted is the entry by which a person has accepted everything before it; 0 if none.
+	Adopted   int    `json:"adopted,omitempty"`
+	Signature string `json:"signature"`
+	Extra     Extra  `json:",unknown"`
+}
+
+// message returns the text that a seal signs: it binds the entries of a history, and the seal's own
+// fields, to the session with the id.
+func (s Seal) message(id string, history []Transition) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%d\n%d\n", id, s.Entries, s.Broken)
+	for _, span := range s.Unvouched {
+		fmt.Fprintf(&b, "%d-%d\n", span.From, span.To)
+	}
+	if s.Adopted > 0 {
+		fmt.Fprintf(&b, "adopted %d\n", s.Adopted)
+	}
+	return b.String() + history[s.Entries-1].hash()
+}
+
+// Span is a range of entries, both ends included.
+type Span struct {
+	From  int   `json:"from"`
+	To    int   `json:"to"`
+	Extra Extra `json:",unknown"`
+}
+
+// mergeSpans sorts spans and merges those that touch.
+func mergeSpans(list []Span) []Span {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Span) int { return a.From - b.From })
+	var out []Span
+	for _, span := range list {
+		if n := len(out); n > 0 && span.From <= out[n-1].To+1 {
+			out[n-1].To = max(out[n-1].To, span.To)
+			continue
+		}
+		out = append(out, span)
+	}
+	return out
+}
