@@ -1,10 +1,6 @@
 package config
 
 import (
-	"strings"
-
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
@@ -28,30 +24,3 @@ type Model struct {
 
 // Named reports whether the person has chosen a model. An address alone does not count as one.
 func (m Model) Named() bool { return m.Provider != "" || m.Name != "" }
-
-// setModel applies a setting of the model. A project's file has no say: it must not send the
-// person's key and texts to a server, nor spend their money.
-func (c *Config) setModel(key, v string) error {
-	if c.from == own {
-		c.ignoreBecause(lang.T("%s %s", key, v), lang.T("only the person decides which model works for them, and what it may cost"))
-		return nil
-	}
-	switch key {
-	case "provider":
-		return pick(&c.Model.Provider, key, v, Providers())
-	case "base_url":
-		return address(&c.Model.BaseURL, key, v)
-	case "cost_limit":
-		limit, err := price.ParseMoney(v)
-		if err != nil || limit <= 0 {
-			return lang.Errorf("cost_limit %q is not an amount in dollars, such as 2.50", visible.Cut(v, 80, "…"))
-		}
-		c.Model.CostLimit = limit
-		return nil
-	default:
-		if c.Model.Name = strings.TrimSpace(v); c.Model.Name == "" || len(v) > 200 || strings.ContainsFunc(c.Model.Name, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return lang.Errorf("model %q is not the name of a model, such as claude-sonnet-5-5", visible.Cut(v, 80, "…"))
-		}
-		return nil
-	}
-}

@@ -90,6 +90,19 @@ func (c *Config) stages() []workflow.Stage {
 	return out
 }
 
+// stagesWith lists the stages of all workflows that meet a condition, each once.
+func (c *Config) stagesWith(holds func(*workflow.Definition, workflow.Stage) bool) []workflow.StageID {
+	var out []workflow.StageID
+	for _, d := range c.definitions() {
+		for _, st := range d.Stages {
+			if holds(d, st) && !slices.Contains(out, st.ID) {
+				out = append(out, st.ID)
+			}
+		}
+	}
+	return out
+}
+
 func builtins() []Workflow {
 	var out []Workflow
 	for _, d := range workflow.Builtins() {
@@ -158,28 +171,15 @@ func (c *Config) noteShadowed(w, other Workflow) {
 	c.Ignored = append(c.Ignored, note)
 }
 
-// setWorkflow sets the workflow for runs that name none.
-func (c *Config) setWorkflow(v string) error {
-	if !slices.Contains(c.WorkflowNames(), v) {
-		return lang.Errorf("workflow %q is not one of %s", v, strings.Join(c.WorkflowNames(), ", "))
-	}
-	if c.from == own && c.byPerson["workflow"] {
-		c.ignore(lang.T("%s %s", "workflow", v))
-		return nil
-	}
-	c.Workflow, c.byPerson["workflow"] = v, c.from != own
-	return nil
-}
-
 // Under returns a definition with the settings for its stages applied: gates, scores, engines.
 func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 	out := d.Clone()
 	for i := range out.Stages {
 		st := &out.Stages[i]
-		if engines := c.engines[st.ID]; engines != nil {
+		if engines := c.rules.engines[st.ID]; engines != nil {
 			st.Engines, st.CodexOnRequest = engines, false
 		}
-		force, _ := c.inForce(*st)
+		force, _ := c.rules.inForce(*st)
 		st.Mode, st.Scoring, st.Pause, st.AuditFloor, st.Verdict, st.Proved = force.Gate, force.Scoring, force.Pause, force.AuditFloor, force.Verdict, force.Proved
 		if force.GateScore != nil && st.Gate == workflow.GateScore {
 			st.GateScore = *force.GateScore
@@ -187,3 +187,46 @@ func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 	}
 	return out
 }
+
+// noteRefused notes the settings of the project's file that do not take effect.
+func (c *Config) noteRefused() {
+	for _, st := range c.stages() {
+		force, project := c.rules.inForce(st)
+		for _, text := range listIgnored(st, project, force) {
+			c.note(text)
+		}
+	}
+}
+
+// note notes a text once.
+func (c *Config) note(text lang.Text) {
+	if !slices.ContainsFunc(c.Ignored, func(known lang.Text) bool { return known.String() == text.String() }) {
+		c.Ignored = append(c.Ignored, text)
+	}
+}
+
+// inside reports whether a file is inside a folder, with all links followed. The file may
+// be missing; a path that cannot be resolved is compared as it is written.
+func inside(folder, file string) bool {
+	real := func(path string) string {
+		if found, err := filepath.EvalSymlinks(path); err == nil {
+			return found
+		}
+		return filepath.Clean(path)
+	}
+	for _, name := range []string{file, filepath.Join(real(filepath.Dir(file)), filepath.Base(file)), real(file)} {
+		for _, root := range []string{filepath.Clean(folder), real(folder)} {
+			if rel, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(rel) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Verified returns the stages whose submission a verify command can check.
+func (c *Config) Verified() []workflow.StageID {
+	return c.stagesWith(isVerified)
+}
+
+func isVerified(_ *workflow.Definition, st workflow.Stage) bool { return st.Verify }
