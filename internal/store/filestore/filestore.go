@@ -25,6 +25,7 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -159,40 +160,6 @@ func itself(found, id string) error {
 		WithHint("rename the file to session-%s.json, or fix its session_id", found)
 }
 
-// Find returns the id for an id or a task name.
-func (s *Store) Find(ctx context.Context, ref string) (string, error) {
-	if id, ok := parseID(ref); ok {
-		if s.dir.Exists(store.SessionPath(id)) {
-			return id, nil
-		}
-		return "", s.missing(ref)
-	}
-	if !PlainName(ref) {
-		return "", store.NotFound(ref)
-	}
-	if id, err := s.owner(ref); err == nil && id != "" {
-		return id, nil
-	}
-	// Names can be missing or changed by hand; the sessions decide.
-	return s.findByName(ctx, ref)
-}
-
-// findByName asks the sessions themselves.
-func (s *Store) findByName(ctx context.Context, name string) (string, error) {
-	sessions, _, err := s.byAge(ctx)
-	if err != nil {
-		return "", err
-	}
-	names := make([]string, len(sessions))
-	for i, session := range sessions {
-		if session.TaskName == name {
-			return session.SessionID, nil
-		}
-		names[i] = session.TaskName
-	}
-	return "", store.NotFound(name, names...)
-}
-
 // Stored returns the stored form of a session.
 func (s *Store) Stored(ctx context.Context, id string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
@@ -222,3 +189,19 @@ func (s *Store) isGone(name string) bool {
 
 // storage gives an error of the disk its code, cause and remedy.
 func (s *Store) storage(err error) error { return store.Trouble(s.dir, err) }
+
+// repairLock takes the project lock if it soon becomes free.
+func (s *Store) repairLock(ctx context.Context) (*durable.Lock, error) {
+	ctx, cancel := context.WithTimeout(ctx, repairPatience)
+	defer cancel()
+	return s.dir.Lock(ctx, ProjectLock)
+}
+
+// repairPatience bounds how long an update that is stored waits for the lock to repair
+// derived files: the process that holds it is likely to repair them too.
+const repairPatience = 200 * time.Millisecond
+
+// Store returns the store of the project in dir, which stays the caller's to close.
+func (k *Summaries) Store(dir *durable.Dir) *Store {
+	return &Store{Decode: store.Decode, dir: dir, kept: k}
+}

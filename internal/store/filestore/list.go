@@ -10,7 +10,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,42 +94,6 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 	return all.Broken, err
 }
 
-// TaskNames returns the task names that are in use, from the names of files alone.
-func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
-	var names []string
-	_, err := s.list(ctx, func(f *folder) (store.Listing, error) {
-		var now durable.Version
-		info, err := s.dir.Stat(NamesFolder)
-		if err == nil {
-			now = durable.VersionOf(info)
-		}
-		if err != nil || now != f.named || !now.Exact() || !now.Settled(f.namedAt) {
-			at := s.kept.now()
-			read, err := s.readNames()
-			if err != nil {
-				return store.Listing{}, err
-			}
-			f.named, f.namedAt, f.names = now, at, read
-		}
-		names = slices.Clone(f.names)
-		return store.Listing{}, nil
-	})
-	return names, err
-}
-
-func (s *Store) readNames() (names []string, err error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, s.storage(err)
-	}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
-}
-
 // StoredHash returns the hash of the stored form of a session.
 func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 	if canonical, ok := parseID(id); ok && canonical == id {
@@ -185,12 +148,6 @@ func (s *Store) list(ctx context.Context, listing func(*folder) (store.Listing, 
 		return store.Listing{}, err
 	}
 	return listing(f)
-}
-
-// unread is a file that has to be read.
-type unread struct {
-	id      string
-	changed time.Time
 }
 
 // look compares the summaries with the folder, unless it is still: it forgets the files that are
@@ -366,13 +323,4 @@ func (f *folder) sortedListing() store.Listing {
 	}
 	slices.SortFunc(broken, func(a, b store.Broken) int { return cmp.Compare(a.Path, b.Path) })
 	return store.NewListing(sessions, broken)
-}
-
-// sessionOf returns the id in the name of a session's file.
-func sessionOf(name string) (id string, ok bool) {
-	base, ok := strings.CutPrefix(name, "session-")
-	if !ok {
-		return "", false
-	}
-	return strings.CutSuffix(base, ".json")
 }

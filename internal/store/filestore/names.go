@@ -102,3 +102,89 @@ func (s *Store) rememberName(ctx context.Context, session *workflow.Session) err
 	}
 	return s.dir.SyncDir(NamesFolder)
 }
+
+// Find returns the id for an id or a task name.
+func (s *Store) Find(ctx context.Context, ref string) (string, error) {
+	if id, ok := parseID(ref); ok {
+		if s.dir.Exists(store.SessionPath(id)) {
+			return id, nil
+		}
+		return "", s.missing(ref)
+	}
+	if !PlainName(ref) {
+		return "", store.NotFound(ref)
+	}
+	if id, err := s.owner(ref); err == nil && id != "" {
+		return id, nil
+	}
+	// Names can be missing or changed by hand; the sessions decide.
+	return s.findByName(ctx, ref)
+}
+
+// findByName asks the sessions themselves.
+func (s *Store) findByName(ctx context.Context, name string) (string, error) {
+	sessions, _, err := s.byAge(ctx)
+	if err != nil {
+		return "", err
+	}
+	names := make([]string, len(sessions))
+	for i, session := range sessions {
+		if session.TaskName == name {
+			return session.SessionID, nil
+		}
+		names[i] = session.TaskName
+	}
+	return "", store.NotFound(name, names...)
+}
+
+// TaskNames returns the task names that are in use, from the names of files alone.
+func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
+	var names []string
+	_, err := s.list(ctx, func(f *folder) (store.Listing, error) {
+		var now durable.Version
+		info, err := s.dir.Stat(NamesFolder)
+		if err == nil {
+			now = durable.VersionOf(info)
+		}
+		if err != nil || now != f.named || !now.Exact() || !now.Settled(f.namedAt) {
+			at := s.kept.now()
+			read, err := s.readNames()
+			if err != nil {
+				return store.Listing{}, err
+			}
+			f.named, f.namedAt, f.names = now, at, read
+		}
+		names = slices.Clone(f.names)
+		return store.Listing{}, nil
+	})
+	return names, err
+}
+
+func (s *Store) readNames() (names []string, err error) {
+	entries, err := s.dir.ReadDir(NamesFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.storage(err)
+	}
+	for _, e := range entries {
+		if PlainName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// Names returns the session of each name, from the files of NamesFolder.
+func (s *Store) Names() (map[string]string, error) {
+	entries, err := s.dir.ReadDir(NamesFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	names := map[string]string{}
+	for _, e := range entries {
+		if PlainName(e.Name()) {
+			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty if it cannot be read
+			names[e.Name()] = strings.TrimSpace(string(id))
+		}
+	}
+	return names, err
+}

@@ -2,32 +2,13 @@ package filestore
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// Names returns the session of each name, from the files of NamesFolder.
-func (s *Store) Names() (map[string]string, error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
-	}
-	names := map[string]string{}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty if it cannot be read
-			names[e.Name()] = strings.TrimSpace(string(id))
-		}
-	}
-	return names, err
-}
 
 // Repair recreates the files that derive from the sessions: the names, the mapping and IgnoreFile.
 // Names that belong to no session go to discard, unless there are sessions that cannot be read. It

@@ -2,6 +2,7 @@ package filestore
 
 import (
 	"crypto/sha256"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,11 +25,6 @@ type Summaries struct {
 // NewSummaries returns summaries that take the time from now, the clock of this machine.
 func NewSummaries(now func() time.Time) *Summaries {
 	return &Summaries{now: now, folders: map[string]*folder{}}
-}
-
-// Store returns the store of the project in dir, which stays the caller's to close.
-func (k *Summaries) Store(dir *durable.Dir) *Store {
-	return &Store{Decode: store.Decode, dir: dir, kept: k}
 }
 
 // maxKept bounds the memory of all summaries, in bytes: about 100,000 sessions. The projects
@@ -108,7 +104,7 @@ func (k *Summaries) watch(dir *durable.Dir) *durable.Stillness {
 	if k.watched == maxWatched {
 		return nil
 	}
-	stillness := dir.Stillness(Folder)
+	stillness := dir.Stillness(store.Folder)
 	if stillness != nil {
 		k.watched++
 	}
@@ -172,4 +168,19 @@ func (k *Summaries) drop() bool {
 	default: // it is being listed: the next time will do
 		return false
 	}
+}
+
+// unread is a file that has to be read.
+type unread struct {
+	id      string
+	changed time.Time
+}
+
+// sessionOf returns the id in the name of a session's file.
+func sessionOf(name string) (id string, ok bool) {
+	base, ok := strings.CutPrefix(name, "session-")
+	if !ok {
+		return "", false
+	}
+	return strings.CutSuffix(base, ".json")
 }

@@ -3,7 +3,6 @@ package filestore
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -58,17 +57,6 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	err = s.dir.ReplaceAfter(t.syncs(), store.SessionPath(t.id), data)
 	var unconfirmed *durable.UnconfirmedError
 	return session, err == nil || errors.As(err, &unconfirmed), err
-}
-
-// repairPatience bounds how long an update that is stored waits for the lock to repair
-// derived files: the process that holds it is likely to repair them too.
-const repairPatience = 200 * time.Millisecond
-
-// repairLock takes the project lock if it soon becomes free.
-func (s *Store) repairLock(ctx context.Context) (*durable.Lock, error) {
-	ctx, cancel := context.WithTimeout(ctx, repairPatience)
-	defer cancel()
-	return s.dir.Lock(ctx, ProjectLock)
 }
 
 // repairDerived recreates the mapping and the session's name if they are missing. A problem with them must not
