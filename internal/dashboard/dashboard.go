@@ -17,12 +17,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 )
@@ -55,21 +54,16 @@ type Options struct {
 
 // Dashboard serves the pages. It is safe for concurrent use.
 type Dashboard struct {
-	o       Options
-	log     *slog.Logger
-	screens screens
-	feed    *feed.Feed
-	drafts  drafts
-	keeping sync.Mutex // while a draft is compared and replaced
-	door    *door
-	nonces  nonces
-	// streams counts the pages that follow something.
-	streams atomic.Int64
-	// beat is how often a stream without news is kept open.
-	beat time.Duration
-	// ended is closed when the pages' streams have to end.
-	ended context.Context
-	end   context.CancelFunc
+	o        Options
+	log      *slog.Logger
+	screens  *screens
+	projects projects
+	drafts   drafts
+	keeping  sync.Mutex // while a draft is compared and replaced
+	door     *door
+	nonces   nonces
+	live     *live
+	end      context.CancelFunc // of the streams
 }
 
 // New returns a dashboard.
@@ -77,24 +71,25 @@ func New(o Options) (*Dashboard, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	door, err := newDoor(o)
+	door, err := newDoor(o.Origin, o.Pairing, o.ReadOnly, o.Engine.Clock)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dashboard{o: o, log: o.Log, door: door, beat: heartbeat}
+	d := &Dashboard{o: o, log: o.Log, door: door, screens: &screens{version: o.Version, log: o.Log}, projects: projects{o.Engine}}
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}
-	d.ended, d.end = context.WithCancel(context.Background())
-	d.feed = feed.New(feed.Options{Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log})
+	d.live = &live{projects: d.projects, beat: heartbeat, feed: feed.New(feed.Options{Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log})}
+	d.live.ended, d.end = context.WithCancel(context.Background())
 	return d, nil
 }
 
 // Close ends the streams of the live pages. Requests that were accepted are answered.
 func (d *Dashboard) Close(context.Context) {
 	d.end()
-	d.feed.Close()
+	d.live.feed.Close()
 }
 
-// maxWait bounds the time in which a page is put together.
-const maxWait = 30 * time.Second
+// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language.
+// whole also checks the files of the project, which reads all of them.
+type HealthFunc func(ctx context.Context, l lang.Language, folder string, whole bool) (Health, error)

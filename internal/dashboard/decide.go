@@ -85,7 +85,7 @@ func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
 		options, err = d.o.Passkeys.BeginDecision(it.statement())
 	}
 	if err != nil {
-		d.refuse(w, r, status, err)
+		refuse(w, r, status, err)
 		return
 	}
 	answer(w, http.StatusOK, options)
@@ -107,7 +107,7 @@ func readDecision(d *Dashboard, r *http.Request, l lang.Language) (it *decision,
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
 		return it, 0, fault.New(fault.InvalidArgument, "a comment has a key that is not known").WithHint("load the page again, which may be older than the program")
 	}
-	if it.req, it.project, err = d.request(it.a); err != nil {
+	if it.req, it.project, err = d.projects.request(it.a); err != nil {
 		return it, 0, err
 	}
 	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address); err != nil {
@@ -125,10 +125,6 @@ func readDecision(d *Dashboard, r *http.Request, l lang.Language) (it *decision,
 			WithHint("the page of the run shows where it is")
 	}
 	return it, 0, nil
-}
-
-func errorUnpaired() error {
-	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
 }
 
 // faster refuses a decision on a run that has moved since the page was shown.
@@ -174,7 +170,7 @@ func finish(d *Dashboard, w http.ResponseWriter, r *http.Request, it *decision, 
 		out, err = carryOut(d, it)
 	}
 	if err != nil {
-		d.refuse(w, r, status, err)
+		refuse(w, r, status, err)
 		return
 	}
 	answer(w, http.StatusOK, out)

@@ -8,8 +8,8 @@ import (
 // without an origin, whose policy lets nothing in but the two scripts. The tag nomermaid leaves
 // the drawing out of the program; the source of a diagram is shown in any case.
 
-// diagrams serves the frame and its scripts.
-func (d *Dashboard) diagrams(mux *http.ServeMux) {
+// handleDiagrams serves the frame and its scripts.
+func handleDiagrams(mux *http.ServeMux) {
 	for _, name := range []string{"frame.html", "frame.js", "mermaid.js"} {
 		data, kind, packed := diagramFile(name)
 		if data == nil {

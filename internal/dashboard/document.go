@@ -63,7 +63,7 @@ type view struct{ Name, Text, Href string }
 var viewNames = []string{"rendered", "source", "diff", "split"}
 
 func (d *Dashboard) document(a *asked) (any, error) {
-	it, err := inspect(d, a)
+	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
 	}

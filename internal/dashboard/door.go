@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
@@ -41,33 +40,23 @@ type door struct {
 	launches map[[sha256.Size]byte]time.Time
 }
 
-const (
-	// maxBody bounds the body of a request, in bytes.
-	maxBody = 64 << 10
-	// maxKeys bounds the browsers that are paired at a time.
-	maxKeys = 64
-	// launchFor is how long the browser that the program opens has to begin.
-	launchFor = time.Minute
-	// maxLaunches bounds the browsers that are being opened at a time.
-	maxLaunches = 16
-)
-
-// newDoor returns the door of the pages of an origin; "" if a server without a door serves them.
-func newDoor(o Options) (*door, error) {
+// newDoor returns the door of the pages of an origin; "" if a server without a door serves them. Browsers are paired
+// in a state folder; "" pairs none.
+func newDoor(origin, folder string, readOnly bool, clock func() time.Time) (*door, error) {
 	d := &door{
-		origin: o.Origin, readOnly: o.ReadOnly, now: o.Engine.Clock, csrf: http.NewCrossOriginProtection(), launches: map[[sha256.Size]byte]time.Time{},
+		origin: origin, readOnly: readOnly, now: clock, csrf: http.NewCrossOriginProtection(), launches: map[[sha256.Size]byte]time.Time{},
 		secret: random(), cookieName: "bmad-" + rand.Text()[:16], cookie: random(),
 	}
-	if o.Origin == "" {
+	if origin == "" {
 		return d, nil
 	}
-	u, err := url.Parse(o.Origin)
-	if err != nil || u.Scheme+"://"+u.Host != o.Origin || u.Hostname() != "localhost" {
-		return nil, fmt.Errorf("%q is not an origin of localhost", o.Origin)
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme+"://"+u.Host != origin || u.Hostname() != "localhost" {
+		return nil, fmt.Errorf("%q is not an origin of localhost", origin)
 	}
 	d.host = u.Host
-	if o.Pairing != "" {
-		d.codes = pairing.NewCodes(o.Pairing, o.Origin, o.Engine.Clock)
+	if folder != "" {
+		d.codes = pairing.NewCodes(folder, origin, clock)
 	}
 	return d, nil
 }
@@ -83,26 +72,6 @@ func random() string {
 func equal(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
-}
-
-// Address returns the address at which a person opens a page of the dashboard. Its fragment lets the browser
-// read; browsers send fragments to no server.
-func (d *Dashboard) Address(page string) string {
-	return d.door.origin + localPath(page) + "#k=" + d.door.secret
-}
-
-// Launch returns an address whose first visitor can decide too. It is good once, for a minute.
-func (d *Dashboard) Launch(page string) string {
-	word := random()
-	d.door.mu.Lock()
-	defer d.door.mu.Unlock()
-	for hash, until := range d.door.launches {
-		if len(d.door.launches) >= maxLaunches || d.door.now().After(until) {
-			delete(d.door.launches, hash)
-		}
-	}
-	d.door.launches[sha256.Sum256([]byte(word))] = d.door.now().Add(launchFor)
-	return d.Address(page) + "&p=" + word
 }
 
 // foreign reports whether a page of another origin loads something into itself, which it could not
@@ -199,6 +168,38 @@ func (o *door) key() string {
 	return key
 }
 
+// approved reports whether the person has typed a code at a terminal.
+func (o *door) approved(code string) (bool, error) {
+	if o.codes == nil {
+		return false, nil
+	}
+	return o.codes.Approved(code)
+}
+
+// launch returns a word that is exchanged for a key, once within a minute.
+func (o *door) launch() string {
+	word := random()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for hash, until := range o.launches {
+		if len(o.launches) >= maxLaunches || o.now().After(until) {
+			delete(o.launches, hash)
+		}
+	}
+	o.launches[sha256.Sum256([]byte(word))] = o.now().Add(launchFor)
+	return word
+}
+
+// admits reports whether a word is one of launch, which it uses up.
+func (o *door) admits(word string) bool {
+	hash := sha256.Sum256([]byte(word))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	until, ok := o.launches[hash]
+	delete(o.launches, hash)
+	return ok && !o.now().After(until)
+}
+
 // localPath returns an address within the dashboard; "/" if another was given.
 func localPath(given string) string {
 	u, err := url.Parse(given)
@@ -206,58 +207,4 @@ func localPath(given string) string {
 		return "/"
 	}
 	return given
-}
-
-// knock answers a browser that may not read with a page that lets it in.
-func (d *Dashboard) knock(w http.ResponseWriter, r *http.Request, status int, why string) {
-	l := languageOf(w, r)
-	back := localPath(r.URL.RequestURI())
-	if r.Method != http.MethodGet {
-		back = localPath(r.PostFormValue("back"))
-	}
-	d.write(w, r, status, &page{
-		Lang: l, Screen: "door", Path: "/", Languages: lang.All(), Title: l.Say("Open the dashboard"),
-		Body: doorPage{Back: back, Why: why},
-	})
-}
-
-// doorPage is the page of a browser that may not read.
-type doorPage struct{ Back, Why string }
-
-// entry is the request of a browser to be let in.
-type entry struct {
-	Secret string `json:"secret"`
-}
-
-// enter exchanges the secret for the cookie. The page's script sends it as JSON, a browser without
-// script as a form, in which the person has put it or the whole address.
-func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
-	var given entry
-	form := strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
-	if form {
-		given.Secret = strings.TrimSpace(r.PostFormValue("secret"))
-		if _, after, ok := strings.Cut(given.Secret, "#k="); ok {
-			given.Secret, _, _ = strings.Cut(after, "&")
-		}
-	} else if status, err := readJSON(r, &given); err != nil {
-		d.refuse(w, r, status, err)
-		return
-	}
-	if !equal(given.Secret, d.door.secret) && (form || given.Secret != "" || !d.door.reads(r)) {
-		if form {
-			d.knock(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
-			return
-		}
-		d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed,
-			"the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))
-		return
-	}
-	//nolint:gosec // the pages come over plain HTTP from this machine
-	http.SetCookie(w, &http.Cookie{Name: d.door.cookieName, Value: d.door.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	if form {
-		//nolint:gosec // localPath leads to no other site
-		http.Redirect(w, r, localPath(r.PostFormValue("back")), http.StatusSeeOther)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }

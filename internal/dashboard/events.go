@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -27,9 +28,21 @@ const heartbeat = 25 * time.Second
 // maxStreams bounds the pages that are followed at once.
 const maxStreams = 50
 
+// live tells the pages that are open about changes.
+type live struct {
+	projects projects
+	feed     *feed.Feed
+	// streams counts the pages that follow something.
+	streams atomic.Int64
+	// beat is how often a stream without news is kept open.
+	beat time.Duration
+	// ended is done when the streams have to end.
+	ended context.Context
+}
+
 // stream is a page that follows a subject. It implements feed.Subscriber.
 type stream struct {
-	d       *Dashboard
+	live    *live
 	changed chan struct{}
 
 	mu   sync.Mutex
@@ -51,7 +64,7 @@ type change struct {
 
 // Look implements feed.Subscriber.
 func (s *stream) Look(ctx context.Context, subject string) feed.Sight {
-	now, sight := s.d.look(ctx, subject)
+	now, sight := s.live.look(ctx, subject)
 	s.mu.Lock()
 	s.last = now
 	s.mu.Unlock()
@@ -68,18 +81,18 @@ func (s *stream) Changed(string) {
 
 // look describes a subject: everything, a project by its id, or a run by the project's id and
 // its own.
-func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sight) {
+func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
 	id, session, one := strings.Cut(subject, "/")
 	var now change
 	var sight feed.Sight
 	var print prints
-	for _, p := range d.folders() {
+	for _, p := range v.projects.all() {
 		if id != everything && id != p.ID {
 			continue
 		}
 		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
 		if one {
-			s, _, err := d.o.Engine.Session(ctx, project.Address{Cwd: p.Path, Session: session})
+			s, _, err := v.projects.engine.Session(ctx, project.Address{Cwd: p.Path, Session: session})
 			if err != nil {
 				continue
 			}
@@ -87,7 +100,7 @@ func (d *Dashboard) look(ctx context.Context, subject string) (change, feed.Sigh
 			print.run(s)
 			continue
 		}
-		board, err := d.o.Engine.Board(ctx, address(p), maxBoard, "")
+		board, err := v.projects.engine.Board(ctx, address(p), maxBoard, "")
 		if err != nil {
 			continue
 		}
@@ -124,12 +137,12 @@ func (a *asked) followRun(p folder, s *workflow.Session) {
 }
 
 // canFollow reports whether a subject can be followed.
-func (d *Dashboard) canFollow(subject string) bool {
+func (v *live) canFollow(subject string) bool {
 	id, _, _ := strings.Cut(subject, "/")
 	if subject == everything {
 		return true
 	}
-	for _, p := range d.folders() {
+	for _, p := range v.projects.all() {
 		if p.ID == id {
 			return true
 		}
@@ -137,39 +150,39 @@ func (d *Dashboard) canFollow(subject string) bool {
 	return false
 }
 
-// events is the stream of a page: an event says that the page's subject has changed. The page decides whether
+// ServeHTTP serves the stream of a page: an event says that the page's subject has changed. The page decides whether
 // to show it: a document does not change under its reader.
-func (d *Dashboard) events(w http.ResponseWriter, r *http.Request) {
+func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	subject := r.URL.Query().Get("follow")
-	if !d.canFollow(subject) {
+	if !v.canFollow(subject) {
 		f := fault.New(fault.NotFound, "the page follows nothing that is known here")
 		http.Error(w, f.Error(), http.StatusNotFound)
 		return
 	}
-	if d.streams.Add(1) > maxStreams {
-		d.streams.Add(-1)
+	if v.streams.Add(1) > maxStreams {
+		v.streams.Add(-1)
 		http.Error(w, languageOf(w, r).Say("Too many pages are followed at once; close some."), http.StatusTooManyRequests)
 		return
 	}
-	defer d.streams.Add(-1)
+	defer v.streams.Add(-1)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	s := &stream{d: d, changed: make(chan struct{}, 1)}
-	d.feed.Follow(s, subject, s.Look(r.Context(), subject))
-	defer d.feed.Leave(s)
+	s := &stream{live: v, changed: make(chan struct{}, 1)}
+	v.feed.Follow(s, subject, s.Look(r.Context(), subject))
+	defer v.feed.Leave(s)
 	out := http.NewResponseController(w)
-	beat := time.NewTicker(d.beat)
+	beat := time.NewTicker(v.beat)
 	defer beat.Stop()
 	// The first event tells a page that reconnects about the changes that it has missed.
 	for err := s.send(w); err == nil && out.Flush() == nil; {
 		// A reader who takes nothing loses its place after this time.
-		_ = out.SetWriteDeadline(time.Now().Add(d.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
+		_ = out.SetWriteDeadline(time.Now().Add(v.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
 		select {
 		case <-s.changed:
 			err = s.send(w)
 		case <-beat.C:
 			_, err = fmt.Fprint(w, ": \n\n")
-		case <-d.ended.Done():
+		case <-v.ended.Done():
 			return
 		case <-r.Context().Done():
 			return

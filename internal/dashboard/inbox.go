@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -48,7 +49,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 	var running []card
 	var stages []workflow.Stage
 	var print prints
-	for _, p := range d.folders() {
+	for _, p := range d.projects.all() {
 		row := projectLink{folder: p}
 		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
 		if err != nil {
@@ -137,7 +138,7 @@ func columns(stages []workflow.Stage, cards []card) []column {
 
 // board shows the runs of one project.
 func (d *Dashboard) board(a *asked) (any, error) {
-	p, err := d.folder(a)
+	p, err := d.projects.named(a)
 	if err != nil {
 		return nil, err
 	}
@@ -184,4 +185,26 @@ func (d *Dashboard) lead(a *asked, c *card) {
 	if err == nil {
 		c.Lead = q.Lead
 	}
+}
+
+// short leads from a short address to the page.
+func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
+	for _, p := range d.projects.all() {
+		board, err := d.o.Engine.Board(r.Context(), address(p), maxBoard, "")
+		if err != nil {
+			continue // the inbox says that the project cannot be read
+		}
+		for _, row := range board.Rows {
+			if shortOf(p.Path, row.TaskName) != r.PathValue("short") {
+				continue
+			}
+			to := p.Run(row.TaskName)
+			if row.CurrentState.WaitsForHuman() {
+				to = p.Document(row.TaskName, row.CurrentStage)
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
+			return
+		}
+	}
+	d.screens.screen("inbox", nowhere).ServeHTTP(w, r)
 }

@@ -10,7 +10,7 @@ import (
 
 // logPage shows the whole history of a run, and whether it is as it was written.
 func (d *Dashboard) logPage(a *asked) (any, error) {
-	it, err := inspect(d, a)
+	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 // logJSON is the history as bmad-mcp log --json prints it.
 func (d *Dashboard) logJSON(w http.ResponseWriter, r *http.Request) {
 	a := &asked{Context: r.Context(), r: r, lang: languageOf(w, r)}
-	it, err := inspect(d, a)
+	it, err := d.projects.inspect(a)
 	if err != nil {
 		f := fault.From(err)
 		http.Error(w, f.Translated(a.lang).Error(), statusOf(f))

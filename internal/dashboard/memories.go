@@ -21,7 +21,7 @@ func (p folder) Remembers() string { return "/memory/" + p.ID }
 func (d *Dashboard) memories(a *asked) (any, error) {
 	a.page.Title = a.lang.Say("Memory")
 	var rows []memoryRow
-	for _, p := range d.folders() {
+	for _, p := range d.projects.all() {
 		row := memoryRow{folder: p}
 		err := d.book(p, func(b *memory.Book) (err error) {
 			row.Stats, err = b.Stats(a, memory.Filter{})

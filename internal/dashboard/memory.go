@@ -57,7 +57,7 @@ type noteRow struct {
 
 // memory shows the memory of a project: its notes, lessons, failures and queue.
 func (d *Dashboard) memory(a *asked) (any, error) {
-	p, err := d.folder(a)
+	p, err := d.projects.named(a)
 	if err != nil {
 		return nil, err
 	}

@@ -38,16 +38,16 @@ const (
 	tooFast = time.Second
 )
 
-// nonce returns a mark for a page that shows a document, or a run if stage and sha256 are empty. A decision
-// names it, and is good for the state that the page has shown.
-func (d *Dashboard) nonce(session string, stage workflow.StageID, revision int, sha256 string) string {
-	name, n := random(), &d.nonces
+// add returns a mark for a page that shows a document, or a run without a stage. A decision names it, and is
+// good for the state that the page has shown.
+func (n *nonces) add(of shownFor, now time.Time) string {
+	name := random()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {
 		n.of = map[string]*showing{}
 	}
-	n.of[name] = &showing{of: shownFor{session, stage, revision, sha256}, at: d.door.now()}
+	n.of[name] = &showing{of: of, at: now}
 	n.order = append(n.order, name)
 	if len(n.order) > maxNonces {
 		delete(n.of, n.order[0])

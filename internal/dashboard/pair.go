@@ -1,14 +1,11 @@
 package dashboard
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
-	"io"
-	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // pairPage shows a code, which a person types at a terminal to let this browser decide.
@@ -36,9 +33,6 @@ func (d *Dashboard) pair(a *asked) (any, error) {
 	return out, err
 }
 
-// splitCode returns a code in two halves, as people read it.
-func splitCode(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }
-
 // keyGiven answers a browser that is paired; it has no key while nobody has approved it.
 type keyGiven struct {
 	Key string `json:"key,omitempty"`
@@ -50,16 +44,16 @@ func (d *Dashboard) claim(w http.ResponseWriter, r *http.Request) {
 		Code string `json:"code"`
 	}
 	if status, err := readJSON(r, &given); err != nil {
-		d.refuse(w, r, status, err)
+		refuse(w, r, status, err)
 		return
 	}
 	if d.door.readOnly || d.door.codes == nil {
-		d.refuse(w, r, http.StatusForbidden, nothingDecides())
+		refuse(w, r, http.StatusForbidden, nothingDecides())
 		return
 	}
 	ok, err := d.door.codes.Approved(given.Code)
 	if err != nil {
-		d.refuse(w, r, 0, err)
+		refuse(w, r, 0, err)
 		return
 	}
 	var out keyGiven
@@ -76,20 +70,16 @@ func (d *Dashboard) admitLaunched(w http.ResponseWriter, r *http.Request) {
 		Launch string `json:"launch"`
 	}
 	if status, err := readJSON(r, &given); err != nil {
-		d.refuse(w, r, status, err)
+		refuse(w, r, status, err)
 		return
 	}
-	hash := sha256.Sum256([]byte(given.Launch))
-	d.door.mu.Lock()
-	until, ok := d.door.launches[hash]
-	delete(d.door.launches, hash)
-	d.door.mu.Unlock()
+	admitted := d.door.admits(given.Launch)
 	switch {
 	case d.door.readOnly:
-		d.refuse(w, r, http.StatusForbidden, nothingDecides())
-	case !ok || d.door.now().After(until):
+		refuse(w, r, http.StatusForbidden, nothingDecides())
+	case !admitted:
 		d.log.Warn("a browser was not paired: its address was used before, or has expired")
-		d.refuse(w, r, http.StatusConflict, fault.New(fault.Conflict, "the address that pairs this browser was used before, or has expired").
+		refuse(w, r, http.StatusConflict, fault.New(fault.Conflict, "the address that pairs this browser was used before, or has expired").
 			WithHint("if you have not opened it yourself, end the dashboard and start it again; else pair this browser by a code"))
 	default:
 		d.log.Info("the browser that was opened at the terminal was paired")
@@ -101,58 +91,71 @@ func nothingDecides() error {
 	return fault.New(fault.NotAllowed, "this dashboard only shows: nothing is decided here").WithHint("start it without --read-only, or decide at a terminal")
 }
 
-// problem is the answer to a request that was refused.
-type problem struct {
-	Error string `json:"error"`
-	Hint  string `json:"hint,omitempty"`
-	Code  string `json:"code"`
+// Address returns the address at which a person opens a page of the dashboard. Its fragment lets the browser
+// read; browsers send fragments to no server.
+func (d *Dashboard) Address(page string) string {
+	return d.door.origin + localPath(page) + "#k=" + d.door.secret
 }
 
-// refuse answers a request of a script with an error, in the language of the page. With status 0,
-// the error's code gives it.
-func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
-	f := fault.From(err).Translated(languageOf(w, r))
-	if status == 0 {
-		status = statusOf(f)
+// Launch returns an address whose first visitor can decide too. It is good once, for a minute.
+func (d *Dashboard) Launch(page string) string {
+	return d.Address(page) + "&p=" + d.door.launch()
+}
+
+// knock answers a browser that may not read with a page that lets it in.
+func (d *Dashboard) knock(w http.ResponseWriter, r *http.Request, status int, why string) {
+	l := languageOf(w, r)
+	back := localPath(r.URL.RequestURI())
+	if r.Method != http.MethodGet {
+		back = localPath(r.PostFormValue("back"))
 	}
-	answer(w, status, problem{f.Error(), f.Hint, string(f.Code)})
+	d.screens.write(w, r, status, &page{
+		Lang: l, Screen: "door", Path: "/", Languages: lang.All(), Title: l.Say("Open the dashboard"),
+		Body: doorPage{Back: back, Why: why},
+	})
 }
 
-func answer(w http.ResponseWriter, status int, what any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(what) // an error means that the reader has gone
+// doorPage is the page of a browser that may not read.
+type doorPage struct{ Back, Why string }
+
+// entry is the request of a browser to be let in.
+type entry struct {
+	Secret string `json:"secret"`
 }
 
-// readJSON reads the one object of a body, which has no keys but those of into. The status is that
-// of a refusal; 0 is that of its code.
-func readJSON(r *http.Request, into any) (status int, err error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return http.StatusUnsupportedMediaType, fault.New(fault.InvalidArgument, "the body has to be application/json").WithHint("the pages of the dashboard send it so")
-	}
-	body := json.NewDecoder(r.Body)
-	body.DisallowUnknownFields()
-	err = body.Decode(into)
-	if err == nil {
-		if _, more := body.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("something follows it")
-			if more != nil {
-				err = more
-			}
+// enter exchanges the secret for the cookie. The page's script sends it as JSON, a browser without
+// script as a form, in which the person has put it or the whole address.
+func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
+	var given entry
+	form := strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
+	if form {
+		given.Secret = strings.TrimSpace(r.PostFormValue("secret"))
+		if _, after, ok := strings.Cut(given.Secret, "#k="); ok {
+			given.Secret, _, _ = strings.Cut(after, "&")
 		}
+	} else if status, err := readJSON(r, &given); err != nil {
+		refuse(w, r, status, err)
+		return
 	}
-	var large *http.MaxBytesError
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge, fault.New(fault.InvalidArgument, "the body has more than %d bytes",
-			maxBody).WithHint("shorten the words and comments; nothing was changed")
-	case errors.As(err, &wrong):
-		return http.StatusBadRequest, fault.New(fault.InvalidArgument,
-			"the body has a value of another type than the pages send, at %q",
-			wrong.Field).WithHint("load the page again, which may be older than the program")
-	case err != nil:
-		return http.StatusBadRequest, fault.New(fault.InvalidArgument, "the body cannot be read: %w", err).WithHint("load the page again, which may be older than the program")
+	if !equal(given.Secret, d.door.secret) && (form || given.Secret != "" || !d.door.reads(r)) {
+		if form {
+			d.knock(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
+			return
+		}
+		refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed,
+			"the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))
+		return
 	}
-	return 0, nil
+	//nolint:gosec // the pages come over plain HTTP from this machine
+	http.SetCookie(w, &http.Cookie{Name: d.door.cookieName, Value: d.door.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	if form {
+		//nolint:gosec // localPath leads to no other site
+		http.Redirect(w, r, localPath(r.PostFormValue("back")), http.StatusSeeOther)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func errorUnpaired() error {
+	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
 }

@@ -90,14 +90,7 @@ func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
 	var given struct {
 		Code string `json:"code"`
 	}
-	d.answerPaired(w, r, &given, func() (any, error) {
-		return d.beginPasskey(r.Context(), given.Code, func(code string) (bool, error) {
-			if d.door.codes == nil {
-				return false, nil
-			}
-			return d.door.codes.Approved(code)
-		})
-	})
+	d.answerPaired(w, r, &given, func() (any, error) { return d.beginPasskey(r.Context(), given.Code, d.door.approved) })
 }
 
 func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
@@ -109,19 +102,19 @@ func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
 func (d *Dashboard) answerPaired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
 	switch {
 	case d.door.readOnly:
-		d.refuse(w, r, http.StatusForbidden, nothingDecides())
+		refuse(w, r, http.StatusForbidden, nothingDecides())
 		return
 	case !d.door.decides(r):
-		d.refuse(w, r, http.StatusUnauthorized, errorUnpaired())
+		refuse(w, r, http.StatusUnauthorized, errorUnpaired())
 		return
 	}
 	if status, err := readJSON(r, given); err != nil {
-		d.refuse(w, r, status, err)
+		refuse(w, r, status, err)
 		return
 	}
 	out, err := do()
 	if err != nil {
-		d.refuse(w, r, 0, err)
+		refuse(w, r, 0, err)
 		return
 	}
 	answer(w, http.StatusOK, out)

@@ -1,10 +1,10 @@
 package dashboard
 
 import (
-	"net/http"
 	"net/url"
 	"path/filepath"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -27,26 +27,26 @@ var projectID = pattern.New(`^[0-9a-f]{10}$`)
 // idOf returns the id of a folder.
 func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
 
-// folders returns the folders that are served.
-func (d *Dashboard) folders() []folder {
+// projects are the folders that are served.
+type projects struct{ engine *engine.Engine }
+
+func (p projects) all() []folder {
 	var out []folder
-	for _, path := range d.o.Engine.Projects().List() {
+	for _, path := range p.engine.Projects().List() {
 		out = append(out, folder{idOf(path), path, filepath.Base(path)})
 	}
 	return out
 }
 
-// folder returns the folder that a request names.
-func (d *Dashboard) folder(a *asked) (folder, error) {
-	return d.folderOf(a.r.PathValue("project"))
-}
+// named returns the folder that a request names.
+func (p projects) named(a *asked) (folder, error) { return p.find(a.r.PathValue("project")) }
 
-// folderOf returns the folder with an id.
-func (d *Dashboard) folderOf(id string) (folder, error) {
+// find returns the folder with an id.
+func (p projects) find(id string) (folder, error) {
 	if projectID.MatchString(id) {
-		for _, p := range d.folders() {
-			if p.ID == id {
-				return p, nil
+		for _, f := range p.all() {
+			if f.ID == id {
+				return f, nil
 			}
 		}
 	}
@@ -57,13 +57,13 @@ func (d *Dashboard) folderOf(id string) (folder, error) {
 const maxTask = 300
 
 // request addresses the session that a request names.
-func (d *Dashboard) request(a *asked) (request.Request, folder, error) {
-	p, err := d.folder(a)
+func (p projects) request(a *asked) (request.Request, folder, error) {
+	f, err := p.named(a)
 	task := a.r.PathValue("task")
 	if err == nil && (task == "" || len(task) > maxTask) {
 		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
 	}
-	return request.Request{Address: project.Address{Cwd: p.Path, Session: task}, Caller: request.Caller{By: "browser"}}, p, err
+	return request.Request{Address: project.Address{Cwd: f.Path, Session: task}, Caller: request.Caller{By: "browser"}}, f, err
 }
 
 // inspected is the session that a request names, with the result of its check.
@@ -75,9 +75,9 @@ type inspected struct {
 }
 
 // inspect reads the session that a request names.
-func inspect(d *Dashboard, a *asked) (out inspected, err error) {
-	if out.req, out.project, err = d.request(a); err == nil {
-		out.session, out.found, _, err = d.o.Engine.Inspect(a, out.req.Address)
+func (p projects) inspect(a *asked) (out inspected, err error) {
+	if out.req, out.project, err = p.request(a); err == nil {
+		out.session, out.found, _, err = p.engine.Inspect(a, out.req.Address)
 	}
 	return out, noTask(err)
 }
@@ -115,28 +115,6 @@ func PageOf(project, task string, stage workflow.StageID) string {
 func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
 
 func shortOf(project, task string) string { return idOf(project + "\x00" + task) }
-
-// short leads from a short address to the page.
-func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
-	for _, p := range d.folders() {
-		board, err := d.o.Engine.Board(r.Context(), address(p), maxBoard, "")
-		if err != nil {
-			continue // the inbox says that the project cannot be read
-		}
-		for _, row := range board.Rows {
-			if shortOf(p.Path, row.TaskName) != r.PathValue("short") {
-				continue
-			}
-			to := p.Run(row.TaskName)
-			if row.CurrentState.WaitsForHuman() {
-				to = p.Document(row.TaskName, row.CurrentStage)
-			}
-			http.Redirect(w, r, to, http.StatusSeeOther)
-			return
-		}
-	}
-	d.screen("inbox", nowhere).ServeHTTP(w, r)
-}
 
 // address returns the address of the project itself.
 func address(p folder) project.Address { return project.Address{Cwd: p.Path} }

@@ -26,7 +26,7 @@ type eventRow struct {
 
 // ranOne shows the events and the cost of a run without a host.
 func (d *Dashboard) ranOne(a *asked) (any, error) {
-	req, p, err := d.request(a)
+	req, p, err := d.projects.request(a)
 	if err != nil {
 		return nil, err
 	}

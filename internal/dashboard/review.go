@@ -55,7 +55,7 @@ func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
 	doc := p.Document(s.TaskName, out.Stage.ID)
 	// Drafts and Draft are those of the page already.
 	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
-	out.Nonce = d.nonce(s.SessionID, q.Stage, q.Revision, q.SHA256)
+	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
 	out.Terminal = "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
 	for line := range strings.SplitSeq(q.Text, "\n") {
 		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")

@@ -22,14 +22,14 @@ func (d *Dashboard) Guarded() http.Handler {
 		switch why := d.door.stranger(r); {
 		case !d.door.checkHost(w, r):
 		case !unsafe && foreign(r):
-			d.refuse(w, r, http.StatusForbidden, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
+			refuse(w, r, http.StatusForbidden, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
 		case unsafe && why != nil:
-			d.refuse(w, r, http.StatusForbidden, why)
+			refuse(w, r, http.StatusForbidden, why)
 		case d.door.reads(r), open(r):
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			mux.ServeHTTP(w, r)
 		case unsafe:
-			d.refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints"))
+			refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints"))
 		default:
 			d.knock(w, r, http.StatusUnauthorized, "")
 		}
@@ -38,36 +38,37 @@ func (d *Dashboard) Guarded() http.Handler {
 
 // routes are the addresses of the pages.
 func (d *Dashboard) routes(mux *http.ServeMux) {
-	mux.Handle("GET /{$}", d.screen("inbox", d.inbox))
-	mux.Handle("GET /p/{project}/{$}", d.screen("board", d.board))
-	mux.Handle("GET /p/{project}/r/{task}/{$}", d.screen("run", d.run))
-	mux.Handle("GET /p/{project}/r/{task}/log", d.screen("log", d.logPage))
+	screen := d.screens.screen
+	mux.Handle("GET /{$}", screen("inbox", d.inbox))
+	mux.Handle("GET /p/{project}/{$}", screen("board", d.board))
+	mux.Handle("GET /p/{project}/r/{task}/{$}", screen("run", d.run))
+	mux.Handle("GET /p/{project}/r/{task}/log", screen("log", d.logPage))
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
-	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", d.screen("document", d.document))
+	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", screen("document", d.document))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", d.decide)
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", d.sign)
 	mux.HandleFunc("POST /p/{project}/r/{task}/leave", d.leave)
 	mux.HandleFunc("POST /enter", d.enter)
-	mux.Handle("GET /pair", d.screen("pair", d.pair))
+	mux.Handle("GET /pair", screen("pair", d.pair))
 	mux.HandleFunc("POST /pair/claim", d.claim)
 	mux.HandleFunc("POST /pair/launch", d.admitLaunched)
 	mux.HandleFunc("POST /passkeys/begin", d.passkeyBegins)
 	mux.HandleFunc("POST /passkeys/finish", d.passkeyEnds)
 	mux.HandleFunc("GET /w/{short}", d.short)
-	mux.Handle("GET /search", d.screen("search", d.search))
-	mux.Handle("GET /method", d.screen("method", d.method))
-	mux.Handle("GET /method/{kind}/{name...}", d.screen("item", d.methodOne))
-	mux.Handle("GET /memory", d.screen("memory", d.memories))
-	mux.Handle("GET /memory/{project}", d.screen("notes", d.memory))
-	mux.Handle("GET /runs", d.screen("runs", d.runs))
-	mux.Handle("GET /runs/{project}/{task}", d.screen("ran", d.ranOne))
-	mux.Handle("GET /settings", d.screen("settings", d.settings))
-	d.diagrams(mux)
-	mux.HandleFunc("GET /events", d.events)
+	mux.Handle("GET /search", screen("search", d.search))
+	mux.Handle("GET /method", screen("method", d.method))
+	mux.Handle("GET /method/{kind}/{name...}", screen("item", d.methodOne))
+	mux.Handle("GET /memory", screen("memory", d.memories))
+	mux.Handle("GET /memory/{project}", screen("notes", d.memory))
+	mux.Handle("GET /runs", screen("runs", d.runs))
+	mux.Handle("GET /runs/{project}/{task}", screen("ran", d.ranOne))
+	mux.Handle("GET /settings", screen("settings", d.settings))
+	handleDiagrams(mux)
+	mux.Handle("GET /events", d.live)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.Handle("GET /", d.screen("inbox", nowhere))
+	mux.Handle("GET /", screen("inbox", nowhere))
 }
 
 // policy lets a page load its own script and style, and nothing of others.

@@ -60,7 +60,7 @@ func leavingOf(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
 	}
 	if out.Cancels || len(out.Stages) > 0 {
 		out.Href, out.Revision = p.Run(s.TaskName)+"leave", s.Revision
-		out.Nonce = d.nonce(s.SessionID, "", s.Revision, "")
+		out.Nonce = d.nonces.add(shownFor{session: s.SessionID, revision: s.Revision}, d.door.now())
 	}
 	return out
 }
@@ -95,7 +95,7 @@ const longGap = time.Hour
 var densities = []string{"decisions", "lines", "full"}
 
 func (d *Dashboard) run(a *asked) (any, error) {
-	it, err := inspect(d, a)
+	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
 	}

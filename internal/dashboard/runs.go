@@ -31,7 +31,7 @@ func (d *Dashboard) runs(a *asked) (any, error) {
 		Rows     []ranRow
 		Troubles []string
 	}
-	for _, p := range d.folders() {
+	for _, p := range d.projects.all() {
 		rows, err := d.listRuns(a, p)
 		if a.Err() != nil {
 			return nil, a.Err()

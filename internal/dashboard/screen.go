@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -62,13 +63,13 @@ type asked struct {
 }
 
 // screen serves one kind of page. show returns the facts that its template lays out.
-func (d *Dashboard) screen(name string, show func(*asked) (any, error)) http.Handler {
+func (v *screens) screen(name string, show func(*asked) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
 		defer cancel()
 		l := languageOf(w, r)
 		a := &asked{Context: ctx, r: r, lang: l}
-		a.page = &page{Lang: l, Screen: name, Version: d.o.Version, Path: r.URL.EscapedPath(), Kept: r.URL.Query(), Languages: lang.All()}
+		a.page = &page{Lang: l, Screen: name, Version: v.version, Path: r.URL.EscapedPath(), Kept: r.URL.Query(), Languages: lang.All()}
 		status := http.StatusOK
 		body, err := show(a)
 		if err != nil {
@@ -80,7 +81,7 @@ func (d *Dashboard) screen(name string, show func(*asked) (any, error)) http.Han
 			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), f.Translated(l)
 		}
 		a.page.Body = body
-		d.write(w, r, status, a.page)
+		v.write(w, r, status, a.page)
 	})
 }
 
@@ -107,10 +108,10 @@ func statusOf(f *fault.Error) int {
 // write renders a page whole before any of it is sent, so that an error shows no half of it. No
 // character of it is invisible or changes the direction of writing; in the JSON of a page the
 // escapes that replace them mean the same.
-func (d *Dashboard) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
+func (v *screens) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
 	var text bytes.Buffer
-	if err := d.screens.render(&text, p); err != nil {
-		d.log.Error("a page cannot be rendered", "path", r.URL.Path, "error", err)
+	if err := v.render(&text, p); err != nil {
+		v.log.Error("a page cannot be rendered", "path", r.URL.Path, "error", err)
 		http.Error(w, p.Lang.Say("This page cannot be shown because of a bug; the log of the dashboard names it."), http.StatusInternalServerError)
 		return
 	}
@@ -165,3 +166,6 @@ func languageOf(w http.ResponseWriter, r *http.Request) lang.Language {
 	}
 	return lang.English
 }
+
+// maxWait bounds the time in which a page is put together.
+const maxWait = 30 * time.Second

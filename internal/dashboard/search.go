@@ -43,7 +43,7 @@ func (d *Dashboard) search(a *asked) (any, error) {
 	if body.Query = query; query == "" {
 		return body, nil
 	}
-	for _, p := range d.folders() {
+	for _, p := range d.projects.all() {
 		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
 		if err != nil {
 			continue // the inbox says that the project cannot be read
@@ -56,7 +56,7 @@ func (d *Dashboard) search(a *asked) (any, error) {
 			}
 		}
 	}
-	for i, p := range d.folders() {
+	for i, p := range d.projects.all() {
 		if i == maxSearched {
 			break
 		}

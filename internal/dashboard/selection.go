@@ -32,7 +32,7 @@ func tooLong(query string) error {
 // choose returns the project that the parameter p names, the first one without it.
 func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 	given := a.r.URL.Query()
-	c := selection{Action: action, Projects: d.folders(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
+	c := selection{Action: action, Projects: d.projects.all(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
 	if err := tooLong(c.Query); err != nil {
 		return c, err
 	}
@@ -44,7 +44,7 @@ func (d *Dashboard) choose(a *asked, action string) (selection, error) {
 		return c, nil
 	}
 	var err error
-	c.Project, err = d.folderOf(id)
+	c.Project, err = d.projects.find(id)
 	return c, err
 }
 

@@ -1,8 +1,6 @@
 package dashboard
 
 import (
-	"context"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
@@ -91,7 +89,3 @@ func (d *Dashboard) effective(a *asked, out *settingsPage) error {
 	}
 	return nil
 }
-
-// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language.
-// whole also checks the files of the project, which reads all of them.
-type HealthFunc func(ctx context.Context, l lang.Language, folder string, whole bool) (Health, error)

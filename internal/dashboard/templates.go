@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +23,9 @@ var templates embed.FS
 // screens are the templates of every screen, by language and name. A screen is read when it is
 // shown first: most people need a few of them, in one language.
 type screens struct {
+	version string
+	log     *slog.Logger
+
 	mu  sync.Mutex
 	all map[screenID]*template.Template
 }
@@ -156,3 +160,6 @@ var hiddenWords = map[string]lang.Text{
 	"cell":      lang.T("a cell without a column"),
 	"link":      lang.T("where a link leads"),
 }
+
+// splitCode returns a code in two halves, as people read it.
+func splitCode(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }
