@@ -232,67 +232,17 @@ func (c Checkpoints) anyOf(folders []string, id string) bool {
 	})
 }
 
-// Forgotten is a checkpoint that Forget removes, or would.
-type Forgotten struct {
-	// Path is absolute.
-	Path string
-	Size int64
-	// Why is the reason that it is superfluous.
-	Why string
-}
-
 // Forget finds checkpoints from before a time whose session is gone: gone reports that for a session of a
 // project, by its real path. With apply it removes them.
-func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
-	err = u.existing(func(d dir) error {
-		out, err = CheckpointsIn(d.Dir).forget(ctx, before, gone, apply)
-		return err
+func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) ([]Forgotten, error) {
+	return u.sweep(ctx, checkpointFolder, before, apply, func(name string, data []byte) (project string) {
+		var file checkpoint
+		if len(data) > maxCheckpoint || json.Unmarshal(data, &file) != nil {
+			return ""
+		}
+		if own, ok := checkpointName(file.Project, file.SessionID); !ok || own != name || !gone(file.Project, file.SessionID) {
+			return ""
+		}
+		return file.Project
 	})
-	return out, err
-}
-
-func (c Checkpoints) forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) (out []Forgotten, err error) {
-	err = fs.WalkDir(c.dir.Tree(), checkpointFolder, func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case err != nil:
-			return err
-		case !e.Type().IsRegular():
-			return ctx.Err()
-		}
-		size, why := c.superfluous(name, e, before, gone)
-		if why == "" {
-			return ctx.Err()
-		}
-		if apply {
-			if err := c.dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			_ = c.dir.Remove(path.Dir(name)) // fails unless it is empty
-		}
-		out = append(out, Forgotten{c.dir.Join(name), size, why})
-		return ctx.Err()
-	})
-	return out, err
-}
-
-// superfluous returns the reason why a file below the folder may go; "" if it may not.
-func (c Checkpoints) superfluous(name string, e fs.DirEntry, before time.Time, gone func(project, id string) bool) (size int64, why string) {
-	info, err := e.Info()
-	if err != nil || info.Size() > maxCheckpoint || !info.ModTime().Before(before) {
-		return 0, ""
-	}
-	if of, temp := durable.IsTemp(path.Base(name)); temp {
-		return info.Size(), "a write of " + of + " that never came to its end"
-	}
-	data, err := c.dir.ReadFile(name, maxCheckpoint)
-	var file checkpoint
-	if err != nil || json.Unmarshal(data, &file) != nil {
-		return 0, ""
-	}
-	if own, ok := checkpointName(file.Project, file.SessionID); !ok || own != name || !gone(file.Project, file.SessionID) {
-		return 0, ""
-	}
-	return info.Size(), "its session in " + file.Project + " is gone"
 }

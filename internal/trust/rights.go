@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -126,47 +125,15 @@ func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
 
 // ForgetRights finds the records of rights from before a time whose file is gone from its project.
 // With apply it removes them.
-func (u UserState) ForgetRights(ctx context.Context, before time.Time, apply bool) (out []Forgotten, err error) {
-	err = u.existing(func(d dir) error {
-		return fs.WalkDir(d.Tree(), rightsFolder, func(name string, e fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil || !e.Type().IsRegular() {
-				return errors.Join(err, ctx.Err())
-			}
-			info, err := e.Info()
-			if err != nil || !info.ModTime().Before(before) {
-				return ctx.Err()
-			}
-			why := superfluousRights(d.Dir, name)
-			if why == "" {
-				return ctx.Err()
-			}
-			if apply {
-				if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-			}
-			out = append(out, Forgotten{d.Join(name), info.Size(), why})
-			return ctx.Err()
-		})
+func (u UserState) ForgetRights(ctx context.Context, before time.Time, apply bool) ([]Forgotten, error) {
+	return u.sweep(ctx, rightsFolder, before, apply, func(_ string, data []byte) (project string) {
+		var file rightsFile
+		if json.Unmarshal(data, &file) != nil || !filepath.IsLocal(filepath.FromSlash(file.Of)) {
+			return ""
+		}
+		if _, err := os.Lstat(filepath.Join(file.Project, filepath.FromSlash(file.Of))); !errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		return file.Project
 	})
-	return out, err
-}
-
-// superfluousRights returns the reason why a record may go; "" if it may not.
-func superfluousRights(d *durable.Dir, name string) string {
-	if of, temp := durable.IsTemp(path.Base(name)); temp {
-		return "a write of " + of + " that never came to its end"
-	}
-	data, err := d.ReadFile(name, maxFile)
-	var file rightsFile
-	if err != nil || json.Unmarshal(data, &file) != nil || !filepath.IsLocal(filepath.FromSlash(file.Of)) {
-		return ""
-	}
-	if _, err := os.Lstat(filepath.Join(file.Project, filepath.FromSlash(file.Of))); !errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	return "its session in " + file.Project + " is gone"
 }
