@@ -14,7 +14,6 @@ var limits = limit{
 	}},
 	imports: bound{most: 25, what: "imports of this module", advice: "split it, or let it know less", named: map[string]exception{
 		"internal/cli":       {52, "it puts the program together and has all commands"},
-		"internal/dashboard": {27, "every screen reads a package of its own"},
 		"internal/mcpserver": {27, "every tool calls a package of its own"},
 	}},
 	up: bound{most: 5, what: "arrows back up", advice: "let files lean on each other in one direction", named: map[string]exception{

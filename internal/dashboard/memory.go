@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // Bounds of the lists of a memory page.
@@ -72,7 +71,7 @@ func (d *Dashboard) memory(a *asked) (any, error) {
 		out.Problems = append(out.Problems, lang.Of(err).In(a.lang))
 	}
 	for _, w := range wants {
-		if w.Kind != trust.KindRubric && w.Kind != trust.KindSource && w.Kind != trust.KindWorkflow {
+		if w.Runs() {
 			out.Contract = append(out.Contract, w)
 		}
 	}

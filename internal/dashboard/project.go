@@ -6,7 +6,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -20,9 +19,6 @@ type folder struct {
 
 // maxBoard is how many runs of a project a page lists, those changed last.
 const maxBoard = 200
-
-// projectID matches the ids of projects, whether or not one has it.
-var projectID = pattern.New(`^[0-9a-f]{10}$`)
 
 // idOf returns the id of a folder.
 func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
@@ -43,11 +39,9 @@ func (p projects) named(a *asked) (folder, error) { return p.find(a.r.PathValue(
 
 // find returns the folder with an id.
 func (p projects) find(id string) (folder, error) {
-	if projectID.MatchString(id) {
-		for _, f := range p.all() {
-			if f.ID == id {
-				return f, nil
-			}
+	for _, f := range p.all() {
+		if f.ID == id {
+			return f, nil
 		}
 	}
 	return folder{}, fault.New(fault.NotFound, "no project has the id %q", id).WithHint("the inbox lists the projects; a project is known once a session was started in it")
