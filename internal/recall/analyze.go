@@ -118,6 +118,9 @@ func joinParts(compound string) string {
 
 // camel splits userId and HTTPServer at their humps.
 func camel(s string) []string {
+	if !strings.ContainsFunc(s, unicode.IsUpper) {
+		return []string{s}
+	}
 	r := []rune(s)
 	var out []string
 	start := 0

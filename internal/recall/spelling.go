@@ -1,5 +1,7 @@
 package recall
 
+import "slices"
+
 // spellings finds words by common letters: it has the words for each three neighbouring letters.
 type spellings map[uint32][]uint32
 
@@ -34,14 +36,16 @@ func spelt(word string) bool {
 
 // find calls f with the words that share groups of three letters with this one, and their number.
 func (s spellings) find(word string, f func(id uint32, shared int)) {
-	shared := map[uint32]int{}
-	threes(word, func(g uint32) {
-		for _, id := range s[g] {
-			shared[id]++
+	var ids []uint32
+	threes(word, func(g uint32) { ids = append(ids, s[g]...) })
+	slices.Sort(ids)
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n] == ids[0] {
+			n++
 		}
-	})
-	for id, n := range shared {
-		f(id, n)
+		f(ids[0], n)
+		ids = ids[n:]
 	}
 }
 
