@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -194,27 +193,25 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// tell takes a turn that needs no model.
-func (t *thread) tell(ctx context.Context, words, text string) error {
-	t.mu.Lock()
-	if err := t.waitForSave(ctx); err != nil {
-		t.mu.Unlock()
-		return err
+// StartConversation prepares an agent for a conversation. Send begins it.
+func (c *Client) StartConversation(ctx context.Context, agentID string, o ConversationOptions) (*Conversation, error) {
+	t, err := c.start(ctx, kindConversation, agentID, o)
+	if err != nil {
+		return nil, err
 	}
-	if t.Status == Ended {
-		t.mu.Unlock()
-		return ErrEnded
+	return &Conversation{t}, nil
+}
+
+// Open continues a saved conversation, or a session as one, even if another process saved it.
+func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
+	return c.OpenWith(ctx, id, OpenOptions{})
+}
+
+// OpenWith is Open for a conversation that was started with files or commands of the caller's.
+func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conversation, error) {
+	t, err := c.open(ctx, id, o)
+	if err != nil {
+		return nil, err
 	}
-	if t.working || t.Turn != nil {
-		t.mu.Unlock()
-		return ErrBusy
-	}
-	now := t.client.o.Clock().UTC()
-	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}
-	t.publish(Event{Type: EventTurnStarted, Text: words, Turn: len(t.Turns) + 1})
-	t.publish(Event{Type: EventTurnCompleted, Text: text, Turn: len(t.Turns) + 1})
-	t.Turns, t.failure = append(t.Turns, turn), nil
-	t.publish(Event{Type: EventIdle})
-	t.mu.Unlock()
-	return t.saveUnlessWorking(ctx)
+	return &Conversation{t}, nil
 }

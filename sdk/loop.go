@@ -128,13 +128,6 @@ func (t *thread) send(ctx context.Context, r provider.Request) (*provider.Respon
 	return response, nil
 }
 
-// event publishes an event from the work on a turn.
-func (t *thread) event(e Event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.publish(e)
-}
-
 // count adds the cost of a call.
 func (t *thread) count(r *provider.Response, e price.Estimate) {
 	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
@@ -230,14 +223,6 @@ func (t *thread) use(ctx context.Context, use provider.Block) {
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 }
 
-// keep keeps the result of a tool's use. The caller holds the lock.
-func (t *thread) keep(id string, result provider.Block) {
-	if t.Results == nil {
-		t.Results = map[string]provider.Block{}
-	}
-	t.Results[id] = result
-}
-
 // put puts the question of a tool's use to the person, unless that was done before.
 func (t *thread) put(use provider.Block) {
 	q, err := parseQuestion(use)
@@ -326,43 +311,8 @@ func (t *thread) await(ctx context.Context) error {
 	}
 }
 
-// answer answers a question, the oldest if no id is given. more is true if a turn waits to
-// go on and nobody works on it.
-func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
-	t.mu.Lock()
-	at := -1
-	for n, q := range t.Questions {
-		if id == "" || q.ID == id {
-			at = n
-			break
-		}
-	}
-	switch {
-	case at < 0:
-		t.mu.Unlock()
-		return false, ErrNoQuestion
-	case strings.TrimSpace(text) == "":
-		t.mu.Unlock()
-		return false, errors.New("the answer is empty")
-	}
-	q := t.Questions[at]
-	t.Questions = append(append([]Question(nil), t.Questions[:at]...), t.Questions[at+1:]...)
-	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
-	if q.Source == fromText {
-		err = t.take(ctx, text)
-		t.mu.Unlock()
-		return err == nil, err
-	}
-	if q.Source == fromRounds {
-		t.keep(fromRounds, provider.TextBlock(text))
-	} else {
-		t.keep(q.ID, provider.Result(q.ID, text, false))
-	}
-	more = len(t.Questions) == 0 && !t.working
-	t.wake()
-	t.mu.Unlock()
-	return more, t.saveUnlessWorking(ctx)
-}
-
 // report returns the costs of the session.
 func (t *thread) report() price.Report { return t.budget.Report() }
+
+// errPaused ends the work on a turn that is to go on later.
+var errPaused = errors.New("paused")

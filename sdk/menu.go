@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -52,7 +53,7 @@ func ownMenu(a *Agent) menu {
 var methodTools = library.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
 
 // files returns the files of a new session: changes are kept in memory, over those of the method.
-func (m menu) files(now clock) vfs.FS {
+func (m menu) files(now func() time.Time) vfs.FS {
 	if m.shelf == nil {
 		return vfs.NewMem(now)
 	}
@@ -156,3 +157,9 @@ func isExit(words string) bool {
 	words = strings.ToLower(strings.TrimSpace(words))
 	return words == "*exit" || words == "/exit"
 }
+
+// The tools of an agent besides those for files.
+const (
+	openWorkflow = "open_workflow"
+	invokeAgent  = "invoke_agent"
+)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
@@ -142,4 +144,13 @@ func (m *methodFiles) List(name string) ([]vfs.Info, error) {
 		out = append(out, m.infos[n])
 	}
 	return out, nil
+}
+
+// plainError returns an error of the catalog in English, without the types of this program.
+func plainError(err error) error {
+	f := fault.From(err).Translated(lang.English)
+	if f.Hint == "" {
+		return errors.New(f.Message)
+	}
+	return fmt.Errorf("%s (%s)", f.Message, f.Hint)
 }

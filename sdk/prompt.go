@@ -93,3 +93,12 @@ func contextText(context map[string]any) (string, error) {
 	}
 	return "Context of this work, as JSON:\n\n```json\n" + string(data) + "\n```", nil
 }
+
+// clip shortens a text to a line.
+func clip(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}

@@ -139,3 +139,25 @@ func (t *thread) documents() []Document {
 	}
 	return out
 }
+
+// StartAgent prepares an agent for one command, which is an item of its menu or any words. Run
+// begins the work.
+func (c *Client) StartAgent(ctx context.Context, agentID, command string, o SessionOptions) (*Session, error) {
+	t, err := c.start(ctx, kindSession, agentID, ConversationOptions{SessionOptions: o, PlainText: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := t.begin(ctx, command); err != nil {
+		return nil, err
+	}
+	return &Session{t}, nil
+}
+
+// OpenSession continues a saved session of one command.
+func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
+	t, err := c.open(ctx, id, OpenOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &Session{t}, nil
+}

@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // shelf finds agents.
@@ -27,11 +25,10 @@ type shelf struct {
 	files *methodFiles
 }
 
-func newShelf(o Options) *shelf {
-	home, _ := os.UserHomeDir() // without one, nothing of it is served
-	s := &shelf{project: o.Project, options: library.Options{Home: home, Root: os.Getenv("BMAD_ROOT"), Folders: slices.Clone(o.Folders), Now: o.Clock, Log: o.Log}}
-	s.library = library.New(s.options)
-	return s
+func newShelf(project string, o library.Options) *shelf {
+	o.Home, _ = os.UserHomeDir() // without one, nothing of it is served
+	o.Root = os.Getenv("BMAD_ROOT")
+	return &shelf{project: project, options: o, library: library.New(o)}
 }
 
 // add adds a folder with agents.
@@ -118,15 +115,3 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	}
 	return a, m, nil
 }
-
-// plainError returns an error of the catalog in English, without the types of this program.
-func plainError(err error) error {
-	f := fault.From(err).Translated(lang.English)
-	if f.Hint == "" {
-		return errors.New(f.Message)
-	}
-	return fmt.Errorf("%s (%s)", f.Message, f.Hint)
-}
-
-// clock is the time for files.
-type clock = func() time.Time

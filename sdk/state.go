@@ -334,3 +334,10 @@ type snapshotter interface {
 	Snapshot() vfs.Snapshot
 	Restore(vfs.Snapshot) error
 }
+
+// continueText asks the model for the rest of a cut answer.
+const continueText = "Your answer was cut at its limit. Continue exactly where it stopped."
+
+func isContinue(m provider.Message) bool {
+	return len(m.Blocks) == 1 && m.Blocks[0].Text == continueText
+}

@@ -12,12 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// The tools of an agent besides those for files.
-const (
-	openWorkflow = "open_workflow"
-	invokeAgent  = "invoke_agent"
-)
-
 // maxDepth is how deep agents may call each other.
 const maxDepth = 2
 
