@@ -6,12 +6,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // Conversation is an agent that is spoken to in turns. Messages and files last from turn to turn.
 // Its methods may be called at the same time.
-type Conversation struct{ t *thread }
+type Conversation struct{ dialog }
 
 // Outcome is all of a conversation that has ended.
 type Outcome struct {
@@ -22,9 +21,6 @@ type Outcome struct {
 	Usage     provider.Usage `json:"usage"`
 	Took      time.Duration  `json:"took_ns"`
 }
-
-// ID identifies the conversation.
-func (c *Conversation) ID() string { return c.t.ID }
 
 // Agent returns the agent.
 func (c *Conversation) Agent() *Agent { return c.t.agent }
@@ -64,16 +60,7 @@ func (c *Conversation) Wait(ctx context.Context) (*Turn, error) {
 	if err := t.until(ctx, func() bool { return !t.working }); err != nil {
 		return nil, err
 	}
-	if t.Turn != nil {
-		turn := *t.Turn
-		turn.Response = t.response()
-		return &turn, t.failure
-	}
-	if n := len(t.Turns); n > 0 {
-		turn := t.Turns[n-1]
-		return &turn, t.failure
-	}
-	return nil, t.failure
+	return t.last(), t.failure
 }
 
 // Resume goes on with a turn that was paused, here or by another process.
@@ -86,9 +73,6 @@ func (c *Conversation) Resume(context.Context) error {
 	}
 	return c.t.spawn()
 }
-
-// Pause has the turn stop at the next safe point, and saves it.
-func (c *Conversation) Pause(ctx context.Context) error { return c.t.pause(ctx) }
 
 // Cancel ends the turn under way. The files that the agent has written stay.
 func (c *Conversation) Cancel() {
@@ -106,13 +90,7 @@ func (c *Conversation) Cancel() {
 }
 
 // Idle reports whether the agent is ready for a message.
-func (c *Conversation) Idle() bool { return c.t.status() == Idle }
-
-// Status returns the state of the conversation.
-func (c *Conversation) Status() Status { return c.t.status() }
-
-// Questions returns the open questions, the oldest first.
-func (c *Conversation) Questions() []Question { return c.t.questions() }
+func (c *Conversation) Idle() bool { return c.Status() == Idle }
 
 // History returns the turns that are over.
 func (c *Conversation) History() []Turn {
@@ -120,20 +98,6 @@ func (c *Conversation) History() []Turn {
 	defer c.t.mu.Unlock()
 	return append([]Turn{}, c.t.Turns...)
 }
-
-// Documents returns the files that the agent has written so far.
-func (c *Conversation) Documents() []Document { return c.t.documents() }
-
-// Files returns the agent's files.
-func (c *Conversation) Files() vfs.FS { return c.t.files }
-
-// Costs returns the costs so far.
-func (c *Conversation) Costs() price.Report { return c.t.report() }
-
-// Events returns a channel of the last events and those to come. It is closed when the
-// conversation has ended. A reader that is slow misses events, and is told how many; the
-// conversation never waits.
-func (c *Conversation) Events() <-chan Event { return c.t.channel() }
 
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
 // the channel.
@@ -199,7 +163,7 @@ func (c *Client) StartConversation(ctx context.Context, agentID string, o Conver
 	if err != nil {
 		return nil, err
 	}
-	return &Conversation{t}, nil
+	return &Conversation{dialog{t}}, nil
 }
 
 // Open continues a saved conversation, or a session as one, even if another process saved it.
@@ -213,5 +177,5 @@ func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conve
 	if err != nil {
 		return nil, err
 	}
-	return &Conversation{t}, nil
+	return &Conversation{dialog{t}}, nil
 }

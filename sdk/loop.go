@@ -311,8 +311,5 @@ func (t *thread) await(ctx context.Context) error {
 	}
 }
 
-// report returns the costs of the session.
-func (t *thread) report() price.Report { return t.budget.Report() }
-
 // errPaused ends the work on a turn that is to go on later.
 var errPaused = errors.New("paused")
