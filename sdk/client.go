@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,18 +67,14 @@ func New(o Options) (*Client, error) {
 	if o.CostLimit < 0 {
 		return nil, errors.New("the cost limit is negative")
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	if o.Prices == nil {
-		o.Prices = price.Default()
-	}
+	o.Prices = cmp.Or(o.Prices, price.Default())
 	c := &Client{o: o, store: o.Store}
 	if c.store == nil && o.Project != "" {
 		store, err := OpenDirStore(o.Project)

@@ -126,17 +126,9 @@ func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWo
 func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	t := c.t
 	t.mu.Lock()
-	if err := t.waitForSave(ctx); err != nil {
+	if err := t.ready(ctx); err != nil {
 		t.mu.Unlock()
 		return nil, err
-	}
-	switch {
-	case t.Status == Ended:
-		t.mu.Unlock()
-		return nil, ErrEnded
-	case t.working || t.Turn != nil:
-		t.mu.Unlock()
-		return nil, ErrBusy
 	}
 	before := t.Status
 	t.Status, t.Questions = Ended, nil

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,10 +28,7 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		agent, m = found, its
 	}
-	limit := o.CostLimit
-	if limit == 0 {
-		limit = c.o.CostLimit
-	}
+	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
 	now, info := c.o.Clock().UTC(), c.o.Provider.Info()
 	t := &thread{client: c, agent: agent, menu: m, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
 	if err := t.budget.Admit(info.Model, now); err != nil {
@@ -39,8 +37,8 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	t.state = state{
 		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
 		Options: optionState{
-			CostLimit: limit, PauseTimeout: orDefault(o.PauseTimeout, defaultPause), MaxTokens: orDefault(o.MaxTokens, defaultMaxTokens),
-			Rounds: orDefault(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly,
+			CostLimit: limit, PauseTimeout: cmp.Or(o.PauseTimeout, defaultPause), MaxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
+			Rounds: cmp.Or(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly,
 			PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
 		},
 	}

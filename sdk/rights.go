@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,10 +74,8 @@ func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning stri
 		s.Options = file.least(by, spent)
 	}
 	says := file.differ(s.Options)
-	if s.Options.CostLimit == 0 {
-		s.Options.CostLimit = by.limit
-	}
-	if newest && !slices.EqualFunc(counted, s.Models, func(a, b price.Line) bool { return a.Usage == b.Usage && money(a.Spent) == money(b.Spent) }) {
+	s.Options.CostLimit = cmp.Or(s.Options.CostLimit, by.limit)
+	if newest && !slices.EqualFunc(counted, s.Models, price.Line.Same) {
 		says = append(says, "other costs")
 	}
 	s.Options.allow(o, spent)
@@ -102,7 +101,7 @@ func (o *optionState) allow(by OpenOptions, spent price.Money) {
 		o.Commands = by.Commands
 	}
 	o.ReadOnly = o.ReadOnly || by.ReadOnly
-	o.MaxTokens, o.Rounds = orDefault(by.MaxTokens, o.MaxTokens), orDefault(by.Rounds, o.Rounds)
+	o.MaxTokens, o.Rounds = cmp.Or(by.MaxTokens, o.MaxTokens), cmp.Or(by.Rounds, o.Rounds)
 }
 
 // least returns the part of a file's options that counts if there is no record.
@@ -144,23 +143,9 @@ func (o optionState) differ(from optionState) (says []string) {
 	return says
 }
 
-func money(m *price.Money) price.Money {
-	if m == nil {
-		return 0
-	}
-	return *m
-}
-
 // The defaults of sessions.
 const (
 	defaultPause     = 30 * time.Minute
 	defaultMaxTokens = 16_000
 	defaultRounds    = 50
 )
-
-func orDefault[T int | time.Duration](given, usual T) T {
-	if given == 0 {
-		return usual
-	}
-	return given
-}

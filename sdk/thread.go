@@ -42,11 +42,6 @@ type thread struct {
 	rights string
 }
 
-// waitForSave waits until a turn that is over is saved. The caller holds the lock.
-func (t *thread) waitForSave(ctx context.Context) error {
-	return t.until(ctx, func() bool { return !t.working || t.Turn != nil })
-}
-
 // until waits until something holds. The caller holds the lock, under which it is looked at.
 func (t *thread) until(ctx context.Context, holds func() bool) error {
 	for !holds() {

@@ -18,15 +18,10 @@ func (t *thread) begin(ctx context.Context, words string) error {
 
 // take makes the person's words a turn. The caller holds the lock.
 func (t *thread) take(ctx context.Context, words string) error {
-	if err := t.waitForSave(ctx); err != nil {
+	if err := t.ready(ctx); err != nil {
 		return err
 	}
-	switch {
-	case t.Status == Ended:
-		return ErrEnded
-	case t.working || t.Status == Waiting || t.Status == Processing || t.Status == Paused:
-		return ErrBusy
-	case strings.TrimSpace(words) == "":
+	if strings.TrimSpace(words) == "" {
 		return errors.New("the message is empty")
 	}
 	text, warning := t.menu.message(words)
@@ -48,6 +43,21 @@ func (t *thread) take(ctx context.Context, words string) error {
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})
+	}
+	return nil
+}
+
+// ready waits until a turn that is over is saved, and returns an error if the session takes no words
+// then. The caller holds the lock.
+func (t *thread) ready(ctx context.Context) error {
+	if err := t.until(ctx, func() bool { return !t.working || t.Turn != nil }); err != nil {
+		return err
+	}
+	switch {
+	case t.Status == Ended:
+		return ErrEnded
+	case t.Turn != nil:
+		return ErrBusy
 	}
 	return nil
 }
@@ -224,17 +234,9 @@ func (t *thread) askText(text string) {
 // tell takes a turn that needs no model.
 func (t *thread) tell(ctx context.Context, words, text string) error {
 	t.mu.Lock()
-	if err := t.waitForSave(ctx); err != nil {
+	if err := t.ready(ctx); err != nil {
 		t.mu.Unlock()
 		return err
-	}
-	if t.Status == Ended {
-		t.mu.Unlock()
-		return ErrEnded
-	}
-	if t.working || t.Turn != nil {
-		t.mu.Unlock()
-		return ErrBusy
 	}
 	now := t.client.o.Clock().UTC()
 	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}

@@ -66,7 +66,7 @@ func difference(said, now rights, newest bool) lang.Text {
 		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clip(says, 400))
 	case says != has:
 		return lang.T("run.json was changed and does not count: it says %s, and you have allowed %s. Flags of --resume allow more", orNone(says), orNone(has))
-	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, sameLine), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
+	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
 		return lang.T("run.json was changed, or is an older one: the costs and conversations that this machine has recorded count")
 	}
 	return lang.Text{}
@@ -77,16 +77,6 @@ func orNone(words string) lang.Text {
 		return lang.T("nothing")
 	}
 	return lang.T("%s", clip(words, 400))
-}
-
-func sameLine(a, b price.Line) bool {
-	sum := func(l price.Line) price.Money {
-		if l.Spent == nil {
-			return -1
-		}
-		return *l.Spent
-	}
-	return a.Model == b.Model && a.Usage == b.Usage && sum(a) == sum(b)
 }
 
 // words returns the flags as people type them.
