@@ -23,7 +23,6 @@ var limits = limit{
 		"internal/dashboard":       {10, "the screens and the Dashboard that routes to them name each other"},
 		"internal/grimoire":        {9, "the readers of each kit and the list of kits name each other"},
 		"internal/mcpwire":         {8, "a call that becomes a task needs its connection, and the connection its tasks"},
-		"internal/sdkhttp":         {6, "the handlers and the server that routes to them name each other"},
 		"internal/store/filestore": {7, "names, lists and summaries share the type Store"},
 		"internal/workflow":        {20, "a session has a chain of entries, and entries have hashes of sessions"},
 
@@ -41,6 +40,7 @@ var limits = limit{
 		"internal/verdict":      {0, untied},
 		"internal/memory":       {1, untied},
 		"internal/memory/notes": {1, untied},
+		"internal/sdkhttp":      {3, untied},
 		"sdk":                   {3, untied},
 	}},
 	systems: systems,
