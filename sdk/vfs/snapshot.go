@@ -26,7 +26,9 @@ type Entry struct {
 func (l *layer) Snapshot() Snapshot {
 	s := Snapshot{Entries: []Entry{}}
 	for _, n := range l.sortedNodes() {
-		s.Entries = append(s.Entries, entryOf(n))
+		if n.read == nil {
+			s.Entries = append(s.Entries, entryOf(n))
+		}
 	}
 	return s
 }
