@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,21 +49,19 @@ func (t *thread) step(ctx context.Context, next move) (done bool, err error) {
 		return false, t.useTools(ctx)
 	case moveAskMore:
 		return false, t.askMore(ctx)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch next {
 	case moveCutTools:
-		t.mu.Lock()
 		t.Cut = true
 		t.say(cutToolText)
-		t.mu.Unlock()
 		return false, nil
 	case moveContinue:
-		t.mu.Lock()
 		t.Cut = true
 		t.say("", provider.TextBlock(continueText))
-		t.mu.Unlock()
 		return false, nil
 	case moveRefused:
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		return true, &RefusalError{t.response()}
 	case moveTruncated:
 		return true, ErrTruncated
@@ -77,7 +76,7 @@ func (t *thread) step(ctx context.Context, next move) (done bool, err error) {
 // call has the model answer.
 func (t *thread) call(ctx context.Context) error {
 	t.mu.Lock()
-	r := provider.Request{System: t.System, Messages: append([]provider.Message(nil), t.Messages...), Tools: t.box.tools(), MaxTokens: t.Options.MaxTokens}
+	r := provider.Request{System: t.System, Messages: append([]provider.Message(nil), t.Messages...), Tools: t.box.all, MaxTokens: t.Options.MaxTokens}
 	t.mu.Unlock()
 	response, err := t.send(ctx, r)
 	if err != nil {
@@ -140,10 +139,8 @@ func (t *thread) count(r *provider.Response, e price.Estimate) {
 		c.Call = &amount
 	}
 	t.publish(Event{Type: EventCost, Cost: &c})
-	if t.Turn != nil {
-		t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
-		t.Turn.Spent += charge.Cost
-	}
+	t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
+	t.Turn.Spent += charge.Cost
 	if charge.Percent > 0 {
 		warning := c
 		warning.Percent = charge.Percent
@@ -182,7 +179,7 @@ func (t *thread) useTools(ctx context.Context) error {
 	t.mu.Unlock()
 	for _, use := range open {
 		if use.Name == askUser && !t.Options.NoQuestions {
-			t.put(use)
+			t.ask(use)
 			continue
 		}
 		t.use(ctx, use)
@@ -217,14 +214,12 @@ func (t *thread) use(ctx context.Context, use provider.Block) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keep(use.ID, provider.Result(use.ID, text, failed))
-	if t.Turn != nil {
-		t.Turn.Tools = append(t.Turn.Tools, call)
-	}
+	t.Turn.Tools = append(t.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 }
 
-// put puts the question of a tool's use to the person, unless that was done before.
-func (t *thread) put(use provider.Block) {
+// ask puts the question of a tool's use to the person, unless that was done before.
+func (t *thread) ask(use provider.Block) {
 	q, err := parseQuestion(use)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -232,11 +227,13 @@ func (t *thread) put(use provider.Block) {
 		t.keep(use.ID, provider.Result(use.ID, err.Error(), true))
 		return
 	}
-	for _, open := range t.Questions {
-		if open.ID == q.ID {
-			return
-		}
+	if !slices.ContainsFunc(t.Questions, func(open Question) bool { return open.ID == q.ID }) {
+		t.put(q)
 	}
+}
+
+// put puts a question to the person. The caller holds the lock.
+func (t *thread) put(q Question) {
 	t.Questions = append(t.Questions, q)
 	t.publish(Event{Type: EventQuestion, Question: &q})
 }
@@ -249,10 +246,8 @@ func (t *thread) askMore(ctx context.Context) error {
 		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.Options.Rounds)
 	}
 	if len(t.Questions) == 0 && t.Results[fromRounds].Text == "" {
-		q := Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
-			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)}
-		t.Questions = append(t.Questions, q)
-		t.publish(Event{Type: EventQuestion, Question: &q})
+		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
+			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)})
 	}
 	t.mu.Unlock()
 	if err := t.await(ctx); err != nil {
@@ -262,10 +257,8 @@ func (t *thread) askMore(ctx context.Context) error {
 	defer t.mu.Unlock()
 	word := strings.ToLower(strings.TrimSpace(t.Results[fromRounds].Text))
 	delete(t.Results, fromRounds)
-	for _, no := range []string{"stop", "no", "n", "end", "cancel", "停", "停止", "不", "否"} {
-		if word == no {
-			return ErrStopped
-		}
+	if slices.Contains([]string{"stop", "no", "n", "end", "cancel", "停", "停止", "不", "否"}, word) {
+		return ErrStopped
 	}
 	t.Rounds = 0
 	return nil

@@ -50,12 +50,12 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		t.FilesOf = "caller"
 	}
-	t.box = newToolbox(t, o.SessionOptions)
+	t.box = newToolbox(t, o.Run)
 	var err error
 	if t.box.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
-	if t.System, err = prompt(agent, m, t.box.tools(), o.SessionOptions); err != nil {
+	if t.System, err = prompt(agent, m, t.box.all, o.SessionOptions); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(t.System))
@@ -66,7 +66,6 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 
 // open reads a saved session.
 func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, error) {
-	files, run := o.FS, o.Run
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -101,8 +100,8 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		t.agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
 	}
 	switch {
-	case files != nil:
-		t.files = files
+	case o.FS != nil:
+		t.files = o.FS
 	case s.FilesOf != "":
 		return nil, &StateError{id, "its files are those of a folder; open it with OpenWith and those files"}
 	default:
@@ -111,7 +110,7 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err := s.restoreFiles(t.files); err != nil {
 		return nil, err
 	}
-	t.box = newToolbox(t, SessionOptions{Commands: s.Options.Commands, Run: run, NoQuestions: s.Options.NoQuestions, ReadOnly: s.Options.ReadOnly})
+	t.box = newToolbox(t, o.Run)
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}

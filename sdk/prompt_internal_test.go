@@ -47,7 +47,7 @@ func TestPrompts(t *testing.T) {
 				}
 				box := &toolbox{files: vfs.NewToolbox(m.files(nil), vfs.ToolOptions{})}
 				box.all = append(append(box.files.Tools(), askTool), workflowTool, agentTool)
-				text, err := prompt(agent, m, box.tools(), SessionOptions{})
+				text, err := prompt(agent, m, box.all, SessionOptions{})
 				if err != nil {
 					t.Errorf("%s: %v", info.ID, err)
 					continue
@@ -57,7 +57,7 @@ func TestPrompts(t *testing.T) {
 						t.Errorf("%s: the file %s: %v", info.ID, file, err)
 					}
 				}
-				for _, tool := range box.tools() {
+				for _, tool := range box.all {
 					if !strings.Contains(text, "`"+tool.Name+"`") {
 						t.Errorf("%s: the prompt lacks the tool %s", info.ID, tool.Name)
 					}

@@ -78,7 +78,12 @@ func (t *thread) write(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
-	t.keepRights(ctx, rights) // before the file: of the two it is never the older
+	if rights != nil { // before the file: of the two it is never the older
+		// A record that cannot be kept ends no work: the session is opened as one without.
+		if err := t.client.o.Rights.Keep(ctx, t.ID, rights); err != nil {
+			t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+		}
+	}
 	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
 		return &StoreError{err}
 	}
@@ -108,27 +113,19 @@ func (t *thread) newRights(s *state) []byte {
 	return data
 }
 
-// keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one
-// without.
-func (t *thread) keepRights(ctx context.Context, data []byte) {
-	if data == nil {
-		return
-	}
-	if err := t.client.o.Rights.Keep(ctx, t.ID, data); err != nil {
-		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
-	}
-}
-
 // saveUnlessWorking saves the changes between turns. The work on a turn saves by itself.
 func (t *thread) saveUnlessWorking(ctx context.Context) error {
 	t.mu.Lock()
-	if err := t.until(ctx, func() bool { return !t.working || t.claimed }); err != nil {
-		t.mu.Unlock()
+	err := t.until(ctx, func() bool { return !t.working || t.claimed })
+	t.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	t.mu.Unlock()
 	t.saving.Lock()
-	if t.isClaimed() { // and stays so until this is written
+	t.mu.Lock()
+	claimed := t.claimed // and stays so until this is written
+	t.mu.Unlock()
+	if claimed {
 		defer t.saving.Unlock()
 		return t.write(ctx)
 	}
@@ -138,10 +135,4 @@ func (t *thread) saveUnlessWorking(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(t.save(ctx), unlock())
-}
-
-func (t *thread) isClaimed() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.claimed
 }

@@ -31,9 +31,11 @@ type Result struct {
 // the result has the status [Paused]. So does, with an error, a cancelled context, a server that
 // does not answer, a disk that fails, and a limit that is spent.
 func (s *Session) Run(ctx context.Context) (*Result, error) {
-	err := s.t.goOn(ctx)
-	var unsaved *StoreError
-	if errors.Is(err, errPaused) && !errors.As(err, &unsaved) {
+	run, err := s.t.enter(ctx)
+	if run != nil {
+		err = run()
+	}
+	if _, unsaved := errors.AsType[*StoreError](err); errors.Is(err, errPaused) && !unsaved {
 		err = nil
 	}
 	s.t.mu.Lock()

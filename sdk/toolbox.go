@@ -36,13 +36,16 @@ type toolbox struct {
 	// context is told to the agent with its first message.
 	context string
 	depth   int
-	options SessionOptions
+	run     runCommand
 }
 
-func newToolbox(t *thread, o SessionOptions) *toolbox {
-	b := &toolbox{thread: t, options: o, files: vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: o.ReadOnly, Commands: o.Commands, Run: o.Run})}
-	b.all = b.files.Tools()
-	if !o.NoQuestions {
+// runCommand runs a command line that the agent may use.
+type runCommand = func(ctx context.Context, command string) (output string, failed bool)
+
+func newToolbox(t *thread, run runCommand) *toolbox {
+	files := vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run})
+	b := &toolbox{thread: t, files: files, all: files.Tools(), run: run}
+	if !t.Options.NoQuestions {
 		b.all = append(b.all, askTool)
 	}
 	if t.menu.snapshot != nil {
@@ -50,8 +53,6 @@ func newToolbox(t *thread, o SessionOptions) *toolbox {
 	}
 	return b
 }
-
-func (b *toolbox) tools() []provider.Tool { return b.all }
 
 // execute uses a tool, and returns its result for the model.
 func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
@@ -175,10 +176,9 @@ func (b *toolbox) child(agentID string) (*thread, error) {
 	t := &thread{client: parent.client, agent: agent, menu: m, files: parent.files, budget: parent.budget, parent: parent, changed: make(chan struct{})}
 	t.state = state{ID: parent.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: parent.Provider, Status: Idle, Options: parent.Options}
 	t.Options.NoQuestions = true
-	options := SessionOptions{NoQuestions: true, ReadOnly: b.options.ReadOnly, Commands: b.options.Commands, Run: b.options.Run}
-	t.box = newToolbox(t, options)
+	t.box = newToolbox(t, b.run)
 	t.box.depth = b.depth + 1
-	t.System, err = prompt(agent, m, t.box.tools(), options)
+	t.System, err = prompt(agent, m, t.box.all, SessionOptions{})
 	return t, err
 }
 
@@ -190,15 +190,9 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	err := t.work(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.parent.addTurn(t.Turn)
+	t.parent.mu.Lock()
+	defer t.parent.mu.Unlock()
+	turn := t.parent.Turn
+	turn.Usage, turn.Spent = turn.Usage.Plus(t.Turn.Usage), turn.Spent+t.Turn.Spent
 	return t.response(), err
-}
-
-// addTurn adds the costs and tokens of a sub-agent.
-func (t *thread) addTurn(of *Turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.Turn != nil && of != nil {
-		t.Turn.Usage, t.Turn.Spent = t.Turn.Usage.Plus(of.Usage), t.Turn.Spent+of.Spent
-	}
 }

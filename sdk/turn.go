@@ -62,15 +62,6 @@ func (t *thread) ready(ctx context.Context) error {
 	return nil
 }
 
-// goOn works on the turn until it is over, paused or given up. Only one call works at a time.
-func (t *thread) goOn(ctx context.Context) error {
-	run, err := t.enter(ctx)
-	if err != nil || run == nil {
-		return err
-	}
-	return run()
-}
-
 // spawn works on the turn in the background.
 func (t *thread) spawn() error {
 	run, err := t.enter(t.client.base)
@@ -130,9 +121,7 @@ func (t *thread) run(ctx context.Context) error {
 		t.mu.Unlock()
 		err = t.work(ctx)
 		t.mu.Lock()
-		if t.Turn != nil {
-			t.Turn.Took += t.client.o.Clock().Sub(began)
-		}
+		t.Turn.Took += t.client.o.Clock().Sub(began)
 		t.settle(err, t.goesOn(ctx, err))
 		t.mu.Unlock()
 		err = errors.Join(err, t.save(context.WithoutCancel(ctx)))
@@ -177,8 +166,7 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 
 // settle ends a turn, or leaves it for later. The caller holds the lock.
 func (t *thread) settle(err error, later bool) {
-	switch {
-	case later:
+	if later {
 		t.Status = Paused
 		e := Event{Type: EventPaused}
 		if !errors.Is(err, errPaused) {
@@ -186,48 +174,34 @@ func (t *thread) settle(err error, later bool) {
 		}
 		t.publish(e)
 		return
-	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		t.publish(Event{Type: EventFailed, Text: cancelledText})
-	case err != nil:
-		t.publish(Event{Type: EventFailed, Text: err.Error()})
 	}
-	turn := t.Turn
-	if turn == nil {
-		return
-	}
+	turn, single := t.Turn, t.Kind == kindSession
 	turn.Response = t.response()
 	if err != nil {
 		turn.Problem = err.Error()
-	}
-	t.failure, t.Turn = err, nil
-	t.Questions = nil
-	t.Status = Idle
-	if err != nil && t.Kind == kindSession {
-		t.Status = Failed
-	}
-	e := Event{Type: EventTurnCompleted, Text: turn.Response, Turn: len(t.Turns) + 1}
-	t.Turns = append(t.Turns, *turn)
-	if err == nil {
+		e := Event{Type: EventFailed, Text: turn.Problem}
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			e.Text = cancelledText
+		}
 		t.publish(e)
 	}
-	if err == nil && !t.Options.PlainText {
-		t.askText(turn.Response)
+	t.failure, t.Turn, t.Questions, t.Status = err, nil, nil, Idle
+	t.Turns = append(t.Turns, *turn)
+	if err == nil {
+		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
+		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText {
+			q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
+			t.put(q)
+		}
 	}
-	if err == nil && t.Kind == kindSession {
+	switch {
+	case single && err != nil:
+		t.Status = Failed
+	case single:
 		t.Status = Ended
 		t.publish(Event{Type: EventCompleted, Text: turn.Response})
-	}
-	if t.Status == Idle {
+	default:
 		t.publish(Event{Type: EventIdle})
-	}
-}
-
-// askText announces the question that a text ends with.
-func (t *thread) askText(text string) {
-	if q, ok := textQuestion(text); ok {
-		q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
-		t.Questions = append(t.Questions, q)
-		t.publish(Event{Type: EventQuestion, Question: &q})
 	}
 }
 
