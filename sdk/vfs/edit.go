@@ -1,7 +1,6 @@
 package vfs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,18 +9,22 @@ import (
 )
 
 func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
-	name, err := Clean(*in.file())
+	name, data, err := b.load(in)
 	if err != nil {
 		return "", err
 	}
-	data, err := b.files.Read(name)
-	if err != nil {
-		return "", err
-	}
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+	if checkText(string(data)) != nil {
 		return "", fmt.Errorf("%s is not a text file (%d bytes)", name, len(data))
 	}
 	return excerpt(string(data), in.Offset, in.Limit), nil
+}
+
+// load returns the file that a tool is used on.
+func (b *Toolbox) load(in arguments) (name string, data []byte, err error) {
+	if name, err = Clean(*in.file()); err == nil {
+		data, err = b.files.Read(name)
+	}
+	return name, data, err
 }
 
 // excerpt returns lines of a text, as many as a result can hold.
@@ -86,11 +89,7 @@ func checkText(text string) error {
 }
 
 func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
-	name, err := Clean(*in.file())
-	if err != nil {
-		return "", err
-	}
-	data, err := b.files.Read(name)
+	name, data, err := b.load(in)
 	if err != nil {
 		return "", err
 	}

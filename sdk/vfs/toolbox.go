@@ -1,16 +1,13 @@
 package vfs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -191,21 +188,6 @@ func (t tool) parse(input string) (in arguments, err error) {
 		}
 	}
 	return in, nil
-}
-
-// isAllowed reports whether a command line is one of those that the person allowed.
-func (b *Toolbox) isAllowed(command string) bool {
-	return b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) })
-}
-
-// runAllowed runs a command line that the person allowed.
-func (b *Toolbox) runAllowed(ctx context.Context, command string) (string, error) {
-	output, failed := b.o.Run(ctx, command)
-	output = cutEnd(output)
-	if failed {
-		return "", errors.New(cmp.Or(output, "the command failed without an output"))
-	}
-	return output, nil
 }
 
 // truncate makes a result one that can be sent, whatever names and messages it repeats.
