@@ -106,6 +106,10 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.work.Done()
+	if _, known := h.mux.Handler(r); known != "" {
+		h.mux.ServeHTTP(w, r)
+		return
+	}
 	var allow []string
 	for _, method := range methods {
 		other := *r
@@ -114,15 +118,13 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
 			allow = append(allow, method)
 		}
 	}
-	switch _, known := h.mux.Handler(r); {
-	case known != "":
-		h.mux.ServeHTTP(w, r)
-	case len(allow) == 0:
+	if len(allow) == 0 {
 		h.fail(w, refuse(http.StatusNotFound, "not_found", "there is nothing at this path", "GET /api/openapi.json lists the paths"))
-	default:
-		w.Header().Set("Allow", strings.Join(allow, ", "))
-		h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, "use "+strings.Join(allow, " or ")))
+		return
 	}
+	w.Header().Set("Allow", strings.Join(allow, ", "))
+	hint := "use " + strings.Join(allow, " or ")
+	h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, hint))
 }
 
 // serve carries out a request.
