@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -27,10 +28,7 @@ type menuItem struct {
 
 // ownMenu returns the menu of an agent of the caller's own.
 func ownMenu(a *Agent) menu {
-	m := menu{heading: a.ID}
-	if a.Name != "" {
-		m.heading = a.Name
-	}
+	m := menu{heading: cmp.Or(a.Name, a.ID)}
 	if a.Title != "" {
 		m.heading += ", " + a.Title
 	}

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -95,9 +96,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	a := &Agent{AgentInfo: infoOf(d.Item)}
 	m := menu{snapshot: snapshot, shelf: files}
 	if p := d.Persona; p != nil {
-		if a.Name == "" {
-			a.Name = p.Name
-		}
+		a.Name = cmp.Or(a.Name, p.Name)
 		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus,
 			Principles: p.Principles, Activation: append(slices.Clone(p.Critical), p.Activation...)}
 		for _, item := range p.Menu {

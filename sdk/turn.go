@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,7 @@ func (t *thread) take(ctx context.Context, words string) error {
 	if t.box.context != "" && len(t.Turns) == 0 {
 		text = t.box.context + "\n\n" + text
 	}
-	if t.Title == "" {
-		t.Title = clip(words, 100)
-	}
+	t.Title = cmp.Or(t.Title, clip(words, 100))
 	now := t.client.o.Clock().UTC()
 	t.Turn = &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: now}
 	why := newWordsText

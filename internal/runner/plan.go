@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -54,10 +55,7 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 		return nil, err
 	}
 	defer p.Close()
-	name := r.o.Flags.Workflow
-	if name == "" {
-		name = p.Config.Workflow
-	}
+	name := cmp.Or(r.o.Flags.Workflow, p.Config.Workflow)
 	w, err := p.Config.Find(name)
 	if err != nil {
 		return nil, err
@@ -132,12 +130,7 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 }
 
 // model returns the model that the person wants for a stage; "" leaves the choice to the engine.
-func (f Flags) model(id workflow.StageID) string {
-	if m := f.ModelFor[id]; m != "" {
-		return m
-	}
-	return f.Model
-}
+func (f Flags) model(id workflow.StageID) string { return cmp.Or(f.ModelFor[id], f.Model) }
 
 // stage returns a stage of the plan; ok is false if the run does not come to it.
 func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {

@@ -14,6 +14,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -29,15 +30,8 @@ type Runner struct{ o Options }
 
 // New returns a runner.
 func New(o Options) *Runner {
-	if o.Prices == nil {
-		o.Prices = price.Default()
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Gates == "" {
-		o.Gates = Stop
-	}
+	o.Prices, o.Gates = cmp.Or(o.Prices, price.Default()), cmp.Or(o.Gates, Stop)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Runner{o}
 }
 
