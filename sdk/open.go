@@ -114,11 +114,14 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}
-	last, err := lastEvent(ctx, c.store, id)
-	if err != nil {
+	events, err := storedEvents(ctx, c.store, id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	t.events.seq = max(t.Seq, last)
+	t.events.seq = t.Seq
+	if n := len(events); n > 0 { // after a crash the last one can be behind that of the state, or before it
+		t.events.seq = max(t.Seq, events[n-1].Seq)
+	}
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}

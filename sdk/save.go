@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,13 +48,12 @@ func (t *thread) save(ctx context.Context) error {
 // write does the work of save. The caller holds saving.
 func (t *thread) write(ctx context.Context) error {
 	events, saved := t.events.toSave()
-	var lines []byte
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
 	for _, e := range events {
-		line, err := json.Marshal(e)
-		if err != nil {
+		if err := out.Encode(e); err != nil {
 			return fmt.Errorf("an event cannot be saved: %w", err)
 		}
-		lines = append(append(lines, line...), '\n')
 	}
 	t.mu.Lock()
 	s := t.state
@@ -84,7 +84,7 @@ func (t *thread) write(ctx context.Context) error {
 			t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
 		}
 	}
-	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
+	if err := t.client.store.Append(ctx, t.ID, lines.Bytes()); err != nil {
 		return &StoreError{err}
 	}
 	saved()

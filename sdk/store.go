@@ -315,19 +315,6 @@ func storedEvents(ctx context.Context, store Store, id string) ([]Event, error) 
 	return events, nil
 }
 
-// lastEvent returns the number of the last saved event: after a crash it can be behind that of the
-// state, or before it.
-func lastEvent(ctx context.Context, store Store, id string) (int64, error) {
-	events, err := storedEvents(ctx, store, id)
-	if errors.Is(err, ErrNotFound) || len(events) == 0 && err == nil {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return events[len(events)-1].Seq, nil
-}
-
 // checkID refuses a text that cannot be an id, before it becomes the name of a folder.
 func checkID(id string) error {
 	if id == "" || len(id) > 64 {

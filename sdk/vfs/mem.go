@@ -185,8 +185,8 @@ func (l *layer) free(name string, dir bool) (string, error) {
 	if err != nil || l.base == nil { // all that is there is in this layer: put and room look at it
 		return name, err
 	}
-	if base, ok := l.base.(interface{ mayWrite(name string) error }); ok {
-		if err := base.mayWrite(name); err != nil {
+	if dir, ok := l.base.(*Dir); ok {
+		if _, _, err := dir.mayWrite(name); err != nil {
 			return "", err
 		}
 	}
@@ -221,7 +221,7 @@ func (l *layer) room(name string) error {
 	return nil
 }
 
-// mkdir makes a folder and those above it, for which there is rool.
+// mkdir makes a folder and those above it, for which there is room.
 func (l *layer) mkdir(name string, given bool) {
 	if l.nodes[name] == nil {
 		l.mkdir(path.Dir(name), given)
