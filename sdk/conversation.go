@@ -29,7 +29,7 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way; a question of [Question.Source] "text" does not keep the
 // agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
-	if isExit(text) {
+	if isOneOf(text, "*exit", "/exit") {
 		_, err := c.End(ctx)
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -255,9 +254,9 @@ func (t *thread) askMore(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	word := strings.ToLower(strings.TrimSpace(t.Results[fromRounds].Text))
+	word := t.Results[fromRounds].Text
 	delete(t.Results, fromRounds)
-	if slices.Contains([]string{"stop", "no", "n", "end", "cancel", "停", "停止", "不", "否"}, word) {
+	if isOneOf(word, "stop", "no", "n", "end", "cancel", "停", "停止", "不", "否") {
 		return ErrStopped
 	}
 	t.Rounds = 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,9 +135,7 @@ func (m menu) codes() []string {
 
 // help returns the menu if the words ask for it.
 func (m menu) help(words string) (string, bool) {
-	switch strings.ToLower(strings.TrimSpace(words)) {
-	case "*help", "/help", "help", "*menu":
-	default:
+	if !isOneOf(words, "*help", "/help", "help", "*menu") {
 		return "", false
 	}
 	var b strings.Builder
@@ -150,14 +149,13 @@ func (m menu) help(words string) (string, bool) {
 	return b.String(), true
 }
 
-// isExit reports whether the words end a conversation.
-func isExit(words string) bool {
-	words = strings.ToLower(strings.TrimSpace(words))
-	return words == "*exit" || words == "/exit"
-}
-
 // The tools of an agent besides those for files.
 const (
 	openWorkflow = "open_workflow"
 	invokeAgent  = "invoke_agent"
 )
+
+// isOneOf reports whether the words are one of some, in any case.
+func isOneOf(words string, some ...string) bool {
+	return slices.Contains(some, strings.ToLower(strings.TrimSpace(words)))
+}

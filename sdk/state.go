@@ -297,10 +297,10 @@ func (s *state) response() string {
 	for n := len(s.Messages) - 1; n >= 0; n-- {
 		m := s.Messages[n]
 		if m.Role == provider.User {
-			if !isContinue(m) {
-				break
+			if len(m.Blocks) == 1 && m.Blocks[0].Text == continueText {
+				continue
 			}
-			continue
+			break
 		}
 		texts.Blocks = append(append([]provider.Block(nil), m.Blocks...), texts.Blocks...)
 	}
@@ -347,7 +347,3 @@ type snapshotter interface {
 
 // continueText asks the model for the rest of a cut answer.
 const continueText = "Your answer was cut at its limit. Continue exactly where it stopped."
-
-func isContinue(m provider.Message) bool {
-	return len(m.Blocks) == 1 && m.Blocks[0].Text == continueText
-}

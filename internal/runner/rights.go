@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ type conversation struct {
 // and never those of the file, run.json, unless they are lower. Both are nil if there is none. proven
 // is false if only the file names a limit of the costs; notice describes how the file differs.
 func combine(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
-	said, kept := deref(file), deref(record)
+	said, kept := *cmp.Or(file, &rights{}), *cmp.Or(record, &rights{})
 	newest := record != nil && kept.Seq >= said.Seq
 	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
 	if newest {
@@ -47,13 +48,6 @@ func combine(invocation Flags, file, record *rights) (now rights, proven bool, n
 	}
 	now.Flags = invocation.over(now.Flags)
 	return now, file == nil || newest || now.Flags.Budget != 0 || now.Flags.NoBudget, notice
-}
-
-func deref(r *rights) rights {
-	if r == nil {
-		return rights{}
-	}
-	return *r
 }
 
 // difference describes how a file differs from the rights that count.
