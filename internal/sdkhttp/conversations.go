@@ -148,7 +148,8 @@ func (h *Handler) show(c *call, e *entry) error {
 func (h *Handler) document(c *call, e *entry) error {
 	for _, d := range e.Documents() {
 		if d.Path == "/"+c.r.PathValue("path") {
-			return c.write("text/plain; charset=utf-8", []byte(d.Content))
+			c.write("text/plain; charset=utf-8", []byte(d.Content))
+			return nil
 		}
 	}
 	return refuse(http.StatusNotFound, "not_found", "the conversation has no document of this path", "GET the conversation for its documents")

@@ -13,10 +13,11 @@ func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if checkText(string(data)) != nil {
+	text := string(data)
+	if checkText(text) != nil {
 		return "", fmt.Errorf("%s is not a text file (%d bytes)", name, len(data))
 	}
-	return excerpt(string(data), in.Offset, in.Limit), nil
+	return excerpt(text, in.Offset, in.Limit), nil
 }
 
 // load returns the file that a tool is used on.
