@@ -202,14 +202,14 @@ func (t *thread) useTools(ctx context.Context) error {
 
 // use uses one tool.
 func (t *thread) use(ctx context.Context, use provider.Block) {
-	call := ToolCall{Name: use.Name, Input: use.Input}
-	t.event(Event{Type: EventToolStarted, Tool: &ToolCall{Name: use.Name, Input: clip(use.Input, 300)}})
+	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
+	started := call
+	t.event(Event{Type: EventToolStarted, Tool: &started})
 	text, failed := t.box.execute(ctx, use)
 	if ctx.Err() != nil { // it is used again, or refused with the person's next words
 		return
 	}
 	call.Result, call.Failed = clip(text, 300), failed
-	call.Input = clip(call.Input, 300)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keep(use.ID, provider.Result(use.ID, text, failed))

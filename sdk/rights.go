@@ -121,24 +121,20 @@ func (o optionState) least(by caller, spent price.Money) optionState {
 
 // differ names the options of a file that are not those that count.
 func (o optionState) differ(from optionState) (says []string) {
-	switch o.CostLimit {
-	case from.CostLimit:
-	case 0:
-		says = append(says, "no limit of costs")
-	default:
-		says = append(says, fmt.Sprintf("a limit of %s", o.CostLimit))
-	}
-	if !slices.Equal(o.Commands, from.Commands) {
-		says = append(says, fmt.Sprintf("the commands %q", o.Commands))
-	}
-	if o.MaxTokens != from.MaxTokens {
-		says = append(says, fmt.Sprintf("answers of %d tokens", o.MaxTokens))
-	}
-	if o.Rounds != from.Rounds {
-		says = append(says, fmt.Sprintf("%d calls in a turn", o.Rounds))
-	}
-	if o.ReadOnly != from.ReadOnly {
-		says = append(says, fmt.Sprintf("read only: %t", o.ReadOnly))
+	for _, part := range []struct {
+		differs bool
+		words   string
+	}{
+		{o.CostLimit != from.CostLimit && o.CostLimit == 0, "no limit of costs"},
+		{o.CostLimit != from.CostLimit && o.CostLimit != 0, fmt.Sprintf("a limit of %s", o.CostLimit)},
+		{!slices.Equal(o.Commands, from.Commands), fmt.Sprintf("the commands %q", o.Commands)},
+		{o.MaxTokens != from.MaxTokens, fmt.Sprintf("answers of %d tokens", o.MaxTokens)},
+		{o.Rounds != from.Rounds, fmt.Sprintf("%d calls in a turn", o.Rounds)},
+		{o.ReadOnly != from.ReadOnly, fmt.Sprintf("read only: %t", o.ReadOnly)},
+	} {
+		if part.differs {
+			says = append(says, part.words)
+		}
 	}
 	return says
 }

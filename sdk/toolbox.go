@@ -43,7 +43,8 @@ type toolbox struct {
 type runCommand = func(ctx context.Context, command string) (output string, failed bool)
 
 func newToolbox(t *thread, run runCommand) *toolbox {
-	files := vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run})
+	o := vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note}
+	files := vfs.NewToolbox(t.files, o)
 	b := &toolbox{thread: t, files: files, all: files.Tools(), run: run}
 	if !t.Options.NoQuestions {
 		b.all = append(b.all, askTool)
@@ -69,35 +70,18 @@ func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string,
 	case invokeAgent:
 		return b.invoke(ctx, use.Input)
 	}
-	text, failed = b.files.Execute(ctx, use.Name, use.Input)
-	if !failed && (use.Name == "write_file" || use.Name == "edit_file") {
-		b.note(use.Input)
-	}
-	return text, failed
+	return b.files.Execute(ctx, use.Name, use.Input)
 }
 
-// note keeps the path that a tool has written.
-func (b *toolbox) note(input string) {
-	var in struct {
-		FilePath string `json:"file_path"`
-		Path     string `json:"path"`
+// note keeps the path of a file that a tool has written.
+func (t *thread) note(name string) {
+	t.mu.Lock()
+	if !slices.Contains(t.Written, name) {
+		t.Written = append(t.Written, name)
 	}
-	if json.Unmarshal([]byte(input), &in) != nil {
-		return
-	}
-	if in.FilePath == "" {
-		in.FilePath = in.Path
-	}
-	info, err := b.thread.files.Stat(in.FilePath)
-	if err != nil {
-		return
-	}
-	for t := b.thread; t != nil; t = t.parent {
-		t.mu.Lock()
-		if !slices.Contains(t.Written, info.Path) {
-			t.Written = append(t.Written, info.Path)
-		}
-		t.mu.Unlock()
+	t.mu.Unlock()
+	if t.parent != nil {
+		t.parent.note(name)
 	}
 }
 

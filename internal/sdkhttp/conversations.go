@@ -114,18 +114,12 @@ func (h *Handler) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	now := map[string]sdk.Status{}
-	h.mu.Lock()
-	for id, e := range h.open {
-		if e.Conversation != nil {
-			now[id] = e.Status()
-		}
-	}
-	h.mu.Unlock()
 	out := []any{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, s := range saved {
-		if status, open := now[s.ID]; open {
-			s.Status = status
+		if e := h.open[s.ID]; e != nil && e.Conversation != nil {
+			s.Status = e.Status()
 		} else if s.Status == sdk.Processing {
 			s.Status = sdk.Paused
 		}

@@ -28,6 +28,15 @@ func (b *Toolbox) load(in arguments) (name string, data []byte, err error) {
 	return name, data, err
 }
 
+// store writes a file for a tool.
+func (b *Toolbox) store(name, text string) error {
+	err := b.files.Write(name, []byte(text))
+	if err == nil && b.o.Wrote != nil {
+		b.o.Wrote(name)
+	}
+	return err
+}
+
 // excerpt returns lines of a text, as many as a result can hold.
 func excerpt(text string, offset, limit int) string {
 	whole := offset <= 1 && limit <= 0 && len(text) <= MaxResult
@@ -70,7 +79,7 @@ func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
 		err = checkText(*in.Content)
 	}
 	if err == nil {
-		err = b.files.Write(name, []byte(*in.Content))
+		err = b.store(name, *in.Content)
 	}
 	if err != nil {
 		return "", err
@@ -96,7 +105,7 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 	}
 	changed, n, err := replaceText(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
 	if err == nil {
-		err = b.files.Write(name, []byte(changed))
+		err = b.store(name, changed)
 	}
 	if err != nil {
 		return "", err

@@ -21,6 +21,8 @@ type ToolOptions struct {
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)
+	// Wrote, if not nil, is called with the path of each file that a tool has written.
+	Wrote func(name string)
 }
 
 // Toolbox has the tools by which an agent works on files. Its methods may be called at the same
