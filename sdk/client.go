@@ -1,16 +1,19 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -64,18 +67,14 @@ func New(o Options) (*Client, error) {
 	if o.CostLimit < 0 {
 		return nil, errors.New("the cost limit is negative")
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
-	if o.Prices == nil {
-		o.Prices = price.Default()
-	}
+	o.Prices = cmp.Or(o.Prices, price.Default())
 	c := &Client{o: o, store: o.Store}
 	if c.store == nil && o.Project != "" {
 		store, err := OpenDirStore(o.Project)
@@ -86,7 +85,7 @@ func New(o Options) (*Client, error) {
 	} else if c.store == nil {
 		c.store = NewMemStore()
 	}
-	c.shelf = newShelf(o)
+	c.shelf = newShelf(o.Project, library.Options{Folders: slices.Clone(o.Folders), Now: o.Clock, Log: o.Log})
 	c.base, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -146,71 +145,6 @@ type ConversationOptions struct {
 	SaveTurnsOnly bool
 	// PlainText takes a final question in the agent's text for text: no event announces it.
 	PlainText bool
-}
-
-// StartAgent prepares an agent for one command, which is an item of its menu or any words. Run
-// begins the work.
-func (c *Client) StartAgent(ctx context.Context, agentID, command string, o SessionOptions) (*Session, error) {
-	t, err := c.start(ctx, kindSession, agentID, ConversationOptions{SessionOptions: o, PlainText: true})
-	if err != nil {
-		return nil, err
-	}
-	if err := t.begin(ctx, command); err != nil {
-		return nil, err
-	}
-	return &Session{t}, nil
-}
-
-// StartConversation prepares an agent for a conversation. Send begins it.
-func (c *Client) StartConversation(ctx context.Context, agentID string, o ConversationOptions) (*Conversation, error) {
-	t, err := c.start(ctx, kindConversation, agentID, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Conversation{t}, nil
-}
-
-// Open continues a saved conversation, or a session as one, even if another process saved it.
-func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
-	return c.OpenWith(ctx, id, OpenOptions{})
-}
-
-// OpenWith is Open for a conversation that was started with files or commands of the caller's.
-func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conversation, error) {
-	t, err := c.open(ctx, id, o)
-	if err != nil {
-		return nil, err
-	}
-	return &Conversation{t}, nil
-}
-
-// OpenSession continues a saved session of one command.
-func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
-	t, err := c.open(ctx, id, OpenOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return &Session{t}, nil
-}
-
-// Summary describes a saved session.
-type Summary struct {
-	ID     string `json:"id"`
-	Kind   string `json:"kind"`
-	Agent  string `json:"agent"`
-	Title  string `json:"title,omitempty"`
-	Status Status `json:"status"`
-	Model  string `json:"model"`
-	// Provider is the kind of server that has the model.
-	Provider string `json:"provider,omitempty"`
-	// FilesOf is "caller" if the session was started with files of the caller's, for OpenWith.
-	FilesOf string      `json:"files_of,omitempty"`
-	Turns   int         `json:"turns"`
-	Spent   price.Money `json:"spent_nano_usd"`
-	Created time.Time   `json:"created_at"`
-	Updated time.Time   `json:"updated_at"`
-	// Problem says why the session cannot be opened; "" if it can.
-	Problem string `json:"problem,omitempty"`
 }
 
 // Sessions lists the saved sessions and conversations, the one changed last first.

@@ -2,17 +2,15 @@ package sdk
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // Conversation is an agent that is spoken to in turns. Messages and files last from turn to turn.
 // Its methods may be called at the same time.
-type Conversation struct{ t *thread }
+type Conversation struct{ dialog }
 
 // Outcome is all of a conversation that has ended.
 type Outcome struct {
@@ -24,9 +22,6 @@ type Outcome struct {
 	Took      time.Duration  `json:"took_ns"`
 }
 
-// ID identifies the conversation.
-func (c *Conversation) ID() string { return c.t.ID }
-
 // Agent returns the agent.
 func (c *Conversation) Agent() *Agent { return c.t.agent }
 
@@ -34,7 +29,7 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way; a question of [Question.Source] "text" does not keep the
 // agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
-	if isExit(text) {
+	if isOneOf(text, "*exit", "/exit") {
 		_, err := c.End(ctx)
 		return err
 	}
@@ -65,16 +60,7 @@ func (c *Conversation) Wait(ctx context.Context) (*Turn, error) {
 	if err := t.until(ctx, func() bool { return !t.working }); err != nil {
 		return nil, err
 	}
-	if t.Turn != nil {
-		turn := *t.Turn
-		turn.Response = t.response()
-		return &turn, t.failure
-	}
-	if n := len(t.Turns); n > 0 {
-		turn := t.Turns[n-1]
-		return &turn, t.failure
-	}
-	return nil, t.failure
+	return t.last(), t.failure
 }
 
 // Resume goes on with a turn that was paused, here or by another process.
@@ -87,9 +73,6 @@ func (c *Conversation) Resume(context.Context) error {
 	}
 	return c.t.spawn()
 }
-
-// Pause has the turn stop at the next safe point, and saves it.
-func (c *Conversation) Pause(ctx context.Context) error { return c.t.pause(ctx) }
 
 // Cancel ends the turn under way. The files that the agent has written stay.
 func (c *Conversation) Cancel() {
@@ -107,13 +90,7 @@ func (c *Conversation) Cancel() {
 }
 
 // Idle reports whether the agent is ready for a message.
-func (c *Conversation) Idle() bool { return c.t.status() == Idle }
-
-// Status returns the state of the conversation.
-func (c *Conversation) Status() Status { return c.t.status() }
-
-// Questions returns the open questions, the oldest first.
-func (c *Conversation) Questions() []Question { return c.t.questions() }
+func (c *Conversation) Idle() bool { return c.Status() == Idle }
 
 // History returns the turns that are over.
 func (c *Conversation) History() []Turn {
@@ -121,20 +98,6 @@ func (c *Conversation) History() []Turn {
 	defer c.t.mu.Unlock()
 	return append([]Turn{}, c.t.Turns...)
 }
-
-// Documents returns the files that the agent has written so far.
-func (c *Conversation) Documents() []Document { return c.t.documents() }
-
-// Files returns the agent's files.
-func (c *Conversation) Files() vfs.FS { return c.t.files }
-
-// Costs returns the costs so far.
-func (c *Conversation) Costs() price.Report { return c.t.report() }
-
-// Events returns a channel of the last events and those to come. It is closed when the
-// conversation has ended. A reader that is slow misses events, and is told how many; the
-// conversation never waits.
-func (c *Conversation) Events() <-chan Event { return c.t.channel() }
 
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
 // the channel.
@@ -163,17 +126,9 @@ func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWo
 func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	t := c.t
 	t.mu.Lock()
-	if err := t.waitForSave(ctx); err != nil {
+	if err := t.ready(ctx); err != nil {
 		t.mu.Unlock()
 		return nil, err
-	}
-	switch {
-	case t.Status == Ended:
-		t.mu.Unlock()
-		return nil, ErrEnded
-	case t.working || t.Turn != nil:
-		t.mu.Unlock()
-		return nil, ErrBusy
 	}
 	before := t.Status
 	t.Status, t.Questions = Ended, nil
@@ -194,27 +149,61 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// tell takes a turn that needs no model.
-func (t *thread) tell(ctx context.Context, words, text string) error {
+// StartConversation prepares an agent for a conversation. Send begins it.
+func (c *Client) StartConversation(ctx context.Context, agentID string, o ConversationOptions) (*Conversation, error) {
+	t, err := c.start(ctx, kindConversation, agentID, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{dialog{t}}, nil
+}
+
+// Open continues a saved conversation, or a session as one, even if another process saved it.
+func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
+	return c.OpenWith(ctx, id, OpenOptions{})
+}
+
+// OpenWith is Open for a conversation that was started with files or commands of the caller's.
+func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conversation, error) {
+	t, err := c.open(ctx, id, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Conversation{dialog{t}}, nil
+}
+
+// Fresh reports whether the conversation can go on from the state in memory: the error is
+// [ErrChanged] if another process has continued it, and [ErrLocked] if one is at work on it. A turn
+// that is over is saved before.
+func (c *Conversation) Fresh(ctx context.Context) error {
+	t := c.t
 	t.mu.Lock()
-	if err := t.waitForSave(ctx); err != nil {
-		t.mu.Unlock()
+	err := t.until(ctx, func() bool { return !t.working || t.Status == Processing || t.Status == Waiting })
+	working := t.working
+	t.mu.Unlock()
+	if err != nil || working {
 		return err
 	}
-	if t.Status == Ended {
-		t.mu.Unlock()
-		return ErrEnded
+	unlock, err := t.claim(ctx)
+	if err != nil {
+		return err
 	}
-	if t.working || t.Turn != nil {
-		t.mu.Unlock()
-		return ErrBusy
-	}
-	now := t.client.o.Clock().UTC()
-	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}
-	t.publish(Event{Type: EventTurnStarted, Text: words, Turn: len(t.Turns) + 1})
-	t.publish(Event{Type: EventTurnCompleted, Text: text, Turn: len(t.Turns) + 1})
-	t.Turns, t.failure = append(t.Turns, turn), nil
-	t.publish(Event{Type: EventIdle})
+	return unlock()
+}
+
+// Sync returns once all that has happened so far is saved: a message that was sent before is not lost
+// if the process dies. The error is that of [Conversation.Save].
+func (c *Conversation) Sync(ctx context.Context) error {
+	t := c.t
+	t.events.mu.Lock()
+	last := t.events.seq
+	t.events.mu.Unlock()
+	t.mu.Lock()
+	err := t.until(ctx, func() bool { return t.Seq >= last || !t.working })
+	saved := t.Seq >= last
 	t.mu.Unlock()
-	return t.saveUnlessWorking(ctx)
+	if err != nil || saved {
+		return err
+	}
+	return c.Save(ctx)
 }

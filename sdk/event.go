@@ -25,7 +25,6 @@ const (
 	EventRetry         EventType = "retry"
 	EventPaused        EventType = "paused"
 	EventResumed       EventType = "resumed"
-	EventSaved         EventType = "saved"
 	EventCompleted     EventType = "completed"
 	EventFailed        EventType = "failed"
 	EventDropped       EventType = "dropped"

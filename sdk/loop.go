@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -48,21 +48,19 @@ func (t *thread) step(ctx context.Context, next move) (done bool, err error) {
 		return false, t.useTools(ctx)
 	case moveAskMore:
 		return false, t.askMore(ctx)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch next {
 	case moveCutTools:
-		t.mu.Lock()
 		t.Cut = true
 		t.say(cutToolText)
-		t.mu.Unlock()
 		return false, nil
 	case moveContinue:
-		t.mu.Lock()
 		t.Cut = true
 		t.say("", provider.TextBlock(continueText))
-		t.mu.Unlock()
 		return false, nil
 	case moveRefused:
-		t.mu.Lock()
-		defer t.mu.Unlock()
 		return true, &RefusalError{t.response()}
 	case moveTruncated:
 		return true, ErrTruncated
@@ -77,7 +75,7 @@ func (t *thread) step(ctx context.Context, next move) (done bool, err error) {
 // call has the model answer.
 func (t *thread) call(ctx context.Context) error {
 	t.mu.Lock()
-	r := provider.Request{System: t.System, Messages: append([]provider.Message(nil), t.Messages...), Tools: t.box.tools(), MaxTokens: t.Options.MaxTokens}
+	r := provider.Request{System: t.System, Messages: append([]provider.Message(nil), t.Messages...), Tools: t.box.all, MaxTokens: t.Options.MaxTokens}
 	t.mu.Unlock()
 	response, err := t.send(ctx, r)
 	if err != nil {
@@ -128,13 +126,6 @@ func (t *thread) send(ctx context.Context, r provider.Request) (*provider.Respon
 	return response, nil
 }
 
-// event publishes an event from the work on a turn.
-func (t *thread) event(e Event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.publish(e)
-}
-
 // count adds the cost of a call.
 func (t *thread) count(r *provider.Response, e price.Estimate) {
 	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
@@ -147,10 +138,8 @@ func (t *thread) count(r *provider.Response, e price.Estimate) {
 		c.Call = &amount
 	}
 	t.publish(Event{Type: EventCost, Cost: &c})
-	if t.Turn != nil {
-		t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
-		t.Turn.Spent += charge.Cost
-	}
+	t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
+	t.Turn.Spent += charge.Cost
 	if charge.Percent > 0 {
 		warning := c
 		warning.Percent = charge.Percent
@@ -189,7 +178,7 @@ func (t *thread) useTools(ctx context.Context) error {
 	t.mu.Unlock()
 	for _, use := range open {
 		if use.Name == askUser && !t.Options.NoQuestions {
-			t.put(use)
+			t.ask(use)
 			continue
 		}
 		t.use(ctx, use)
@@ -213,33 +202,23 @@ func (t *thread) useTools(ctx context.Context) error {
 
 // use uses one tool.
 func (t *thread) use(ctx context.Context, use provider.Block) {
-	call := ToolCall{Name: use.Name, Input: use.Input}
-	t.event(Event{Type: EventToolStarted, Tool: &ToolCall{Name: use.Name, Input: clip(use.Input, 300)}})
+	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
+	started := call
+	t.event(Event{Type: EventToolStarted, Tool: &started})
 	text, failed := t.box.execute(ctx, use)
 	if ctx.Err() != nil { // it is used again, or refused with the person's next words
 		return
 	}
 	call.Result, call.Failed = clip(text, 300), failed
-	call.Input = clip(call.Input, 300)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.keep(use.ID, provider.Result(use.ID, text, failed))
-	if t.Turn != nil {
-		t.Turn.Tools = append(t.Turn.Tools, call)
-	}
+	t.Turn.Tools = append(t.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 }
 
-// keep keeps the result of a tool's use. The caller holds the lock.
-func (t *thread) keep(id string, result provider.Block) {
-	if t.Results == nil {
-		t.Results = map[string]provider.Block{}
-	}
-	t.Results[id] = result
-}
-
-// put puts the question of a tool's use to the person, unless that was done before.
-func (t *thread) put(use provider.Block) {
+// ask puts the question of a tool's use to the person, unless that was done before.
+func (t *thread) ask(use provider.Block) {
 	q, err := parseQuestion(use)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -247,11 +226,13 @@ func (t *thread) put(use provider.Block) {
 		t.keep(use.ID, provider.Result(use.ID, err.Error(), true))
 		return
 	}
-	for _, open := range t.Questions {
-		if open.ID == q.ID {
-			return
-		}
+	if !slices.ContainsFunc(t.Questions, func(open Question) bool { return open.ID == q.ID }) {
+		t.put(q)
 	}
+}
+
+// put puts a question to the person. The caller holds the lock.
+func (t *thread) put(q Question) {
 	t.Questions = append(t.Questions, q)
 	t.publish(Event{Type: EventQuestion, Question: &q})
 }
@@ -264,10 +245,8 @@ func (t *thread) askMore(ctx context.Context) error {
 		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.Options.Rounds)
 	}
 	if len(t.Questions) == 0 && t.Results[fromRounds].Text == "" {
-		q := Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
-			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)}
-		t.Questions = append(t.Questions, q)
-		t.publish(Event{Type: EventQuestion, Question: &q})
+		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
+			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)})
 	}
 	t.mu.Unlock()
 	if err := t.await(ctx); err != nil {
@@ -275,12 +254,10 @@ func (t *thread) askMore(ctx context.Context) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	word := strings.ToLower(strings.TrimSpace(t.Results[fromRounds].Text))
+	word := t.Results[fromRounds].Text
 	delete(t.Results, fromRounds)
-	for _, no := range []string{"stop", "no", "n", "end", "cancel", "停", "停止", "不", "否"} {
-		if word == no {
-			return ErrStopped
-		}
+	if isOneOf(word, "stop", "no", "n", "end", "cancel", "停", "停止", "不", "否") {
+		return ErrStopped
 	}
 	t.Rounds = 0
 	return nil
@@ -326,43 +303,5 @@ func (t *thread) await(ctx context.Context) error {
 	}
 }
 
-// answer answers a question, the oldest if no id is given. more is true if a turn waits to
-// go on and nobody works on it.
-func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
-	t.mu.Lock()
-	at := -1
-	for n, q := range t.Questions {
-		if id == "" || q.ID == id {
-			at = n
-			break
-		}
-	}
-	switch {
-	case at < 0:
-		t.mu.Unlock()
-		return false, ErrNoQuestion
-	case strings.TrimSpace(text) == "":
-		t.mu.Unlock()
-		return false, errors.New("the answer is empty")
-	}
-	q := t.Questions[at]
-	t.Questions = append(append([]Question(nil), t.Questions[:at]...), t.Questions[at+1:]...)
-	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
-	if q.Source == fromText {
-		err = t.take(ctx, text)
-		t.mu.Unlock()
-		return err == nil, err
-	}
-	if q.Source == fromRounds {
-		t.keep(fromRounds, provider.TextBlock(text))
-	} else {
-		t.keep(q.ID, provider.Result(q.ID, text, false))
-	}
-	more = len(t.Questions) == 0 && !t.working
-	t.wake()
-	t.mu.Unlock()
-	return more, t.saveUnlessWorking(ctx)
-}
-
-// report returns the costs of the session.
-func (t *thread) report() price.Report { return t.budget.Report() }
+// errPaused ends the work on a turn that is to go on later.
+var errPaused = errors.New("paused")

@@ -1,9 +1,12 @@
 package sdk
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -26,10 +29,7 @@ type menuItem struct {
 
 // ownMenu returns the menu of an agent of the caller's own.
 func ownMenu(a *Agent) menu {
-	m := menu{heading: a.ID}
-	if a.Name != "" {
-		m.heading = a.Name
-	}
+	m := menu{heading: cmp.Or(a.Name, a.ID)}
 	if a.Title != "" {
 		m.heading += ", " + a.Title
 	}
@@ -52,7 +52,7 @@ func ownMenu(a *Agent) menu {
 var methodTools = library.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
 
 // files returns the files of a new session: changes are kept in memory, over those of the method.
-func (m menu) files(now clock) vfs.FS {
+func (m menu) files(now func() time.Time) vfs.FS {
 	if m.shelf == nil {
 		return vfs.NewMem(now)
 	}
@@ -135,9 +135,7 @@ func (m menu) codes() []string {
 
 // help returns the menu if the words ask for it.
 func (m menu) help(words string) (string, bool) {
-	switch strings.ToLower(strings.TrimSpace(words)) {
-	case "*help", "/help", "help", "*menu":
-	default:
+	if !isOneOf(words, "*help", "/help", "help", "*menu") {
 		return "", false
 	}
 	var b strings.Builder
@@ -151,8 +149,13 @@ func (m menu) help(words string) (string, bool) {
 	return b.String(), true
 }
 
-// isExit reports whether the words end a conversation.
-func isExit(words string) bool {
-	words = strings.ToLower(strings.TrimSpace(words))
-	return words == "*exit" || words == "/exit"
+// The tools of an agent besides those for files.
+const (
+	openWorkflow = "open_workflow"
+	invokeAgent  = "invoke_agent"
+)
+
+// isOneOf reports whether the words are one of some, in any case.
+func isOneOf(words string, some ...string) bool {
+	return slices.Contains(some, strings.ToLower(strings.TrimSpace(words)))
 }

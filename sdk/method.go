@@ -3,70 +3,56 @@ package sdk
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// methodFiles are the files of the installations, read only, at their own paths: those of the
-// project if they lie in it, those of other sources there too unless the project has a file of
-// that name, and then below the source's name.
+// methodFiles are the files of the installations, at their own paths: those of the project if they
+// lie in it, those of other sources there too unless the project has a file of that name, and then
+// below the source's name. Nobody writes to them: agents work on an overlay.
 type methodFiles struct {
-	snapshot *library.Snapshot
-	// infos are the files and folders, by path; uris the address of each file.
-	infos   map[string]vfs.Info
-	uris    map[string]string
+	vfs.FS
+	// project is the project's folder on the disk; paths has the path of each address.
+	project string
 	paths   map[string]string
-	folders map[string][]string
 }
 
 func newMethodFiles(snapshot *library.Snapshot) *methodFiles {
-	m := &methodFiles{snapshot: snapshot, infos: map[string]vfs.Info{"/": {Path: "/", Dir: true, Given: true}},
-		uris: map[string]string{}, paths: map[string]string{}, folders: map[string][]string{}}
+	files := vfs.NewMem(nil)
+	m := &methodFiles{FS: files, project: snapshot.Project, paths: map[string]string{}}
 	if snapshot.Catalog == nil {
 		return m
 	}
-	listed, err := snapshot.Catalog.Files("")
-	if err != nil {
-		return m
-	}
+	listed, _ := snapshot.Catalog.Files("") // without a pattern, no pattern is wrong
 	for _, f := range listed {
 		ref, err := catalog.ParseRef(f.URI)
 		if err != nil {
 			continue
 		}
 		name := path.Clean("/" + ref.Path)
-		if _, taken := m.infos[name]; taken {
+		if _, err := files.Stat(name); err == nil {
 			name = path.Clean("/" + ref.Source + "/" + ref.Path)
 		}
-		m.infos[name] = vfs.Info{Path: name, Size: f.Size, Given: true}
-		m.uris[name], m.paths[f.URI] = f.URI, name
-		m.addFolders(name)
-	}
-	for dir := range m.folders {
-		slices.Sort(m.folders[dir])
+		err = files.GiveLater(name, f.Size, func() ([]byte, error) {
+			file, err := snapshot.Catalog.Read(ref)
+			if err != nil {
+				return nil, fmt.Errorf("%s cannot be read: %w", name, plainError(err))
+			}
+			return file.Data, nil
+		})
+		if err == nil {
+			m.paths[f.URI] = name
+		}
 	}
 	return m
-}
-
-// addFolders adds a path to its folder, and that to the one above.
-func (m *methodFiles) addFolders(name string) {
-	for name != "/" {
-		dir := path.Dir(name)
-		m.folders[dir] = append(m.folders[dir], name)
-		if _, known := m.infos[dir]; known {
-			return
-		}
-		m.infos[dir] = vfs.Info{Path: dir, Dir: true, Given: true}
-		name = dir
-	}
 }
 
 // path returns the path of the file of an address.
@@ -84,8 +70,8 @@ func (m *methodFiles) withPaths(text string) string {
 	if m == nil {
 		return text
 	}
-	if project := m.snapshot.Project; project != "" {
-		text = strings.ReplaceAll(text, filepath.ToSlash(project)+"/", "/")
+	if m.project != "" {
+		text = strings.ReplaceAll(text, filepath.ToSlash(m.project)+"/", "/")
 	}
 	return addresses.ReplaceAllStringFunc(text, func(uri string) string {
 		plain := strings.TrimRight(uri, ".:")
@@ -96,50 +82,11 @@ func (m *methodFiles) withPaths(text string) string {
 	})
 }
 
-var errMethodFile = errors.New("the files of the method are for reading")
-
-// Read implements vfs.FS.
-func (m *methodFiles) Read(name string) ([]byte, error) {
-	name = path.Clean("/" + name)
-	uri, ok := m.uris[name]
-	if !ok {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+// plainError returns an error of the catalog in English, without the types of this program.
+func plainError(err error) error {
+	f := fault.From(err).Translated(lang.English)
+	if f.Hint == "" {
+		return errors.New(f.Message)
 	}
-	ref, err := catalog.ParseRef(uri)
-	if err != nil {
-		return nil, err
-	}
-	f, err := m.snapshot.Catalog.Read(ref)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", name, plainError(err))
-	}
-	return f.Data, nil
-}
-
-// Write implements vfs.FS.
-func (m *methodFiles) Write(string, []byte) error { return errMethodFile }
-
-// Mkdir implements vfs.FS.
-func (m *methodFiles) Mkdir(string) error { return errMethodFile }
-
-// Stat implements vfs.FS.
-func (m *methodFiles) Stat(name string) (vfs.Info, error) {
-	info, ok := m.infos[path.Clean("/"+name)]
-	if !ok {
-		return vfs.Info{}, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
-	}
-	return info, nil
-}
-
-// List implements vfs.FS.
-func (m *methodFiles) List(name string) ([]vfs.Info, error) {
-	names, ok := m.folders[path.Clean("/"+name)]
-	if !ok {
-		return nil, &fs.PathError{Op: "list", Path: name, Err: fs.ErrNotExist}
-	}
-	out := make([]vfs.Info, 0, len(names))
-	for _, n := range names {
-		out = append(out, m.infos[n])
-	}
-	return out, nil
+	return fmt.Errorf("%s (%s)", f.Message, f.Hint)
 }

@@ -61,12 +61,7 @@ func (s *state) usesTools() bool {
 
 // The texts that the loop itself says to the model.
 const (
-	continueText  = "Your answer was cut at its limit. Continue exactly where it stopped."
 	cutToolText   = "Your answer was cut at its limit, so that this tool was not used. Use it again with less at once, such as a file in several pieces."
 	cancelledText = "cancelled by the user"
 	newWordsText  = "the user said something else instead"
 )
-
-func isContinue(m provider.Message) bool {
-	return len(m.Blocks) == 1 && m.Blocks[0].Text == continueText
-}

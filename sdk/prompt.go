@@ -46,7 +46,11 @@ func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, 
 	line("- Work until the request is carried out, then answer in a few sentences. Answer in the person's language.")
 	line("\n## Persona\n\n%s", cutLines(m.shelf.withPaths(m.persona), maxPersona))
 	if len(a.Commands) > 0 {
-		line("\n## Commands\n\n%s", cutLines(commandList(a.Commands), maxCommands))
+		var list strings.Builder
+		for _, c := range a.Commands {
+			fmt.Fprintf(&list, "- *%s: %s\n", strings.TrimLeft(c.Code, "*/"), clip(c.Description, 160))
+		}
+		line("\n## Commands\n\n%s", cutLines(list.String(), maxCommands))
 	}
 	if len(a.Files) > 0 {
 		line("\n## Files of yours, to be read when they are needed\n\n%s", cutLines("- "+strings.Join(a.Files, "\n- "), maxFileIndex))
@@ -59,14 +63,6 @@ func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, 
 		text += "\n\n## Further instructions\n\n" + strings.TrimSpace(o.Instructions)
 	}
 	return text, nil
-}
-
-func commandList(commands []Command) string {
-	var b strings.Builder
-	for _, c := range commands {
-		fmt.Fprintf(&b, "- *%s: %s\n", strings.TrimLeft(c.Code, "*/"), clip(c.Description, 160))
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // cutLines returns the whole lines of a text that fit.
@@ -92,4 +88,13 @@ func contextText(context map[string]any) (string, error) {
 		return "", fmt.Errorf("the context cannot be written as JSON: %w", err)
 	}
 	return "Context of this work, as JSON:\n\n```json\n" + string(data) + "\n```", nil
+}
+
+// clip shortens a text to a line.
+func clip(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }

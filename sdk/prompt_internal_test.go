@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
@@ -31,7 +32,7 @@ func TestPrompts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newShelf(Options{Project: dir, Clock: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
+			s := newShelf(dir, library.Options{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
 			list, err := s.agents()
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +47,7 @@ func TestPrompts(t *testing.T) {
 				}
 				box := &toolbox{files: vfs.NewToolbox(m.files(nil), vfs.ToolOptions{})}
 				box.all = append(append(box.files.Tools(), askTool), workflowTool, agentTool)
-				text, err := prompt(agent, m, box.tools(), SessionOptions{})
+				text, err := prompt(agent, m, box.all, SessionOptions{})
 				if err != nil {
 					t.Errorf("%s: %v", info.ID, err)
 					continue
@@ -56,7 +57,7 @@ func TestPrompts(t *testing.T) {
 						t.Errorf("%s: the file %s: %v", info.ID, file, err)
 					}
 				}
-				for _, tool := range box.tools() {
+				for _, tool := range box.all {
 					if !strings.Contains(text, "`"+tool.Name+"`") {
 						t.Errorf("%s: the prompt lacks the tool %s", info.ID, tool.Name)
 					}

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -73,10 +74,8 @@ func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning stri
 		s.Options = file.least(by, spent)
 	}
 	says := file.differ(s.Options)
-	if s.Options.CostLimit == 0 {
-		s.Options.CostLimit = by.limit
-	}
-	if newest && !slices.EqualFunc(counted, s.Models, func(a, b price.Line) bool { return a.Usage == b.Usage && money(a.Spent) == money(b.Spent) }) {
+	s.Options.CostLimit = cmp.Or(s.Options.CostLimit, by.limit)
+	if newest && !slices.EqualFunc(counted, s.Models, price.Line.Same) {
 		says = append(says, "other costs")
 	}
 	s.Options.allow(o, spent)
@@ -102,7 +101,7 @@ func (o *optionState) allow(by OpenOptions, spent price.Money) {
 		o.Commands = by.Commands
 	}
 	o.ReadOnly = o.ReadOnly || by.ReadOnly
-	o.MaxTokens, o.Rounds = orDefault(by.MaxTokens, o.MaxTokens), orDefault(by.Rounds, o.Rounds)
+	o.MaxTokens, o.Rounds = cmp.Or(by.MaxTokens, o.MaxTokens), cmp.Or(by.Rounds, o.Rounds)
 }
 
 // least returns the part of a file's options that counts if there is no record.
@@ -122,33 +121,22 @@ func (o optionState) least(by caller, spent price.Money) optionState {
 
 // differ names the options of a file that are not those that count.
 func (o optionState) differ(from optionState) (says []string) {
-	switch o.CostLimit {
-	case from.CostLimit:
-	case 0:
-		says = append(says, "no limit of costs")
-	default:
-		says = append(says, fmt.Sprintf("a limit of %s", o.CostLimit))
-	}
-	if !slices.Equal(o.Commands, from.Commands) {
-		says = append(says, fmt.Sprintf("the commands %q", o.Commands))
-	}
-	if o.MaxTokens != from.MaxTokens {
-		says = append(says, fmt.Sprintf("answers of %d tokens", o.MaxTokens))
-	}
-	if o.Rounds != from.Rounds {
-		says = append(says, fmt.Sprintf("%d calls in a turn", o.Rounds))
-	}
-	if o.ReadOnly != from.ReadOnly {
-		says = append(says, fmt.Sprintf("read only: %t", o.ReadOnly))
+	for _, part := range []struct {
+		differs bool
+		words   string
+	}{
+		{o.CostLimit != from.CostLimit && o.CostLimit == 0, "no limit of costs"},
+		{o.CostLimit != from.CostLimit && o.CostLimit != 0, fmt.Sprintf("a limit of %s", o.CostLimit)},
+		{!slices.Equal(o.Commands, from.Commands), fmt.Sprintf("the commands %q", o.Commands)},
+		{o.MaxTokens != from.MaxTokens, fmt.Sprintf("answers of %d tokens", o.MaxTokens)},
+		{o.Rounds != from.Rounds, fmt.Sprintf("%d calls in a turn", o.Rounds)},
+		{o.ReadOnly != from.ReadOnly, fmt.Sprintf("read only: %t", o.ReadOnly)},
+	} {
+		if part.differs {
+			says = append(says, part.words)
+		}
 	}
 	return says
-}
-
-func money(m *price.Money) price.Money {
-	if m == nil {
-		return 0
-	}
-	return *m
 }
 
 // The defaults of sessions.
@@ -157,10 +145,3 @@ const (
 	defaultMaxTokens = 16_000
 	defaultRounds    = 50
 )
-
-func orDefault[T int | time.Duration](given, usual T) T {
-	if given == 0 {
-		return usual
-	}
-	return given
-}

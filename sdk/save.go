@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,13 +48,12 @@ func (t *thread) save(ctx context.Context) error {
 // write does the work of save. The caller holds saving.
 func (t *thread) write(ctx context.Context) error {
 	events, saved := t.events.toSave()
-	var lines []byte
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
 	for _, e := range events {
-		line, err := json.Marshal(e)
-		if err != nil {
+		if err := out.Encode(e); err != nil {
 			return fmt.Errorf("an event cannot be saved: %w", err)
 		}
-		lines = append(append(lines, line...), '\n')
 	}
 	t.mu.Lock()
 	s := t.state
@@ -78,8 +78,13 @@ func (t *thread) write(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
-	t.keepRights(ctx, rights) // before the file: of the two it is never the older
-	if err := t.client.store.Append(ctx, t.ID, lines); err != nil {
+	if rights != nil { // before the file: of the two it is never the older
+		// A record that cannot be kept ends no work: the session is opened as one without.
+		if err := t.client.o.Rights.Keep(ctx, t.ID, rights); err != nil {
+			t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+		}
+	}
+	if err := t.client.store.Append(ctx, t.ID, lines.Bytes()); err != nil {
 		return &StoreError{err}
 	}
 	saved()
@@ -108,27 +113,19 @@ func (t *thread) newRights(s *state) []byte {
 	return data
 }
 
-// keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one
-// without.
-func (t *thread) keepRights(ctx context.Context, data []byte) {
-	if data == nil {
-		return
-	}
-	if err := t.client.o.Rights.Keep(ctx, t.ID, data); err != nil {
-		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
-	}
-}
-
 // saveUnlessWorking saves the changes between turns. The work on a turn saves by itself.
 func (t *thread) saveUnlessWorking(ctx context.Context) error {
 	t.mu.Lock()
-	if err := t.until(ctx, func() bool { return !t.working || t.claimed }); err != nil {
-		t.mu.Unlock()
+	err := t.until(ctx, func() bool { return !t.working || t.claimed })
+	t.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	t.mu.Unlock()
 	t.saving.Lock()
-	if t.isClaimed() { // and stays so until this is written
+	t.mu.Lock()
+	claimed := t.claimed // and stays so until this is written
+	t.mu.Unlock()
+	if claimed {
 		defer t.saving.Unlock()
 		return t.write(ctx)
 	}
@@ -138,10 +135,4 @@ func (t *thread) saveUnlessWorking(ctx context.Context) error {
 		return err
 	}
 	return errors.Join(t.save(ctx), unlock())
-}
-
-func (t *thread) isClaimed() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.claimed
 }

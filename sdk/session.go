@@ -1,23 +1,16 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// Document is a file that an agent has made.
-type Document struct {
-	Path     string    `json:"path"`
-	Content  string    `json:"content"`
-	Modified time.Time `json:"modified_at,omitzero"`
-}
-
 // Session is one command for an agent. Its methods may be called at the same time.
-type Session struct{ t *thread }
+type Session struct{ dialog }
 
 // Result is the outcome of a session.
 type Result struct {
@@ -33,28 +26,31 @@ type Result struct {
 	Took      time.Duration `json:"took_ns"`
 }
 
-// ID identifies the session.
-func (s *Session) ID() string { return s.t.ID }
-
 // Run works until the command is carried out. Questions are answered with Answer at the same time;
 // if one waits for longer than the pause time-out, or Pause is called, the session is saved and
 // the result has the status [Paused]. So does, with an error, a cancelled context, a server that
 // does not answer, a disk that fails, and a limit that is spent.
 func (s *Session) Run(ctx context.Context) (*Result, error) {
-	err := s.t.goOn(ctx)
-	var unsaved *StoreError
-	if errors.Is(err, errPaused) && !errors.As(err, &unsaved) {
+	run, err := s.t.enter(ctx)
+	if run != nil {
+		err = run()
+	}
+	if _, unsaved := errors.AsType[*StoreError](err); errors.Is(err, errPaused) && !unsaved {
 		err = nil
 	}
-	return s.t.result(), err
+	s.t.mu.Lock()
+	turn := cmp.Or(s.t.last(), &Turn{})
+	s.t.mu.Unlock()
+	r := &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Documents: s.Documents(), Costs: s.Costs(),
+		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}
+	if r.Status == Ended || r.Status == Failed {
+		s.t.events.close()
+	}
+	return r, err
 }
 
 // Resume is Run for a session that is paused, here or by another process.
 func (s *Session) Resume(ctx context.Context) (*Result, error) { return s.Run(ctx) }
-
-// Pause has the session stop at the next safe point: after the model's answer and the tools that it
-// uses. Run then returns.
-func (s *Session) Pause(ctx context.Context) error { return s.t.pause(ctx) }
 
 // Answer answers a question; an empty id means the oldest one.
 func (s *Session) Answer(ctx context.Context, questionID, text string) error {
@@ -62,80 +58,24 @@ func (s *Session) Answer(ctx context.Context, questionID, text string) error {
 	return err
 }
 
-// Questions returns the open questions, the oldest first.
-func (s *Session) Questions() []Question { return s.t.questions() }
-
-// Status returns the state of the session.
-func (s *Session) Status() Status { return s.t.status() }
-
-// Events returns a channel of the events so far and those to come. It is closed when the session
-// is over. A reader that is slow misses events, and is told how many; the session never waits.
-func (s *Session) Events() <-chan Event { return s.t.channel() }
-
-// Documents returns the files that the agent has written so far.
-func (s *Session) Documents() []Document { return s.t.documents() }
-
-// Files returns the agent's files.
-func (s *Session) Files() vfs.FS { return s.t.files }
-
-// Costs returns the costs so far.
-func (s *Session) Costs() price.Report { return s.t.report() }
-
-func (t *thread) result() *Result {
-	t.mu.Lock()
-	r := &Result{ID: t.ID, Status: t.Status, Questions: append([]Question(nil), t.Questions...)}
-	if t.Turn != nil {
-		r.Text, r.Tools, r.Took = t.response(), t.Turn.Tools, t.Turn.Took
-	} else if n := len(t.Turns); n > 0 {
-		r.Text, r.Tools, r.Took = t.Turns[n-1].Response, t.Turns[n-1].Tools, t.Turns[n-1].Took
+// StartAgent prepares an agent for one command, which is an item of its menu or any words. Run
+// begins the work.
+func (c *Client) StartAgent(ctx context.Context, agentID, command string, o SessionOptions) (*Session, error) {
+	t, err := c.start(ctx, kindSession, agentID, ConversationOptions{SessionOptions: o, PlainText: true})
+	if err != nil {
+		return nil, err
 	}
-	over := t.Status == Ended || t.Status == Failed
-	t.mu.Unlock()
-	if over {
-		t.events.close()
+	if err := t.begin(ctx, command); err != nil {
+		return nil, err
 	}
-	r.Documents, r.Costs = t.documents(), t.report()
-	return r
+	return &Session{dialog{t}}, nil
 }
 
-func (t *thread) pause(ctx context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.Status == Ended || t.Status == Failed {
-		return ErrEnded
+// OpenSession continues a saved session of one command.
+func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
+	t, err := c.open(ctx, id, OpenOptions{})
+	if err != nil {
+		return nil, err
 	}
-	t.pausing = true
-	t.wake()
-	return t.until(ctx, func() bool { return !t.working })
-}
-
-func (t *thread) questions() []Question {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]Question(nil), t.Questions...)
-}
-
-func (t *thread) status() Status {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.working && t.Status == Idle { // the turn is being saved
-		return Processing
-	}
-	return t.Status
-}
-
-func (t *thread) channel() <-chan Event {
-	events, _, _ := t.events.follow(0)
-	return events
-}
-
-// documents returns the files that the agent has made.
-func (t *thread) documents() []Document {
-	out := []Document{}
-	for _, info := range t.box.madeFiles() {
-		if data, err := t.files.Read(info.Path); err == nil {
-			out = append(out, Document{Path: info.Path, Content: string(data), Modified: info.Modified})
-		}
-	}
-	return out
+	return &Session{dialog{t}}, nil
 }

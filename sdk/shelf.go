@@ -1,18 +1,17 @@
 package sdk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // shelf finds agents.
@@ -27,11 +26,10 @@ type shelf struct {
 	files *methodFiles
 }
 
-func newShelf(o Options) *shelf {
-	home, _ := os.UserHomeDir() // without one, nothing of it is served
-	s := &shelf{project: o.Project, options: library.Options{Home: home, Root: os.Getenv("BMAD_ROOT"), Folders: slices.Clone(o.Folders), Now: o.Clock, Log: o.Log}}
-	s.library = library.New(s.options)
-	return s
+func newShelf(project string, o library.Options) *shelf {
+	o.Home, _ = os.UserHomeDir() // without one, nothing of it is served
+	o.Root = os.Getenv("BMAD_ROOT")
+	return &shelf{project: project, options: o, library: library.New(o)}
 }
 
 // add adds a folder with agents.
@@ -98,9 +96,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	a := &Agent{AgentInfo: infoOf(d.Item)}
 	m := menu{snapshot: snapshot, shelf: files}
 	if p := d.Persona; p != nil {
-		if a.Name == "" {
-			a.Name = p.Name
-		}
+		a.Name = cmp.Or(a.Name, p.Name)
 		a.Persona = Persona{Role: p.Role, Style: p.Style, Identity: p.Identity, Focus: p.Focus,
 			Principles: p.Principles, Activation: append(slices.Clone(p.Critical), p.Activation...)}
 		for _, item := range p.Menu {
@@ -118,15 +114,3 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	}
 	return a, m, nil
 }
-
-// plainError returns an error of the catalog in English, without the types of this program.
-func plainError(err error) error {
-	f := fault.From(err).Translated(lang.English)
-	if f.Hint == "" {
-		return errors.New(f.Message)
-	}
-	return fmt.Errorf("%s (%s)", f.Message, f.Hint)
-}
-
-// clock is the time for files.
-type clock = func() time.Time

@@ -1,7 +1,10 @@
 package sdk
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -170,8 +173,11 @@ func parseState(id string, data []byte) (*state, error) {
 		Version int    `json:"version"`
 		ID      string `json:"id"`
 	}
+	unreadable := func(err error) error {
+		return &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
+	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
+		return nil, unreadable(err)
 	}
 	switch {
 	case head.Version > stateVersion:
@@ -179,14 +185,11 @@ func parseState(id string, data []byte) (*state, error) {
 	case head.Version < 1 || head.ID != id:
 		return nil, &StateError{id, "its file is not a session of this id"}
 	}
-	var p plain
-	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
+	s := &state{}
+	if err := json.Unmarshal(data, (*plain)(s)); err != nil {
+		return nil, unreadable(err)
 	}
-	s := (*state)(&p)
-	if err := json.Unmarshal(data, &s.extra); err != nil {
-		return nil, &StateError{id, fmt.Sprintf("its file cannot be read: %s", addLine(data, err))}
-	}
+	_ = json.Unmarshal(data, &s.extra) // an object, as it was read above
 	for key := range stateKeys {
 		delete(s.extra, key)
 	}
@@ -195,22 +198,18 @@ func parseState(id string, data []byte) (*state, error) {
 
 // addLine adds the line to an error of JSON.
 func addLine(data []byte, err error) string {
-	at := int64(-1)
-	if e, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // as the decoder returns it
-		at = e.Offset
-	} else if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // as the decoder returns it
-		at = e.Offset
-	}
-	if at < 0 || at > int64(len(data)) {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	at := int64(0)
+	switch {
+	case errors.As(err, &syntax):
+		at = syntax.Offset
+	case errors.As(err, &kind):
+		at = kind.Offset
+	default:
 		return err.Error()
 	}
-	line := 1
-	for _, b := range data[:at] {
-		if b == '\n' {
-			line++
-		}
-	}
-	return fmt.Sprintf("line %d: %v", line, err)
+	return fmt.Sprintf("line %d: %v", 1+bytes.Count(data[:at], []byte("\n")), err)
 }
 
 // check refuses a file that no session of ours would have left.
@@ -271,29 +270,25 @@ func (s *state) say(why string, blocks ...provider.Block) {
 			results = append(results, result)
 		}
 	}
-	blocks = append(results, blocks...)
 	s.Results, s.Stop = nil, ""
-	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == provider.User {
-		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, blocks...)
-		return
-	}
-	s.Messages = append(s.Messages, provider.Message{Role: provider.User, Blocks: blocks})
+	s.add(provider.User, append(results, blocks...))
 }
 
 // hear adds an answer of the model.
 func (s *state) hear(r *provider.Response) {
-	s.Stop = r.Stop
-	if s.Stop == "" {
-		s.Stop = provider.EndTurn
+	s.Stop = cmp.Or(r.Stop, provider.EndTurn)
+	if len(r.Message.Blocks) > 0 {
+		s.add(provider.Assistant, r.Message.Blocks)
 	}
-	if len(r.Message.Blocks) == 0 {
+}
+
+// add adds blocks to the last message if that is of the role, for example after a pause, else a message.
+func (s *state) add(role provider.Role, blocks []provider.Block) {
+	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == role {
+		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, blocks...)
 		return
 	}
-	if n := len(s.Messages); s.Messages[n-1].Role == provider.Assistant { // it goes on after a pause
-		s.Messages[n-1].Blocks = append(s.Messages[n-1].Blocks, r.Message.Blocks...)
-		return
-	}
-	s.Messages = append(s.Messages, provider.Message{Role: provider.Assistant, Blocks: r.Message.Blocks})
+	s.Messages = append(s.Messages, provider.Message{Role: role, Blocks: blocks})
 }
 
 // response returns the text of the agent since the person, or a tool, was heard.
@@ -302,17 +297,32 @@ func (s *state) response() string {
 	for n := len(s.Messages) - 1; n >= 0; n-- {
 		m := s.Messages[n]
 		if m.Role == provider.User {
-			if !isContinue(m) {
-				break
+			if len(m.Blocks) == 1 && m.Blocks[0].Text == continueText {
+				continue
 			}
-			continue
+			break
 		}
 		texts.Blocks = append(append([]provider.Block(nil), m.Blocks...), texts.Blocks...)
 	}
 	return texts.Text()
 }
 
-// filesFor reads the saved files into a file system that keeps them in memory.
+// last returns the turn under way, else the latest one that is over; nil if there was none.
+func (s *state) last() *Turn {
+	var turn Turn
+	switch n := len(s.Turns); {
+	case s.Turn != nil:
+		turn = *s.Turn
+		turn.Response = s.response()
+	case n > 0:
+		turn = s.Turns[n-1]
+	default:
+		return nil
+	}
+	return &turn
+}
+
+// restoreFiles reads the saved files into a file system that keeps them in memory.
 func (s *state) restoreFiles(into vfs.FS) error {
 	keeper, ok := into.(snapshotter)
 	if !ok || len(s.Files) == 0 {
@@ -334,3 +344,6 @@ type snapshotter interface {
 	Snapshot() vfs.Snapshot
 	Restore(vfs.Snapshot) error
 }
+
+// continueText asks the model for the rest of a cut answer.
+const continueText = "Your answer was cut at its limit. Continue exactly where it stopped."

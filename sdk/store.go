@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // Store keeps sessions, as bytes that it does not read. Its methods may be called at the same
@@ -314,19 +315,6 @@ func storedEvents(ctx context.Context, store Store, id string) ([]Event, error) 
 	return events, nil
 }
 
-// lastEvent returns the number of the last saved event: after a crash it can be behind that of the
-// state, or before it.
-func lastEvent(ctx context.Context, store Store, id string) (int64, error) {
-	events, err := storedEvents(ctx, store, id)
-	if errors.Is(err, ErrNotFound) || len(events) == 0 && err == nil {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	return events[len(events)-1].Seq, nil
-}
-
 // checkID refuses a text that cannot be an id, before it becomes the name of a folder.
 func checkID(id string) error {
 	if id == "" || len(id) > 64 {
@@ -338,4 +326,24 @@ func checkID(id string) error {
 		}
 	}
 	return nil
+}
+
+// Summary describes a saved session.
+type Summary struct {
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Agent  string `json:"agent"`
+	Title  string `json:"title,omitempty"`
+	Status Status `json:"status"`
+	Model  string `json:"model"`
+	// Provider is the kind of server that has the model.
+	Provider string `json:"provider,omitempty"`
+	// FilesOf is "caller" if the session was started with files of the caller's, for OpenWith.
+	FilesOf string      `json:"files_of,omitempty"`
+	Turns   int         `json:"turns"`
+	Spent   price.Money `json:"spent_nano_usd"`
+	Created time.Time   `json:"created_at"`
+	Updated time.Time   `json:"updated_at"`
+	// Problem says why the session cannot be opened; "" if it can.
+	Problem string `json:"problem,omitempty"`
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// The tools of an agent besides those for files.
-const (
-	openWorkflow = "open_workflow"
-	invokeAgent  = "invoke_agent"
-)
-
 // maxDepth is how deep agents may call each other.
 const maxDepth = 2
 
@@ -42,13 +36,17 @@ type toolbox struct {
 	// context is told to the agent with its first message.
 	context string
 	depth   int
-	options SessionOptions
+	run     runCommand
 }
 
-func newToolbox(t *thread, o SessionOptions) *toolbox {
-	b := &toolbox{thread: t, options: o, files: vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: o.ReadOnly, Commands: o.Commands, Run: o.Run})}
-	b.all = b.files.Tools()
-	if !o.NoQuestions {
+// runCommand runs a command line that the agent may use.
+type runCommand = func(ctx context.Context, command string) (output string, failed bool)
+
+func newToolbox(t *thread, run runCommand) *toolbox {
+	o := vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note}
+	files := vfs.NewToolbox(t.files, o)
+	b := &toolbox{thread: t, files: files, all: files.Tools(), run: run}
+	if !t.Options.NoQuestions {
 		b.all = append(b.all, askTool)
 	}
 	if t.menu.snapshot != nil {
@@ -56,8 +54,6 @@ func newToolbox(t *thread, o SessionOptions) *toolbox {
 	}
 	return b
 }
-
-func (b *toolbox) tools() []provider.Tool { return b.all }
 
 // execute uses a tool, and returns its result for the model.
 func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
@@ -74,35 +70,18 @@ func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string,
 	case invokeAgent:
 		return b.invoke(ctx, use.Input)
 	}
-	text, failed = b.files.Execute(ctx, use.Name, use.Input)
-	if !failed && (use.Name == "write_file" || use.Name == "edit_file") {
-		b.note(use.Input)
-	}
-	return text, failed
+	return b.files.Execute(ctx, use.Name, use.Input)
 }
 
-// note keeps the path that a tool has written.
-func (b *toolbox) note(input string) {
-	var in struct {
-		FilePath string `json:"file_path"`
-		Path     string `json:"path"`
+// note keeps the path of a file that a tool has written.
+func (t *thread) note(name string) {
+	t.mu.Lock()
+	if !slices.Contains(t.Written, name) {
+		t.Written = append(t.Written, name)
 	}
-	if json.Unmarshal([]byte(input), &in) != nil {
-		return
-	}
-	if in.FilePath == "" {
-		in.FilePath = in.Path
-	}
-	info, err := b.thread.files.Stat(in.FilePath)
-	if err != nil {
-		return
-	}
-	for t := b.thread; t != nil; t = t.parent {
-		t.mu.Lock()
-		if !slices.Contains(t.Written, info.Path) {
-			t.Written = append(t.Written, info.Path)
-		}
-		t.mu.Unlock()
+	t.mu.Unlock()
+	if t.parent != nil {
+		t.parent.note(name)
 	}
 }
 
@@ -181,10 +160,9 @@ func (b *toolbox) child(agentID string) (*thread, error) {
 	t := &thread{client: parent.client, agent: agent, menu: m, files: parent.files, budget: parent.budget, parent: parent, changed: make(chan struct{})}
 	t.state = state{ID: parent.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: parent.Provider, Status: Idle, Options: parent.Options}
 	t.Options.NoQuestions = true
-	options := SessionOptions{NoQuestions: true, ReadOnly: b.options.ReadOnly, Commands: b.options.Commands, Run: b.options.Run}
-	t.box = newToolbox(t, options)
+	t.box = newToolbox(t, b.run)
 	t.box.depth = b.depth + 1
-	t.System, err = prompt(agent, m, t.box.tools(), options)
+	t.System, err = prompt(agent, m, t.box.all, SessionOptions{})
 	return t, err
 }
 
@@ -196,15 +174,9 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	err := t.work(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.parent.addTurn(t.Turn)
+	t.parent.mu.Lock()
+	defer t.parent.mu.Unlock()
+	turn := t.parent.Turn
+	turn.Usage, turn.Spent = turn.Usage.Plus(t.Turn.Usage), turn.Spent+t.Turn.Spent
 	return t.response(), err
-}
-
-// addTurn adds the costs and tokens of a sub-agent.
-func (t *thread) addTurn(of *Turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.Turn != nil && of != nil {
-		t.Turn.Usage, t.Turn.Spent = t.Turn.Usage.Plus(of.Usage), t.Turn.Spent+of.Spent
-	}
 }

@@ -39,7 +39,7 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9577}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 11500, today: 15509}, []string{
+	{"agents", goal{want: 11500, today: 15187}, []string{
 		"internal/cli/agent*.go", "internal/cli/run*.go", "internal/cli/prices.go", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire", "sdk/provider/openai", "sdk/vfs",
 	}},

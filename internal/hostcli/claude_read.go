@@ -75,10 +75,6 @@ type claudeModel struct {
 	CostUSD                                                                                                        float64
 }
 
-func (u claudeUsage) neutral() provider.Usage {
-	return provider.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: u.ByTime.Hour, CacheWrite5m: u.CacheWrite - u.ByTime.Hour}
-}
-
 // claudeTool has the arguments of a tool that show its purpose in one line.
 type claudeTool struct {
 	File    string `json:"file_path"`
@@ -174,9 +170,10 @@ func (r *claudeReader) describe(name string, t claudeTool) string {
 func (r *claudeReader) usage() map[string]provider.Usage {
 	sum := map[string]provider.Usage{}
 	for _, m := range r.said {
-		u := m.Usage.neutral()
-		u.Estimated = true
-		sum[m.Model] = sum[m.Model].Plus(u)
+		u, hour := m.Usage, m.Usage.ByTime.Hour
+		sum[m.Model] = sum[m.Model].Plus(provider.Usage{
+			Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: hour, CacheWrite5m: u.CacheWrite - hour, Estimated: true,
+		})
 	}
 	return sum
 }

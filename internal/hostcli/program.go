@@ -2,6 +2,7 @@ package hostcli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,14 +178,8 @@ func environment(env []string, more ...string) []string {
 // configuration returns the folder of an assistant's own settings: the one that a variable names, else
 // its usual one in the person's home, or "" if there is neither.
 func configuration(env []string, name, usual string) string {
-	folder := value(env, name)
-	if folder == "" {
-		home := value(env, "HOME")
-		if home == "" {
-			home = value(env, "USERPROFILE")
-		}
-		folder = filepath.Join(home, usual)
-	}
+	home := cmp.Or(value(env, "HOME"), value(env, "USERPROFILE"))
+	folder := cmp.Or(value(env, name), filepath.Join(home, usual))
 	if !filepath.IsAbs(folder) {
 		return ""
 	}

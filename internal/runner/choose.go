@@ -33,7 +33,8 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 		return choice{name, why}, nil
 	}
 	if len(available) == 0 {
-		return choice{}, noEngine()
+		return choice{}, fault.New(fault.InvalidArgument, "there is no engine to work with: neither claude nor codex is on the PATH, and no API key is set").
+			WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
 	}
 	var named []string
 	for _, e := range st.EnginesFor(objective) {
@@ -79,11 +80,6 @@ func notHere(name string, available []string) error {
 		return err
 	}
 	return err.Suggest(name, names)
-}
-
-func noEngine() error {
-	return fault.New(fault.InvalidArgument, "there is no engine to work with: neither claude nor codex is on the PATH, and no API key is set").
-		WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
 }
 
 // author returns the engine under whose name a worker's text is handed in: the worker's own if the

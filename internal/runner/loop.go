@@ -36,7 +36,8 @@ func (r *run) step(ctx context.Context) (*ending, error) {
 	case decide, sayYes, askQuestions, fileAnswers:
 		return r.person(ctx, s)
 	case submitKept:
-		return nil, r.submitKept(ctx)
+		_, err := r.submit(ctx) // an answer that is refused is dropped
+		return nil, err
 	case submitGiven:
 		return nil, r.submitGiven(ctx)
 	case work:
@@ -66,7 +67,7 @@ func (r *run) stop(s step) *ending {
 	case stopEdited:
 		return person(lang.T("the draft was edited since it was scored: decide on it as it is now"))
 	case stopQuestions:
-		return person(lang.T("the %s has questions for you", r.role()))
+		return person(lang.T("the %s has questions for you", r.language.Word(r.stage().Role)))
 	case stopPause:
 		return person(lang.T("the setting pause has each round wait for your word; to resume the run is this word"))
 	case stopFloor:
@@ -84,5 +85,3 @@ func (r *run) stop(s step) *ending {
 		return person(lang.T("the gate of %s waits for your decision", stage))
 	}
 }
-
-func (r *run) role() lang.Text { return lang.T("%s", r.language.Word(r.stage().Role)) }

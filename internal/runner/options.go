@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -84,14 +85,9 @@ type Flags struct {
 
 // over returns the flags, and those of an earlier invocation for the ones that are not set.
 func (f Flags) over(earlier Flags) Flags {
-	pick := func(now, before string) string {
-		if now != "" {
-			return now
-		}
-		return before
-	}
-	f.Workflow, f.Stages = earlier.Workflow, pick(f.Stages, earlier.Stages)
-	f.Engine, f.Model, f.From = pick(f.Engine, earlier.Engine), pick(f.Model, earlier.Model), pick(f.From, earlier.From)
+	f.Workflow, f.Stages = earlier.Workflow, cmp.Or(f.Stages, earlier.Stages)
+	f.Engine, f.Model = cmp.Or(f.Engine, earlier.Engine), cmp.Or(f.Model, earlier.Model)
+	f.From, f.Minutes = cmp.Or(f.From, earlier.From), cmp.Or(f.Minutes, earlier.Minutes)
 	for _, pair := range []struct{ now, before *map[workflow.StageID]string }{{&f.EngineFor, &earlier.EngineFor}, {&f.ModelFor, &earlier.ModelFor}, {&f.Docs, &earlier.Docs}} {
 		if len(*pair.now) == 0 {
 			*pair.now = *pair.before
@@ -99,9 +95,6 @@ func (f Flags) over(earlier Flags) Flags {
 	}
 	if f.Budget == 0 && !f.NoBudget {
 		f.Budget, f.NoBudget = earlier.Budget, earlier.NoBudget
-	}
-	if f.Minutes == 0 {
-		f.Minutes = earlier.Minutes
 	}
 	if len(f.Commands) == 0 {
 		f.Commands = earlier.Commands

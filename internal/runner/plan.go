@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -54,10 +55,7 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 		return nil, err
 	}
 	defer p.Close()
-	name := r.o.Flags.Workflow
-	if name == "" {
-		name = p.Config.Workflow
-	}
+	name := cmp.Or(r.o.Flags.Workflow, p.Config.Workflow)
 	w, err := p.Config.Find(name)
 	if err != nil {
 		return nil, err
@@ -102,7 +100,8 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 			break
 		}
 		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
-			return nil, refuseYes(st.ID)
+			return nil, fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
+				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
 		}
 		if i < from {
 			if s.Document == "" && f.From == "" && i >= passed {
@@ -121,7 +120,8 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 		builder[st.ID] = s.Engine
 		if s.Model != "" {
 			if err := price.NewBudget(o.Prices, f.Budget).Admit(s.Model, now); err != nil {
-				return nil, refuseUnpriced(err)
+				return nil, fault.New(fault.InvalidArgument, "%w", err).
+					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
 		plan.Stages = append(plan.Stages, s)
@@ -129,19 +129,8 @@ func planOf(d *workflow.Definition, objective string, o Options, now time.Time, 
 	return plan, nil
 }
 
-// refuseUnpriced returns the refusal of a model for which the budget cannot hold.
-func refuseUnpriced(err error) error {
-	return fault.New(fault.InvalidArgument, "%w", err).
-		WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
-}
-
 // model returns the model that the person wants for a stage; "" leaves the choice to the engine.
-func (f Flags) model(id workflow.StageID) string {
-	if m := f.ModelFor[id]; m != "" {
-		return m
-	}
-	return f.Model
-}
+func (f Flags) model(id workflow.StageID) string { return cmp.Or(f.ModelFor[id], f.Model) }
 
 // stage returns a stage of the plan; ok is false if the run does not come to it.
 func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
@@ -234,10 +223,4 @@ func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 		return strings.HasPrefix(name, ".bmad-task/") || strings.HasPrefix(name, ".claude/specs/")
 	})
 	return tree, nil
-}
-
-// refuseYes returns the error of gates that no yes of a command line may open.
-func refuseYes(st workflow.StageID) error {
-	return fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st).
-		WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ type conversation struct {
 // and never those of the file, run.json, unless they are lower. Both are nil if there is none. proven
 // is false if only the file names a limit of the costs; notice describes how the file differs.
 func combine(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
-	said, kept := deref(file), deref(record)
+	said, kept := *cmp.Or(file, &rights{}), *cmp.Or(record, &rights{})
 	newest := record != nil && kept.Seq >= said.Seq
 	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
 	if newest {
@@ -49,13 +50,6 @@ func combine(invocation Flags, file, record *rights) (now rights, proven bool, n
 	return now, file == nil || newest || now.Flags.Budget != 0 || now.Flags.NoBudget, notice
 }
 
-func deref(r *rights) rights {
-	if r == nil {
-		return rights{}
-	}
-	return *r
-}
-
 // difference describes how a file differs from the rights that count.
 func difference(said, now rights, newest bool) lang.Text {
 	says, has := strings.Join(said.Flags.words(), " "), strings.Join(now.Flags.words(), " ")
@@ -66,7 +60,7 @@ func difference(said, now rights, newest bool) lang.Text {
 		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clip(says, 400))
 	case says != has:
 		return lang.T("run.json was changed and does not count: it says %s, and you have allowed %s. Flags of --resume allow more", orNone(says), orNone(has))
-	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, sameLine), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
+	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
 		return lang.T("run.json was changed, or is an older one: the costs and conversations that this machine has recorded count")
 	}
 	return lang.Text{}
@@ -77,16 +71,6 @@ func orNone(words string) lang.Text {
 		return lang.T("nothing")
 	}
 	return lang.T("%s", clip(words, 400))
-}
-
-func sameLine(a, b price.Line) bool {
-	sum := func(l price.Line) price.Money {
-		if l.Spent == nil {
-			return -1
-		}
-		return *l.Spent
-	}
-	return a.Model == b.Model && a.Usage == b.Usage && sum(a) == sum(b)
 }
 
 // words returns the flags as people type them.

@@ -14,6 +14,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -29,15 +30,8 @@ type Runner struct{ o Options }
 
 // New returns a runner.
 func New(o Options) *Runner {
-	if o.Prices == nil {
-		o.Prices = price.Default()
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Gates == "" {
-		o.Gates = Stop
-	}
+	o.Prices, o.Gates = cmp.Or(o.Prices, price.Default()), cmp.Or(o.Gates, Stop)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Runner{o}
 }
 
@@ -92,13 +86,19 @@ func (r *Runner) run(ctx context.Context, task string) (_ *Result, err error) {
 	}
 }
 
-// open locks the run of a session and reads its state.
-func (r *Runner) open(ctx context.Context, task string) (*run, error) {
+// find returns a session with its project.
+func (r *Runner) find(ctx context.Context, task string) (*workflow.Session, *project.Project, error) {
 	s, folder, err := r.o.Engine.Session(ctx, project.Address{Cwd: r.o.Folder, Session: task})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := r.o.Engine.Projects().At(project.Address{Cwd: folder})
+	return s, p, err
+}
+
+// open locks the run of a session and reads its state.
+func (r *Runner) open(ctx context.Context, task string) (*run, error) {
+	s, p, err := r.find(ctx, task)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,9 @@ func (r *Runner) open(ctx context.Context, task string) (*run, error) {
 		p.Close()
 		return nil, err
 	}
-	out.seq = out.files.lastSeq()
+	if kept, err := out.files.events(); err == nil && len(kept) > 0 { // else they count from the beginning
+		out.seq = kept[len(kept)-1].Seq
+	}
 	if r.o.Rights != nil {
 		out.record = r.o.Rights(p.Dir.Path())
 	}

@@ -3,7 +3,6 @@ package runner
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -165,19 +163,22 @@ func (f *files) log(e Event, write bool) error {
 	return disk(f.dir.AppendLines(f.eventsName(), lines))
 }
 
-// lastSeq returns the number of the last event that was kept.
-func (f *files) lastSeq() int {
+// events returns the events that were kept.
+func (f *files) events() (events []Event, err error) {
 	data, err := f.dir.ReadFile(f.eventsName(), maxState)
-	if err != nil { // there is none, or they count from the beginning
-		return 0
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	var last struct {
-		Seq int `json:"seq"`
+	if err != nil {
+		return nil, fault.From(err)
 	}
 	for line := range bytes.Lines(data) { // a crash may have cut one
-		_ = json.Unmarshal(line, &last)
+		var e Event
+		if workflow.Unmarshal(line, &e) == nil && e.Seq > 0 {
+			events = append(events, e)
+		}
 	}
-	return last.Seq
+	return events, nil
 }
 
 // raw returns the file for the output of a call, which ends at a limit.
@@ -217,28 +218,12 @@ func disk(err error) error {
 
 // Events returns the events that are kept of a session's run, none if it had no run.
 func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
-	s, folder, err := r.o.Engine.Session(ctx, project.Address{Cwd: r.o.Folder, Session: task})
-	if err != nil {
-		return "", nil, err
-	}
-	p, err := r.o.Engine.Projects().At(project.Address{Cwd: folder})
+	s, p, err := r.find(ctx, task)
 	if err != nil {
 		return "", nil, err
 	}
 	defer p.Close()
 	f := &files{dir: p.Dir, folder: store.RunFolder(s.SessionID)}
-	data, err := f.dir.ReadFile(f.eventsName(), maxState)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s.SessionID, nil, nil
-	}
-	if err != nil {
-		return "", nil, fault.From(err)
-	}
-	for line := range bytes.Lines(data) { // a crash may have cut one
-		var e Event
-		if workflow.Unmarshal(line, &e) == nil && e.Seq > 0 {
-			events = append(events, e)
-		}
-	}
-	return s.SessionID, events, nil
+	events, err = f.events()
+	return s.SessionID, events, err
 }

@@ -250,12 +250,6 @@ func (r *run) activity(t *task, a hostcli.Activity) {
 	r.tell(e, false)
 }
 
-// submitKept hands in an answer that is kept from before. One that is refused is dropped.
-func (r *run) submitKept(ctx context.Context) error {
-	_, err := r.submit(ctx)
-	return err
-}
-
 // submit hands in the kept answer. problem is the reason why the session does not take it. The answer
 // is not kept then either.
 func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {

@@ -1,9 +1,10 @@
 package sdkhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"net/http"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -12,44 +13,46 @@ import (
 // command has an agent carry out one command, and returns its result; a client that accepts a stream
 // gets the events before. The work is kept as a conversation if it asks the person, fails or loses
 // its client.
-func (h *Handler) command(w http.ResponseWriter, r *http.Request) error {
-	agent := r.PathValue("id")
-	e, release, err := h.create(w, r, keys{}, &agent, r.PathValue("command"), true)
+func (h *Handler) command(c *call) error {
+	c.agent, c.message = c.id(), strings.TrimSpace(c.r.PathValue("command")+" "+c.message)
+	if err := cmp.Or(words("agentId", c.agent), words("message", c.message)); err != nil {
+		return err
+	}
+	e, release, err := h.create(c, true)
 	if err != nil {
 		return err
 	}
 	defer release()
-	lines, streams := accepts(r, ndjson), accepts(r, ndjson) || accepts(r, sse)
-	if !streams {
-		if err := h.carryOut(r.Context(), e, func() error { return nil }, func(event sdk.Event) (bool, error) { return event.Type == sdk.EventQuestion, nil }); err != nil {
-			return e.keepWork(err)
+	var s *stream
+	if accepts(c.r, ndjson) || accepts(c.r, sse) {
+		if s, err = h.openStream(c, e.ID()); err != nil {
+			return e.keepWork(errors.Join(err, e.Pause(h.base)))
 		}
-		reply(w, http.StatusOK, resultOf(e))
-		return nil
+		defer s.done()
 	}
-	s, done, err := h.openStream(w, r, lines, e.ID())
-	if err != nil {
-		return e.keepWork(errors.Join(err, e.Pause(h.base)))
-	}
-	defer done()
-	err = h.carryOut(r.Context(), e, s.ping, func(event sdk.Event) (bool, error) {
-		return false, s.send(event.Seq, string(event.Type), eventOf(event))
-	})
-	if err != nil { // a client that has gone needs no answer
+	err = h.carryOut(c.r.Context(), e, s)
+	switch {
+	case err != nil && s == nil:
+		return e.keepWork(err)
+	case err != nil: // a client that has gone needs no answer
 		_ = s.send(0, "error", object{"type": "error", "error": e.keepWork(err)})
-		return nil
+	case s == nil:
+		c.reply = resultOf(e)
+	default:
+		_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
 	}
-	_ = s.send(0, "result", object{"type": "result", "result": resultOf(e)})
 	return nil
 }
 
-// carryOut waits until the command is carried out, and ends the conversation then. each sees the
-// events, and returns true to stop.
-func (h *Handler) carryOut(ctx context.Context, e *entry, ping func() error, each func(sdk.Event) (bool, error)) error {
-	err := h.follow(ctx, e, 0, ping, func(event sdk.Event) (bool, error) {
-		last, err := each(event)
+// carryOut waits until the command is carried out, and ends the conversation then. The events go to the
+// stream; without one, it returns at a question.
+func (h *Handler) carryOut(ctx context.Context, e *entry, s *stream) error {
+	err := h.follow(ctx, e, 0, s.ping, func(event sdk.Event) (bool, error) {
+		if s == nil && event.Type == sdk.EventQuestion {
+			return true, nil
+		}
 		own := event.Agent == "" // and not of an agent that helps
-		return last || own && (event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted), err
+		return own && (event.Type == sdk.EventIdle || event.Type == sdk.EventPaused || event.Type == sdk.EventCompleted), s.event(event)
 	})
 	if err == nil {
 		err = h.awaitTools(ctx, e)
@@ -93,8 +96,6 @@ func (h *Handler) awaitTools(ctx context.Context, e *entry) error {
 func (e *entry) keepWork(err error) *failure {
 	f := *asFailure(err)
 	f.Conversation = e.ID()
-	if f.Hint == "" {
-		f.Hint = "its work so far is kept; GET the conversation"
-	}
+	f.Hint = cmp.Or(f.Hint, "its work so far is kept; GET the conversation")
 	return &f
 }

@@ -1,9 +1,7 @@
 package sdkhttp
 
 import (
-	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 
@@ -11,49 +9,33 @@ import (
 )
 
 // start starts a conversation, and returns while its agent works on the first message.
-func (h *Handler) start(w http.ResponseWriter, r *http.Request) error {
-	var agent string
-	e, release, err := h.create(w, r, keys{"agentId": &agent}, &agent, "", false)
+func (h *Handler) start(c *call) error {
+	e, release, err := h.create(c, false)
 	if err != nil {
 		return err
 	}
 	defer release()
-	reply(w, http.StatusAccepted, progress(e.ID(), sdk.Processing))
+	c.reply = progress(e.ID(), sdk.Processing)
 	return nil
 }
 
-// create starts a conversation with the body of a request. Its message follows the first words.
-func (h *Handler) create(w http.ResponseWriter, r *http.Request, into keys, agent *string, first string, plain bool) (e *entry, release func(), err error) {
-	var o sdk.ConversationOptions
-	var message string
-	var usd float64
-	into["message"], into["costLimit"], into["context"] = &message, &usd, &o.Context
-	if err = h.body(w, r, into); err != nil {
-		return nil, nil, err
-	}
-	message = strings.TrimSpace(first + " " + message)
-	if err = words("agentId", *agent); err == nil {
-		err = words("message", message)
-	}
-	if err == nil {
-		o.CostLimit, err = h.limit(usd)
-	}
+// create starts a conversation with the body of a request.
+func (h *Handler) create(c *call, plain bool) (e *entry, release func(), err error) {
+	ctx := c.r.Context()
+	made, err := h.o.Client.StartConversation(ctx, c.agent, sdk.ConversationOptions{
+		PlainText: plain, SessionOptions: sdk.SessionOptions{CostLimit: c.limit, Context: c.context},
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	o.PlainText = plain
-	c, err := h.o.Client.StartConversation(r.Context(), *agent, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	if e, release, err = h.keep(c); err != nil {
+	if e, release, err = h.keep(made.ID(), func() (*sdk.Conversation, error) { return made, nil }); err != nil {
 		return nil, nil, err
 	}
 	e.action.Lock()
-	err = h.begin(e, func() error { return e.Send(r.Context(), message) })
+	err = h.begin(e, func() error { return e.Send(ctx, strings.TrimSpace(c.message)) })
 	e.action.Unlock()
 	if err != nil {
-		h.forget(c.ID(), e)
+		h.forget(e)
 		release()
 		return nil, nil, err
 	}
@@ -61,82 +43,30 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request, into keys, agen
 }
 
 // message is the person's next message.
-func (h *Handler) message(w http.ResponseWriter, r *http.Request) error {
-	var text string
-	if err := h.body(w, r, keys{"message": &text}); err != nil {
-		return err
+func (h *Handler) message(c *call, e *entry) error {
+	if costs := e.Costs(); costs.Limit > 0 && costs.Spent >= costs.Limit {
+		return &sdk.CostLimitError{Spent: costs.Spent, Limit: costs.Limit}
 	}
-	if err := words("message", text); err != nil {
-		return err
+	if spent, ok := errors.AsType[*sdk.CostLimitError](e.failure()); ok { // the rest is too small for an answer
+		return spent
 	}
-	return h.accept(w, r, func(ctx context.Context, e *entry) error {
-		var spent *sdk.CostLimitError
-		if c := e.Costs(); c.Limit > 0 && c.Spent >= c.Limit {
-			return &sdk.CostLimitError{Spent: c.Spent, Limit: c.Limit}
-		} else if errors.As(e.failure(), &spent) { // the rest is too small for an answer
-			return spent
-		}
-		return h.begin(e, func() error { return e.Send(ctx, text) })
-	})
-}
-
-// accept carries out a change, and answers 202 with the status that it leads to.
-func (h *Handler) accept(w http.ResponseWriter, r *http.Request, do func(context.Context, *entry) error) error {
-	var now sdk.Status
-	err := h.act(r, func(ctx context.Context, e *entry) error {
-		if err := do(ctx, e); err != nil {
-			return err
-		}
-		now = e.Status()
-		return nil
-	})
-	if err == nil {
-		reply(w, http.StatusAccepted, progress(r.PathValue("id"), now))
-	}
-	return err
+	return h.begin(e, func() error { return e.Send(c.r.Context(), c.message) })
 }
 
 // answer answers a question of the agent.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
-	var id, text string
-	if err := h.body(w, r, keys{"questionId": &id, "answer": &text}); err != nil {
-		return err
-	}
-	if err := words("answer", text); err != nil {
-		return err
-	}
-	return h.accept(w, r, func(ctx context.Context, e *entry) error {
-		return h.begin(e, func() error { return e.Answer(ctx, id, text) })
-	})
+func (h *Handler) answer(c *call, e *entry) error {
+	return h.begin(e, func() error { return e.Answer(c.r.Context(), c.question, c.answer) })
 }
 
 // resume goes on with a paused turn.
-func (h *Handler) resume(w http.ResponseWriter, r *http.Request) error {
-	if err := h.body(w, r, nil); err != nil {
-		return err
-	}
-	return h.accept(w, r, func(ctx context.Context, e *entry) error {
-		return h.begin(e, func() error { return e.Resume(ctx) })
-	})
+func (h *Handler) resume(c *call, e *entry) error {
+	return h.begin(e, func() error { return e.Resume(c.r.Context()) })
 }
 
-// cancel gives up the turn under way, if there is one.
-func (h *Handler) cancel(w http.ResponseWriter, r *http.Request) error {
-	if err := h.body(w, r, nil); err != nil {
-		return err
-	}
-	return h.act(r, func(ctx context.Context, e *entry) error {
-		if err := h.giveUp(ctx, e); err != nil {
-			return err
-		}
-		reply(w, http.StatusOK, progress(e.ID(), e.Status()))
-		return nil
-	})
-}
-
-// giveUp cancels the turn that is under way or paused, if there is one, and waits until that is
+// cancel gives up the turn that is under way or paused, if there is one, and waits until that is
 // saved.
-func (h *Handler) giveUp(ctx context.Context, e *entry) error {
+func (h *Handler) cancel(c *call, e *entry) error {
+	ctx := c.r.Context()
 	stopped := !e.busy() && e.Status() != sdk.Idle && !over(e.Status())
 	e.Cancel()
 	_, _ = e.Wait(ctx) // the error is that of the turn, or the context's
@@ -147,118 +77,160 @@ func (h *Handler) giveUp(ctx context.Context, e *entry) error {
 }
 
 // finish ends a conversation, and returns all of it.
-func (h *Handler) finish(w http.ResponseWriter, r *http.Request) error {
-	if err := h.body(w, r, nil); err != nil {
-		return err
+func (h *Handler) finish(c *call, e *entry) error {
+	out, err := e.End(c.r.Context())
+	if err != nil {
+		return e.explainBusy(err)
 	}
-	return h.act(r, func(ctx context.Context, e *entry) error {
-		out, err := e.End(ctx)
-		if err != nil {
-			return e.explainBusy(err)
-		}
-		h.forget(out.ID, e)
-		reply(w, http.StatusOK, outcomeOf(out))
-		return nil
-	})
+	h.forget(e)
+	c.reply = outcomeOf(out)
+	return nil
 }
 
 // remove deletes a conversation for good.
-func (h *Handler) remove(w http.ResponseWriter, r *http.Request) error {
-	return h.act(r, func(ctx context.Context, e *entry) error {
-		if e.busy() {
-			return e.explainBusy(sdk.ErrBusy)
+func (h *Handler) remove(c *call, e *entry) error {
+	if e.busy() {
+		return e.explainBusy(sdk.ErrBusy)
+	}
+	if err := h.cancel(c, e); err != nil {
+		return err
+	}
+	ctx := c.r.Context()
+	if e.Status() == sdk.Idle { // which ends the streams of its events
+		if _, err := e.End(ctx); err != nil {
+			return e.explainBusy(err)
 		}
-		if err := h.giveUp(ctx, e); err != nil {
-			return err
-		}
-		if e.Status() == sdk.Idle { // which ends the streams of its events
-			if _, err := e.End(ctx); err != nil {
-				return e.explainBusy(err)
-			}
-		}
-		if err := h.o.Client.Delete(ctx, e.ID()); err != nil {
-			return err
-		}
-		h.forget(e.ID(), e)
-		w.WriteHeader(http.StatusNoContent)
-		return nil
-	})
+	}
+	if err := h.o.Client.Delete(ctx, e.ID()); err != nil {
+		return err
+	}
+	h.forget(e)
+	return nil
 }
 
 // list lists all conversations that are saved.
-func (h *Handler) list(w http.ResponseWriter, r *http.Request) error {
-	saved, err := h.o.Client.Sessions(r.Context())
+func (h *Handler) list(c *call) error {
+	saved, err := h.o.Client.Sessions(c.r.Context())
 	if err != nil {
 		return err
 	}
-	now := map[string]sdk.Status{}
-	h.mu.Lock()
-	for id, e := range h.open {
-		if e.Conversation != nil {
-			now[id] = e.Status()
-		}
-	}
-	h.mu.Unlock()
 	out := []any{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, s := range saved {
-		if status, open := now[s.ID]; open {
-			s.Status = status
+		if e := h.open[s.ID]; e != nil && e.Conversation != nil {
+			s.Status = e.Status()
 		} else if s.Status == sdk.Processing {
 			s.Status = sdk.Paused
 		}
 		out = append(out, summaryOf(s))
 	}
-	reply(w, http.StatusOK, object{"conversations": out})
+	c.reply = object{"conversations": out}
 	return nil
 }
 
 // show describes a conversation.
-func (h *Handler) show(w http.ResponseWriter, r *http.Request) error {
-	e, release, err := h.hold(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	defer release()
+func (h *Handler) show(c *call, e *entry) error {
 	if !e.busy() {
-		_, _ = e.Wait(r.Context()) // until the last turn is saved
+		_, _ = e.Wait(c.r.Context()) // until the last turn is saved
 	}
-	reply(w, http.StatusOK, viewOf(e))
+	c.reply = viewOf(e)
 	return nil
 }
 
 // document returns a document of the agent as it is.
-func (h *Handler) document(w http.ResponseWriter, r *http.Request) error {
-	e, release, err := h.hold(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	defer release()
+func (h *Handler) document(c *call, e *entry) error {
 	for _, d := range e.Documents() {
-		if d.Path == "/"+r.PathValue("path") {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			_, _ = io.WriteString(w, d.Content) // a client that has gone needs no answer
+		if d.Path == "/"+c.r.PathValue("path") {
+			c.write("text/plain; charset=utf-8", []byte(d.Content))
 			return nil
 		}
 	}
-	return &failure{status: http.StatusNotFound, Code: "not_found", Message: "the conversation has no document of this path", Hint: "GET the conversation for its documents"}
+	return refuse(http.StatusNotFound, "not_found", "the conversation has no document of this path", "GET the conversation for its documents")
 }
 
 // agents lists the agents.
-func (h *Handler) agents(w http.ResponseWriter, r *http.Request) error {
-	found, err := h.o.Client.Agents(r.Context())
-	if err != nil {
-		return err
-	}
-	reply(w, http.StatusOK, object{"agents": camel(found)})
-	return nil
+func (h *Handler) agents(c *call) error {
+	found, err := h.o.Client.Agents(c.r.Context())
+	c.reply = object{"agents": camel(found)}
+	return err
 }
 
 // agent describes an agent.
-func (h *Handler) agent(w http.ResponseWriter, r *http.Request) error {
-	a, err := h.o.Client.Agent(r.Context(), r.PathValue("id"))
+func (h *Handler) agent(c *call) error {
+	a, err := h.o.Client.Agent(c.r.Context(), c.id())
+	c.reply = camel(a)
+	return err
+}
+
+// look has a function look at a conversation.
+func (h *Handler) look(do func(*call, *entry) error) func(*call) error {
+	return func(c *call) error {
+		e, release, err := h.hold(c.r.Context(), c.id())
+		if err != nil {
+			return err
+		}
+		defer release()
+		return do(c, e)
+	}
+}
+
+// change has a function change a conversation: one at a time, between two steps of its agent, and on
+// the saved state, which another process may have continued. The answer is the status that this leads
+// to, unless the function has another one.
+func (h *Handler) change(do func(*call, *entry) error) func(*call) error {
+	settled := h.look(func(c *call, e *entry) error {
+		e.action.Lock()
+		defer e.action.Unlock()
+		err := e.Fresh(c.r.Context())
+		if err == nil {
+			err = do(c, e)
+		}
+		switch {
+		case isElsewhere(err):
+			h.forget(e)
+			e.leave()
+		case err == nil && c.reply == nil:
+			c.reply = progress(e.ID(), e.Status())
+		}
+		return err
+	})
+	return func(c *call) error {
+		err := settled(c)
+		if isElsewhere(err) { // what the other process has saved counts
+			return settled(c)
+		}
+		return err
+	}
+}
+
+// events streams the events of a conversation, until it has ended.
+func (h *Handler) events(c *call) error {
+	from, err := after(c.r)
 	if err != nil {
 		return err
 	}
-	reply(w, http.StatusOK, camel(a))
-	return nil
+	return h.look(func(c *call, e *entry) error {
+		if over(e.Status()) {
+			saved, err := h.o.Client.Transcript(c.r.Context(), e.ID())
+			if err != nil {
+				return err
+			}
+			if n := len(saved); n == 0 || saved[n-1].Seq <= from {
+				c.w.WriteHeader(http.StatusNoContent) // a browser then stops to connect again
+				return nil
+			}
+		}
+		s, err := h.openStream(c, e.ID())
+		if err != nil {
+			return err
+		}
+		defer s.done()
+		// The response has begun: an error can only end it.
+		_ = h.follow(c.r.Context(), e, from, s.ping, func(event sdk.Event) (bool, error) {
+			ends := event.Type == sdk.EventCompleted || event.Type == sdk.EventFailed
+			return ends && event.Agent == "" && over(e.Status()), s.event(event)
+		})
+		return nil
+	})(c)
 }

@@ -35,6 +35,11 @@ type failure struct {
 // Error implements error.
 func (f *failure) Error() string { return f.Message }
 
+// refuse returns the failure of a request that cannot be carried out as it is.
+func refuse(status int, code, message, hint string) *failure {
+	return &failure{status: status, Code: code, Message: message, Hint: hint}
+}
+
 // retryAfter is the time until a client may try again if the server has no room.
 const retryAfter = 5 * time.Second
 
@@ -47,72 +52,72 @@ var (
 		Message: "there are too many open streams", Hint: "close one, or read the conversation without a stream"}
 )
 
-// simple lists the failures of errors that need no more words.
-var simple = []struct {
-	err        error
-	status     int
-	code, hint string
+// cause recognizes an error, and returns the words for it.
+type cause func(error) (words string, ok bool)
+
+// is recognizes a fixed error, whatever it is wrapped in.
+func is(target error) cause {
+	return func(err error) (string, bool) { return target.Error(), errors.Is(err, target) }
+}
+
+// as recognizes the errors of a type.
+func as[E error](err error) (string, bool) {
+	_, ok := errors.AsType[E](err)
+	return err.Error(), ok
+}
+
+// causes lists the failures of errors that have no numbers of their own.
+var causes = []struct {
+	cause
+	status            int
+	code, hint, field string
 }{
-	{sdk.ErrNotFound, http.StatusNotFound, "not_found", "GET /api/conversations lists them"},
-	{sdk.ErrBusy, http.StatusConflict, "busy", "wait for the event idle, or cancel the turn"},
-	{sdk.ErrEnded, http.StatusConflict, "ended", "start a new conversation"},
-	{sdk.ErrNotPaused, http.StatusConflict, "not_paused", "send a message"},
-	{sdk.ErrNoQuestion, http.StatusConflict, "no_question", "GET the conversation for its open questions"},
-	{sdk.ErrLocked, http.StatusConflict, "locked", "wait until the other process has finished"},
-	{sdk.ErrChanged, http.StatusConflict, "changed", "GET the conversation, and send the request again"},
-	{sdk.ErrStopped, http.StatusConflict, "stopped", ""},
-	{sdk.ErrTruncated, http.StatusUnprocessableEntity, "truncated", ""},
-	{sdk.ErrContextFull, http.StatusUnprocessableEntity, "context_full", ""},
-	{sdk.ErrNoProvider, http.StatusServiceUnavailable, "no_provider", "start the server with a model"},
-	{httpguard.ErrTooLarge, http.StatusRequestEntityTooLarge, "too_large", "send at most 1 MB"},
-	{context.Canceled, http.StatusConflict, "cancelled", "send a message to go on"},
+	{as[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "GET /api/agents lists them", "agentId"},
+	{as[*sdk.PriceUnknownError], http.StatusBadRequest, "price_unknown",
+		"leave out costLimit, or serve a model of the price list", "costLimit"},
+	{as[*sdk.ModelRetiredError], http.StatusBadGateway, "model_retired", "start the server with another model", ""},
+	{as[*sdk.StateError], http.StatusConflict, "unusable", "", ""},
+	{as[*sdk.RefusalError], http.StatusUnprocessableEntity, "refused", "", ""},
+	{is(sdk.ErrNotFound), http.StatusNotFound, "not_found", "GET /api/conversations lists them", ""},
+	{is(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle, or cancel the turn", ""},
+	{is(sdk.ErrEnded), http.StatusConflict, "ended", "start a new conversation", ""},
+	{is(sdk.ErrNotPaused), http.StatusConflict, "not_paused", "send a message", ""},
+	{is(sdk.ErrNoQuestion), http.StatusConflict, "no_question", "GET the conversation for its open questions", ""},
+	{is(sdk.ErrLocked), http.StatusConflict, "locked", "wait until the other process has finished", ""},
+	{is(sdk.ErrChanged), http.StatusConflict, "changed", "GET the conversation, and send the request again", ""},
+	{is(sdk.ErrStopped), http.StatusConflict, "stopped", "", ""},
+	{is(sdk.ErrTruncated), http.StatusUnprocessableEntity, "truncated", "", ""},
+	{is(sdk.ErrContextFull), http.StatusUnprocessableEntity, "context_full", "", ""},
+	{is(sdk.ErrNoProvider), http.StatusServiceUnavailable, "no_provider", "start the server with a model", ""},
+	{is(httpguard.ErrTooLarge), http.StatusRequestEntityTooLarge, "too_large", "send at most 1 MB", ""},
+	{is(context.Canceled), http.StatusConflict, "cancelled", "send a message to go on", ""},
 }
 
 // asFailure describes an error to the client.
 func asFailure(err error) *failure {
-	var (
-		f        *failure
-		agent    *sdk.AgentError
-		limit    *sdk.CostLimitError
-		unknown  *sdk.PriceUnknownError
-		retired  *sdk.ModelRetiredError
-		provider *sdk.ProviderError
-		state    *sdk.StateError
-		refusal  *sdk.RefusalError
-		coded    *fault.Error
-	)
-	switch {
-	case errors.As(err, &f):
+	if f, ok := errors.AsType[*failure](err); ok {
 		return f
-	case errors.As(err, &agent):
-		return &failure{status: http.StatusNotFound, Code: "agent_not_found", Message: err.Error(), Hint: "GET /api/agents lists them", Field: "agentId"}
-	case errors.As(err, &limit):
+	}
+	if limit, ok := errors.AsType[*sdk.CostLimitError](err); ok {
 		spent, most := limit.Spent.USD(), limit.Limit.USD()
 		return &failure{status: http.StatusPaymentRequired, Code: "cost_limit", Message: err.Error(),
-			Hint: "start a new conversation, with a higher costLimit if it is to go further", Spent: &spent,
-			Limit: &most}
-	case errors.As(err, &unknown):
-		return &failure{status: http.StatusBadRequest, Code: "price_unknown", Message: err.Error(),
-			Hint: "leave out costLimit, or serve a model of the price list", Field: "costLimit"}
-	case errors.As(err, &retired):
-		return &failure{status: http.StatusBadGateway, Code: "model_retired", Message: err.Error(), Hint: "start the server with another model"}
-	case errors.As(err, &provider):
+			Hint: "start a new conversation, with a higher costLimit if it is to go further", Spent: &spent, Limit: &most}
+	}
+	if provider, ok := errors.AsType[*sdk.ProviderError](err); ok {
 		return &failure{status: http.StatusBadGateway, after: provider.After, Code: "provider", Message: redact(provider.Error())}
-	case errors.As(err, &state):
-		return &failure{status: http.StatusConflict, Code: "unusable", Message: err.Error()}
-	case errors.As(err, &refusal):
-		return &failure{status: http.StatusUnprocessableEntity, Code: "refused", Message: err.Error()}
-	case errors.Is(err, httpguard.ErrBusy):
+	}
+	if errors.Is(err, httpguard.ErrBusy) {
 		return &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_bodies", Message: err.Error()}
-	case errors.As(err, &coded):
+	}
+	if coded, ok := errors.AsType[*fault.Error](err); ok {
 		return ofFault(coded.Translated(lang.English))
 	}
-	for _, s := range simple {
-		if errors.Is(err, s.err) {
-			return &failure{status: s.status, Code: s.code, Message: s.err.Error(), Hint: s.hint}
+	for _, c := range causes {
+		if words, ok := c.cause(err); ok {
+			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
 		}
 	}
-	return &failure{status: http.StatusInternalServerError, Code: "internal", Message: "the request could not be carried out", Hint: "the server's log has the reason"}
+	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
 }
 
 // ofFault describes an error of a run.
@@ -122,7 +127,7 @@ func ofFault(e *fault.Error) *failure {
 	if status == 0 {
 		status = http.StatusConflict
 	}
-	return &failure{status: status, Code: string(e.Code), Message: redact(e.Message), Hint: e.Hint}
+	return refuse(status, string(e.Code), redact(e.Message), e.Hint)
 }
 
 // secret matches keys of model servers, for example sk-…: some servers repeat a refused key.
@@ -144,7 +149,9 @@ func (h *Handler) fail(w http.ResponseWriter, err error) {
 
 // invalid returns the failure of one key of the body.
 func invalid(field, format string, args ...any) *failure {
-	return &failure{status: http.StatusBadRequest, Code: "invalid_argument", Message: fmt.Sprintf("%q ", field) + fmt.Sprintf(format, args...), Field: field}
+	f := refuse(http.StatusBadRequest, "invalid_argument", fmt.Sprintf("%q ", field)+fmt.Sprintf(format, args...), "")
+	f.Field = field
+	return f
 }
 
 // reply answers with JSON.

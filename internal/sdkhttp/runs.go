@@ -43,75 +43,39 @@ type RunEvent struct {
 	Data any
 }
 
-// runs returns the runs, or a failure if they are not served.
-func (h *Handler) runs() (Runs, error) {
-	if h.o.Runs == nil {
-		return nil, &failure{status: http.StatusNotImplemented, Code: "no_runs", Message: "this server serves agents, and no runs", Hint: "use bmad-mcp run on its machine"}
-	}
-	return h.o.Runs, nil
+var errNoRuns = refuse(http.StatusNotImplemented, "no_runs", "this server serves agents, and no runs", "use bmad-mcp run on its machine")
+
+func (h *Handler) startRun(c *call) error {
+	c.run.CostLimit = cmp.Or(c.limit, h.o.CostLimit)
+	run, err := h.o.Runs.Start(c.r.Context(), c.run)
+	c.reply = run
+	return err
 }
 
-func (h *Handler) startRun(w http.ResponseWriter, r *http.Request) error {
-	runs, err := h.runs()
-	if err != nil {
-		return err
-	}
-	var req RunRequest
-	var usd float64
-	if err := h.body(w, r, keys{"objective": &req.Objective, "taskName": &req.TaskName, "workflow": &req.Workflow, "engine": &req.Engine, "costLimit": &usd}); err != nil {
-		return err
-	}
-	if err := words("objective", req.Objective); err != nil {
-		return err
-	}
-	if req.CostLimit, err = h.limit(usd); err != nil {
-		return err
-	}
-	req.CostLimit = cmp.Or(req.CostLimit, h.o.CostLimit)
-	run, err := runs.Start(r.Context(), req)
-	if err != nil {
-		return err
-	}
-	reply(w, http.StatusAccepted, run)
-	return nil
-}
-
-func (h *Handler) showRun(w http.ResponseWriter, r *http.Request) error {
-	runs, err := h.runs()
-	if err != nil {
-		return err
-	}
-	run, err := runs.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	reply(w, http.StatusOK, run)
-	return nil
+func (h *Handler) showRun(c *call) error {
+	run, err := h.o.Runs.Get(c.r.Context(), c.id())
+	c.reply = run
+	return err
 }
 
 // runEvents streams the events of a run, until it is over.
-func (h *Handler) runEvents(w http.ResponseWriter, r *http.Request) error {
-	runs, err := h.runs()
+func (h *Handler) runEvents(c *call) error {
+	from, err := after(c.r)
 	if err != nil {
 		return err
 	}
-	from, err := after(r)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(h.base, cancel)()
-	id := r.PathValue("id")
-	events, err := runs.Events(ctx, id, from)
+	events, err := h.o.Runs.Events(ctx, c.id(), from)
 	if err != nil {
 		return err
 	}
-	s, done, err := h.openStream(w, r, accepts(r, ndjson), "run "+id)
+	s, err := h.openStream(c, "run "+c.id())
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer s.done()
 	// The response has begun: an error can only end it.
 	_ = pump(ctx, h.o.Ping, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
 	return nil

@@ -3,17 +3,13 @@
 package sdkhttp
 
 import (
-	"cmp"
 	"context"
-	_ "embed" // the description of the API
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -40,8 +36,6 @@ type Options struct {
 	Limits httpguard.Limits
 }
 
-var defaultLimits = httpguard.Limits{Streams: 512, PeerStreams: 128, SessionStreams: 16, Bodies: 64 << 20, SmallBody: 64 << 10, Write: 30 * time.Second}
-
 // Handler serves the agents of one client.
 type Handler struct {
 	o       Options
@@ -56,114 +50,6 @@ type Handler struct {
 
 	mu   sync.Mutex
 	open map[string]*entry
-}
-
-// openAPI describes the routes.
-//
-//go:embed openapi.json
-var openAPI []byte
-
-// route is an entry of the API.
-type route struct {
-	method, path string
-	serve        func(http.ResponseWriter, *http.Request) error
-}
-
-// routes lists the API without /health; openapi.json describes each.
-func (h *Handler) routes() []route {
-	return []route{
-		{"POST", "/api/conversations", h.start},
-		{"GET", "/api/conversations", h.list},
-		{"GET", "/api/conversations/{id}", h.show},
-		{"DELETE", "/api/conversations/{id}", h.remove},
-		{"POST", "/api/conversations/{id}/messages", h.message},
-		{"POST", "/api/conversations/{id}/answers", h.answer},
-		{"POST", "/api/conversations/{id}/cancel", h.cancel},
-		{"POST", "/api/conversations/{id}/resume", h.resume},
-		{"POST", "/api/conversations/{id}/end", h.finish},
-		{"GET", "/api/conversations/{id}/documents/{path...}", h.document},
-		{"GET", "/api/conversations/{id}/events", h.events},
-		{"GET", "/api/agents", h.agents},
-		{"GET", "/api/agents/{id}", h.agent},
-		{"POST", "/api/agents/{id}/{command}", h.command},
-		{"POST", "/api/runs", h.startRun},
-		{"GET", "/api/runs/{id}", h.showRun},
-		{"GET", "/api/runs/{id}/events", h.runEvents},
-		{"GET", "/api/openapi.json", func(w http.ResponseWriter, _ *http.Request) error {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(openAPI) // a client that has gone needs no answer
-			return nil
-		}},
-	}
-}
-
-// New returns a handler. Close ends it.
-func New(o Options) *Handler {
-	o.AtWork, o.Idle, o.Ping = cmp.Or(o.AtWork, 64), cmp.Or(o.Idle, time.Hour), cmp.Or(o.Ping, 15*time.Second)
-	if o.Limits.Streams == 0 {
-		o.Limits = defaultLimits
-	}
-	h := &Handler{o: o, limiter: httpguard.NewLimiter(o.Limits), mux: http.NewServeMux(), open: map[string]*entry{}}
-	h.base, h.end = context.WithCancel(context.Background())
-	for _, r := range h.routes() {
-		h.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
-			if err := r.serve(w, req); err != nil {
-				h.fail(w, err)
-			}
-		})
-	}
-	o.Methods = []string{"GET", "POST", "DELETE"}
-	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID"}
-	o.Exposed = []string{"Allow", "Retry-After"}
-	o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
-		code := "forbidden"
-		if status == http.StatusUnauthorized {
-			code = "unauthorized"
-		}
-		h.fail(w, &failure{status: status, Code: code, Message: why.In(lang.English)})
-	}
-	h.guarded = httpguard.New(o.Options).Protect(http.HandlerFunc(h.dispatch))
-	h.work.Go(h.sweep)
-	return h
-}
-
-// ServeHTTP implements http.Handler.
-func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = h.limiter.Pace(w, false)
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Cache-Control", "no-store")
-	if r.URL.Path == "/health" {
-		h.health(w)
-		return
-	}
-	h.guarded.ServeHTTP(w, r)
-}
-
-// dispatch serves a request of somebody who may call.
-func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
-	if !h.enter() {
-		h.fail(w, errClosing)
-		return
-	}
-	defer h.work.Done()
-	if _, known := h.mux.Handler(r); known != "" {
-		h.mux.ServeHTTP(w, r)
-		return
-	}
-	var allow []string
-	for _, method := range []string{"GET", "POST", "DELETE"} {
-		other := *r
-		other.Method = method
-		if _, known := h.mux.Handler(&other); known != "" {
-			allow = append(allow, method)
-		}
-	}
-	if len(allow) == 0 {
-		h.fail(w, &failure{status: http.StatusNotFound, Code: "not_found", Message: "there is nothing at this path", Hint: "GET /api/openapi.json lists the paths"})
-		return
-	}
-	w.Header().Set("Allow", strings.Join(allow, ", "))
-	h.fail(w, &failure{status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "this path does not take " + r.Method, Hint: "use " + strings.Join(allow, " or ")})
 }
 
 // enter counts a request, and reports false if the handler is closed.
@@ -192,12 +78,4 @@ func (h *Handler) Close(ctx context.Context) {
 	case <-done:
 	case <-ctx.Done():
 	}
-}
-
-func (h *Handler) health(w http.ResponseWriter) {
-	if h.base.Err() != nil {
-		reply(w, http.StatusServiceUnavailable, map[string]string{"status": "closing"})
-		return
-	}
-	reply(w, http.StatusOK, map[string]string{"status": "ok"})
 }

@@ -853,10 +853,7 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var agent, message string
-		var usd float64
-		var extra map[string]any
-		err := parse(data, keys{"agentId": &agent, "message": &message, "costLimit": &usd, "context": &extra})
+		err := new(input).parse(data, "agentId message costLimit context")
 		if err == nil {
 			if len(data) > 0 && !json.Valid(data) {
 				t.Errorf("%q was taken", data)

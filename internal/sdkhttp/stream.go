@@ -13,30 +13,40 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// stream writes events to a client as they happen.
+// stream writes events to a client as they happen. A nil one drops them.
 type stream struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
 	// lines is true for one JSON value a line, else the stream is one of server-sent events.
 	lines bool
+	// done makes room for another stream.
+	done func()
 }
 
-// openStream begins a stream. done ends it.
-func (h *Handler) openStream(w http.ResponseWriter, r *http.Request, lines bool, id string) (s *stream, done func(), err error) {
-	done, ok := h.limiter.Stream(httpguard.VisitorOf(r).Address, id)
+// openStream begins a stream.
+func (h *Handler) openStream(c *call, id string) (*stream, error) {
+	done, ok := h.limiter.Stream(httpguard.VisitorOf(c.r).Address, id)
 	if !ok {
-		return nil, nil, errStreams
+		return nil, errStreams
 	}
-	w = h.limiter.Pace(w, true)
-	kind := "text/event-stream"
-	if lines {
-		kind = "application/x-ndjson"
+	w, kind := h.limiter.Pace(c.w, true), sse
+	s := &stream{w: w, flush: http.NewResponseController(w), lines: accepts(c.r, ndjson), done: done}
+	if s.lines {
+		kind = ndjson
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Accel-Buffering", "no") // proxies pass events on at once
 	w.WriteHeader(http.StatusOK)
-	s = &stream{w: w, flush: http.NewResponseController(w), lines: lines}
-	return s, done, s.flush.Flush()
+	_ = s.flush.Flush() // a client that has gone is noticed at the first event
+	return s, nil
+}
+
+// event writes an event of a conversation.
+func (s *stream) event(e sdk.Event) error {
+	if s == nil {
+		return nil
+	}
+	return s.send(e.Seq, string(e.Type), eventOf(e))
 }
 
 // send writes an event.
@@ -47,25 +57,26 @@ func (s *stream) send(id int64, name string, data any) error {
 	}
 	switch {
 	case s.lines:
-		_, err = fmt.Fprintf(s.w, "%s\n", text)
+		return s.print("%s\n", text)
 	case id > 0:
-		_, err = fmt.Fprintf(s.w, "id: %d\nevent: %s\ndata: %s\n\n", id, name, text)
-	default:
-		_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, text)
+		return s.print("id: %d\nevent: %s\ndata: %s\n\n", id, name, text)
 	}
-	if err != nil {
-		return err
-	}
-	return s.flush.Flush()
+	return s.print("event: %s\ndata: %s\n\n", name, text)
 }
 
 // ping shows that the server is there.
 func (s *stream) ping() error {
-	text := ": ping\n\n"
-	if s.lines {
-		text = "\n"
+	switch {
+	case s == nil:
+		return nil
+	case s.lines:
+		return s.print("\n")
 	}
-	if _, err := fmt.Fprint(s.w, text); err != nil {
+	return s.print(": ping\n\n")
+}
+
+func (s *stream) print(format string, args ...any) error {
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return err
 	}
 	return s.flush.Flush()
@@ -85,40 +96,6 @@ func after(r *http.Request) (int64, error) {
 		return 0, invalid(field, "has to be the number of an event")
 	}
 	return n, nil
-}
-
-// events streams the events of a conversation, until it has ended.
-func (h *Handler) events(w http.ResponseWriter, r *http.Request) error {
-	from, err := after(r)
-	if err != nil {
-		return err
-	}
-	e, release, err := h.hold(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	defer release()
-	if over(e.Status()) {
-		saved, err := h.o.Client.Transcript(r.Context(), e.ID())
-		if err != nil {
-			return err
-		}
-		if n := len(saved); n == 0 || saved[n-1].Seq <= from {
-			w.WriteHeader(http.StatusNoContent) // a browser then stops to connect again
-			return nil
-		}
-	}
-	s, done, err := h.openStream(w, r, accepts(r, ndjson), e.ID())
-	if err != nil {
-		return err
-	}
-	defer done()
-	// The response has begun: an error can only end it.
-	_ = h.follow(r.Context(), e, from, func() error { return s.ping() }, func(event sdk.Event) (bool, error) {
-		ends := event.Type == sdk.EventCompleted || event.Type == sdk.EventFailed
-		return ends && event.Agent == "" && over(e.Status()), s.send(event.Seq, string(event.Type), eventOf(event))
-	})
-	return nil
 }
 
 // over reports whether a conversation with a status has no more events.

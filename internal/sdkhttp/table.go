@@ -3,7 +3,6 @@ package sdkhttp
 import (
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 // entry is a conversation in memory.
 type entry struct {
 	*sdk.Conversation
+	id string
 	// open reads a saved one, at its first use.
 	open sync.Once
 	err  error
@@ -36,19 +36,24 @@ func (e *entry) atWork() bool { return e.Conversation != nil && e.Status() == sd
 
 // hold returns a conversation, which stays in memory until release is called.
 func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func(), err error) {
+	return h.keep(id, func() (*sdk.Conversation, error) { return h.o.Client.Open(context.WithoutCancel(ctx), id) })
+}
+
+// keep is hold with a function that opens the conversation if it is not in memory.
+func (h *Handler) keep(id string, open func() (*sdk.Conversation, error)) (e *entry, release func(), err error) {
 	h.mu.Lock()
 	if e = h.open[id]; e == nil {
-		e = h.enlist(id, nil)
+		e = &entry{id: id}
+		e.live, e.leave = context.WithCancel(h.base)
+		h.open[id] = e
 	}
 	e.users++
 	h.mu.Unlock()
 	e.open.Do(func() {
-		if e.Conversation == nil {
-			c, err := h.o.Client.Open(context.WithoutCancel(ctx), id)
-			h.mu.Lock()
-			e.Conversation, e.err = c, err
-			h.mu.Unlock()
-		}
+		c, err := open()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		e.Conversation, e.err = c, err
 	})
 	release = func() {
 		h.mu.Lock()
@@ -60,78 +65,25 @@ func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func()
 		}
 	}
 	if e.err != nil {
-		h.forget(id, e)
+		h.forget(e)
 		release()
 		return nil, nil, e.err
 	}
 	return e, release, nil
 }
 
-// keep enters a new conversation.
-func (h *Handler) keep(c *sdk.Conversation) (e *entry, release func(), err error) {
-	h.mu.Lock()
-	h.enlist(c.ID(), c)
-	h.mu.Unlock()
-	return h.hold(h.base, c.ID())
-}
-
-// enlist enters a conversation; nil is for one that is to be opened. The caller holds the lock.
-func (h *Handler) enlist(id string, c *sdk.Conversation) *entry {
-	e := &entry{Conversation: c}
-	e.live, e.leave = context.WithCancel(h.base)
-	h.open[id] = e
-	return e
-}
-
 // forget removes a conversation from memory.
-func (h *Handler) forget(id string, e *entry) {
+func (h *Handler) forget(e *entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open[id] == e {
-		delete(h.open, id)
+	if h.open[e.id] == e {
+		delete(h.open, e.id)
 	}
 }
 
-// act carries out a change of a conversation: one at a time, between two steps of its agent, and on
-// the saved state, which another process may have continued.
-func (h *Handler) act(r *http.Request, do func(context.Context, *entry) error) error {
-	ctx, id := r.Context(), r.PathValue("id")
-	for again := false; ; again = true {
-		e, release, err := h.hold(ctx, id)
-		if err != nil {
-			return err
-		}
-		err = func() error {
-			defer release()
-			e.action.Lock()
-			defer e.action.Unlock()
-			if err := h.settle(ctx, e); err != nil {
-				return err
-			}
-			return do(ctx, e)
-		}()
-		if elsewhere := errors.Is(err, sdk.ErrChanged) || errors.Is(err, sdk.ErrNotFound); !elsewhere {
-			return err
-		}
-		h.forget(id, e)
-		e.leave()
-		if again {
-			return err
-		}
-	}
-}
-
-// settle waits until a turn that is over is saved, too, and compares the conversation in memory with
-// the saved one.
-func (h *Handler) settle(ctx context.Context, e *entry) error {
-	if e.busy() {
-		return nil
-	}
-	_, _ = e.Wait(ctx) // the error is that of the turn, or the context's
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return e.Fresh(ctx)
+// isElsewhere reports whether another process has continued or removed a conversation.
+func isElsewhere(err error) bool {
+	return errors.Is(err, sdk.ErrChanged) || errors.Is(err, sdk.ErrNotFound)
 }
 
 // busy reports whether a turn is under way. One that waits for an answer is not if its process has
@@ -174,7 +126,7 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	err := work()
 	if err == nil {
 		if err = e.Sync(h.base); err != nil { // the saved state counts
-			h.forget(e.ID(), e)
+			h.forget(e)
 			e.leave()
 		}
 	}
@@ -219,25 +171,25 @@ func (h *Handler) sweep() {
 // drop saves the conversations that were used last before a time, and removes them from memory.
 func (h *Handler) drop(before time.Time) {
 	h.mu.Lock()
-	unused := map[string]*entry{}
-	for id, e := range h.open {
+	var unused []*entry
+	for _, e := range h.open {
 		if e.users == 0 && e.Conversation != nil && e.used.Before(before) && !e.busy() {
-			unused[id] = e
+			unused = append(unused, e)
 			e.users++
 		}
 	}
 	h.mu.Unlock()
-	for id, e := range unused {
+	for _, e := range unused {
 		err := e.Save(h.base)
-		gone := errors.Is(err, sdk.ErrChanged) || errors.Is(err, sdk.ErrNotFound) // elsewhere
+		saved := err == nil || isElsewhere(err)
 		h.mu.Lock()
-		if e.users--; e.users == 0 && (err == nil || gone) {
-			delete(h.open, id)
+		if e.users--; e.users == 0 && saved {
+			delete(h.open, e.id)
 			e.leave()
 		}
 		h.mu.Unlock()
-		if err != nil && !gone {
-			h.o.Log.Warn("an unused conversation cannot be saved", "conversation", id, "error", err)
+		if !saved {
+			h.o.Log.Warn("an unused conversation cannot be saved", "conversation", e.id, "error", err)
 		}
 	}
 }

@@ -18,6 +18,12 @@ type Line struct {
 	Spent *Money `json:"spent_nano_usd"`
 }
 
+// Same reports whether two lines say the same of one model, except for the number of calls.
+func (l Line) Same(other Line) bool {
+	unknown := l.Spent == nil || other.Spent == nil
+	return l.Model == other.Model && l.Usage == other.Usage && (l.Spent == other.Spent || !unknown && *l.Spent == *other.Spent)
+}
+
 // mostMoney bounds the sum of a line that was read.
 const mostMoney = 1_000_000 * Dollar
 

@@ -1,9 +1,11 @@
 package vfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
@@ -12,8 +14,13 @@ import (
 // bash runs one simple command.
 func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	command := *in.Command
-	if b.isAllowed(command) {
-		return b.runAllowed(ctx, cmdline.Canonical(command))
+	if b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) }) {
+		output, failed := b.o.Run(ctx, cmdline.Canonical(command))
+		output = cutEnd(output)
+		if failed {
+			return "", errors.New(cmp.Or(output, "the command failed without an output"))
+		}
+		return output, nil
 	}
 	words, err := shellWords(command)
 	if err != nil {
@@ -28,18 +35,21 @@ func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	case "mkdir":
 		return b.mkdirs(args)
 	case "ls":
-		return b.ls(ctx, args)
+		dir := "/"
+		for _, arg := range args {
+			if !strings.HasPrefix(arg, "-") {
+				dir = arg
+			}
+		}
+		return b.list(ctx, arguments{Path: &dir})
 	case "cat":
 		return b.cat(ctx, args)
 	}
-	return "", fmt.Errorf("Command not allowed: %s. Supported commands: mkdir, ls, pwd, echo, cat%s", words[0], b.alsoAllowed()) //nolint:staticcheck // the words that models know
-}
-
-func (b *Toolbox) alsoAllowed() string {
-	if b.o.Run == nil || len(b.o.Commands) == 0 {
-		return ""
+	also := ""
+	if b.o.Run != nil && len(b.o.Commands) > 0 {
+		also = "; and these as they stand: " + strings.Join(b.o.Commands, "; ")
 	}
-	return "; and these as they stand: " + strings.Join(b.o.Commands, "; ")
+	return "", fmt.Errorf("Command not allowed: %s. Supported commands: mkdir, ls, pwd, echo, cat%s", words[0], also) //nolint:staticcheck // the words that models know
 }
 
 func (b *Toolbox) mkdirs(args []string) (string, error) {
@@ -69,16 +79,6 @@ func (b *Toolbox) mkdirs(args []string) (string, error) {
 		}
 	}
 	return "Directory created: " + strings.Join(made, ", "), nil
-}
-
-func (b *Toolbox) ls(ctx context.Context, args []string) (string, error) {
-	dir := "/"
-	for _, arg := range args {
-		if !strings.HasPrefix(arg, "-") {
-			dir = arg
-		}
-	}
-	return b.list(ctx, arguments{Path: &dir})
 }
 
 func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {

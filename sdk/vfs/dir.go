@@ -271,30 +271,26 @@ func (d *Dir) changeable(name string) (clean, rel string, err error) {
 	if d.readOnly {
 		return "", "", errors.New("the folder is for reading")
 	}
-	if err := d.mayWrite(name); err != nil {
-		return "", "", err
-	}
-	return inside(name)
+	return d.mayWrite(name)
 }
 
 // mayWrite refuses paths that no agent may write here. An overlay asks it too, before it takes a file.
-func (d *Dir) mayWrite(name string) error {
-	clean, rel, err := inside(name)
-	if err != nil {
-		return err
+func (d *Dir) mayWrite(name string) (clean, rel string, err error) {
+	if clean, rel, err = inside(name); err != nil {
+		return "", "", err
 	}
 	if which, ok := d.closed.Match(clean); ok {
-		return fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", clean, which.Name, which.By)
+		return "", "", fmt.Errorf("%s cannot be written: %s gives orders to other programs (%s), and is the person's to change", clean, which.Name, which.By)
 	}
 	for at := rel; at != "."; at = path.Dir(at) {
 		info, err := d.write.Lstat(at)
 		switch {
 		case err != nil: // there is none, or the write will show why not
 		case info.Mode()&fs.ModeSymlink != 0:
-			return fmt.Errorf("%s cannot be written: /%s is a link", clean, at)
+			return "", "", fmt.Errorf("%s cannot be written: /%s is a link", clean, at)
 		case at != rel && !info.IsDir():
-			return fmt.Errorf("/%s is a file, not a folder", at)
+			return "", "", fmt.Errorf("/%s is a file, not a folder", at)
 		}
 	}
-	return nil
+	return clean, rel, nil
 }

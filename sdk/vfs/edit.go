@@ -1,7 +1,6 @@
 package vfs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,18 +9,32 @@ import (
 )
 
 func (b *Toolbox) read(_ context.Context, in arguments) (string, error) {
-	name, err := Clean(*in.file())
+	name, data, err := b.load(in)
 	if err != nil {
 		return "", err
 	}
-	data, err := b.files.Read(name)
-	if err != nil {
-		return "", err
-	}
-	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
+	text := string(data)
+	if checkText(text) != nil {
 		return "", fmt.Errorf("%s is not a text file (%d bytes)", name, len(data))
 	}
-	return excerpt(string(data), in.Offset, in.Limit), nil
+	return excerpt(text, in.Offset, in.Limit), nil
+}
+
+// load returns the file that a tool is used on.
+func (b *Toolbox) load(in arguments) (name string, data []byte, err error) {
+	if name, err = Clean(*in.file()); err == nil {
+		data, err = b.files.Read(name)
+	}
+	return name, data, err
+}
+
+// store writes a file for a tool.
+func (b *Toolbox) store(name, text string) error {
+	err := b.files.Write(name, []byte(text))
+	if err == nil && b.o.Wrote != nil {
+		b.o.Wrote(name)
+	}
+	return err
 }
 
 // excerpt returns lines of a text, as many as a result can hold.
@@ -66,7 +79,7 @@ func (b *Toolbox) writeFile(_ context.Context, in arguments) (string, error) {
 		err = checkText(*in.Content)
 	}
 	if err == nil {
-		err = b.files.Write(name, []byte(*in.Content))
+		err = b.store(name, *in.Content)
 	}
 	if err != nil {
 		return "", err
@@ -86,17 +99,13 @@ func checkText(text string) error {
 }
 
 func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
-	name, err := Clean(*in.file())
-	if err != nil {
-		return "", err
-	}
-	data, err := b.files.Read(name)
+	name, data, err := b.load(in)
 	if err != nil {
 		return "", err
 	}
 	changed, n, err := replaceText(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
 	if err == nil {
-		err = b.files.Write(name, []byte(changed))
+		err = b.store(name, changed)
 	}
 	if err != nil {
 		return "", err

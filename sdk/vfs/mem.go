@@ -23,6 +23,26 @@ func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nil, clock)} }
 // must not be changed afterwards.
 func (m *Mem) Give(name string, data []byte) error { return m.put(name, data, "", true) }
 
+// GiveLater is Give for a file that is read when it is needed, and has about a size. It does not count to
+// the size of all files, and a snapshot leaves it out.
+func (m *Mem) GiveLater(name string, size int64, read func() ([]byte, error)) error {
+	name, err := Clean(name)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.nodes[name] != nil {
+		return fmt.Errorf("%s is there already", name)
+	}
+	if err := m.room(name); err != nil {
+		return err
+	}
+	m.mkdir(path.Dir(name), true)
+	m.add(&node{info: Info{Path: name, Size: size, Given: true}, read: read})
+	return nil
+}
+
 // layer keeps files in memory, over another file system if there is one.
 type layer struct {
 	base  FS // nil for none
@@ -37,6 +57,7 @@ type layer struct {
 type node struct {
 	info Info
 	data []byte
+	read func() ([]byte, error) // in place of data, if it is not nil
 	// below is the hash of the file of the base at its first change; "" if there was none.
 	below string
 	in    map[string]*node // the entries of a folder, by path
@@ -78,6 +99,8 @@ func (l *layer) Read(name string) ([]byte, error) {
 		return l.base.Read(name)
 	case n.info.Dir:
 		return nil, fmt.Errorf("%s is a folder", name)
+	case n.read != nil:
+		return n.read()
 	}
 	return bytes.Clone(n.data), nil
 }
@@ -113,7 +136,7 @@ func (l *layer) put(name string, data []byte, below string, given bool) error {
 	size := l.size + n.info.Size
 	if old != nil {
 		n.info.Created, n.below = old.info.Created, old.below
-		size -= old.info.Size
+		size -= int64(len(old.data))
 	}
 	switch {
 	case old != nil && old.info.Dir:
@@ -162,8 +185,8 @@ func (l *layer) free(name string, dir bool) (string, error) {
 	if err != nil || l.base == nil { // all that is there is in this layer: put and room look at it
 		return name, err
 	}
-	if base, ok := l.base.(interface{ mayWrite(name string) error }); ok {
-		if err := base.mayWrite(name); err != nil {
+	if dir, ok := l.base.(*Dir); ok {
+		if _, _, err := dir.mayWrite(name); err != nil {
 			return "", err
 		}
 	}
@@ -198,7 +221,7 @@ func (l *layer) room(name string) error {
 	return nil
 }
 
-// mkdir makes a folder and those above it, for which there is rool.
+// mkdir makes a folder and those above it, for which there is room.
 func (l *layer) mkdir(name string, given bool) {
 	if l.nodes[name] == nil {
 		l.mkdir(path.Dir(name), given)

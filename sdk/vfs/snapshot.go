@@ -26,19 +26,18 @@ type Entry struct {
 func (l *layer) Snapshot() Snapshot {
 	s := Snapshot{Entries: []Entry{}}
 	for _, n := range l.sortedNodes() {
-		s.Entries = append(s.Entries, entryOf(n))
+		e := Entry{Info: n.info, Base: n.below}
+		switch {
+		case n.read != nil:
+			continue
+		case utf8.Valid(n.data):
+			e.Text = string(n.data)
+		default:
+			e.Base64 = base64.StdEncoding.EncodeToString(n.data)
+		}
+		s.Entries = append(s.Entries, e)
 	}
 	return s
-}
-
-func entryOf(n *node) Entry {
-	e := Entry{Info: n.info, Base: n.below}
-	if utf8.Valid(n.data) {
-		e.Text = string(n.data)
-	} else {
-		e.Base64 = base64.StdEncoding.EncodeToString(n.data)
-	}
-	return e
 }
 
 // Restore replaces all files and folders; of an [Overlay], the changes. If the snapshot is not valid,

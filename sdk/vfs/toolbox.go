@@ -1,16 +1,13 @@
 package vfs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
@@ -24,6 +21,8 @@ type ToolOptions struct {
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)
+	// Wrote, if not nil, is called with the path of each file that a tool has written.
+	Wrote func(name string)
 }
 
 // Toolbox has the tools by which an agent works on files. Its methods may be called at the same
@@ -191,21 +190,6 @@ func (t tool) parse(input string) (in arguments, err error) {
 		}
 	}
 	return in, nil
-}
-
-// isAllowed reports whether a command line is one of those that the person allowed.
-func (b *Toolbox) isAllowed(command string) bool {
-	return b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) })
-}
-
-// runAllowed runs a command line that the person allowed.
-func (b *Toolbox) runAllowed(ctx context.Context, command string) (string, error) {
-	output, failed := b.o.Run(ctx, command)
-	output = cutEnd(output)
-	if failed {
-		return "", errors.New(cmp.Or(output, "the command failed without an output"))
-	}
-	return output, nil
 }
 
 // truncate makes a result one that can be sent, whatever names and messages it repeats.

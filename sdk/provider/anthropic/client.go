@@ -86,15 +86,7 @@ func (c *Client) Send(ctx context.Context, r provider.Request, on func(provider.
 	if err != nil {
 		return nil, &provider.Error{Message: "the request cannot be written: " + err.Error(), Err: err}
 	}
-	var answer *provider.Response
-	err = c.caller.Do(ctx, on, func(ctx context.Context) (err error) {
-		answer, err = c.once(ctx, body, on)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer, nil
+	return c.caller.Do(ctx, on, func(ctx context.Context) (*provider.Response, error) { return c.once(ctx, body, on) })
 }
 
 // once makes one call.

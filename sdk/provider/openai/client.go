@@ -92,10 +92,8 @@ func (c *Client) Send(ctx context.Context, r provider.Request, on func(provider.
 	if err != nil {
 		return nil, &provider.Error{Message: "the request cannot be written: " + err.Error(), Err: err}
 	}
-	var answer *provider.Response
-	err = c.caller.Do(ctx, on, func(ctx context.Context) (err error) {
-		answer, err = c.once(ctx, body, &reader{on: on, before: r.Messages})
-		return err
+	answer, err := c.caller.Do(ctx, on, func(ctx context.Context) (*provider.Response, error) {
+		return c.once(ctx, body, &reader{on: on, before: r.Messages})
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,7 @@ func boundClient(base *http.Client, idle time.Duration, limit int64) *http.Clien
 	if base != nil {
 		c = *base
 	}
-	if c.Transport == nil {
-		c.Transport = http.DefaultTransport
-	}
-	c.Transport = transport{c.Transport, idle, limit}
+	c.Transport = transport{cmp.Or(c.Transport, http.DefaultTransport), idle, limit}
 	if c.CheckRedirect == nil {
 		c.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 			if r.URL.Host != via[0].URL.Host || len(via) > 3 {

@@ -84,50 +84,55 @@ func sleep(ctx context.Context, d time.Duration) error {
 // errTimeout is the reason why a call was ended.
 var errTimeout = errors.New("timeout")
 
+// Once makes one call.
+type Once func(context.Context) (*provider.Response, error)
+
 // Do makes a call, and repeats it if that may help. Each repetition is announced to on.
-func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once func(context.Context) error) error {
+func (c *Caller) Do(ctx context.Context, on func(provider.Delta), once Once) (*provider.Response, error) {
 	for attempt := 1; ; attempt++ {
-		err := c.once(ctx, once)
-		if err == nil {
-			return nil
+		answer, failed := c.try(ctx, once)
+		switch {
+		case failed == nil:
+			return answer, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !failed.Retryable || attempt > c.retries || failed.After > mostWait:
+			return nil, failed
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		var e *provider.Error
-		if !errors.As(err, &e) || !e.Retryable || attempt > c.retries || e.After > mostWait {
-			return err
-		}
-		after := e.After
+		after := failed.After
 		if after <= 0 {
 			after = backoff(attempt)
 		}
 		if on != nil {
-			on(provider.Delta{Retry: &provider.Retry{Attempt: attempt + 1, After: after, Because: err}})
+			on(provider.Delta{Retry: &provider.Retry{Attempt: attempt + 1, After: after, Because: failed}})
 		}
 		if err := c.wait(ctx, after); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
 
-// once makes a call within its time, and turns every failure into a *provider.Error.
-func (c *Caller) once(parent context.Context, once func(context.Context) error) error {
+// try makes a call within its time.
+func (c *Caller) try(parent context.Context, once Once) (*provider.Response, *provider.Error) {
 	ctx, cancel := context.WithTimeoutCause(parent, c.timeout, errTimeout)
 	defer cancel()
-	err := once(ctx)
-	var e *provider.Error
+	answer, err := once(ctx)
+	if err == nil {
+		return answer, nil
+	}
+	if known, ok := errors.AsType[*provider.Error](err); ok {
+		return nil, known
+	}
+	failed := &provider.Error{Message: c.scrub(err.Error()), Err: err}
 	switch {
-	case err == nil || errors.As(err, &e):
-		return err
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return &provider.Error{Message: fmt.Sprintf("the answer took longer than %s", c.timeout), Err: err}
+		failed.Message = fmt.Sprintf("the answer took longer than %s", c.timeout)
+	case errors.Is(err, errSilent):
+		failed.Message, failed.Retryable = errSilent.Error(), true
+	default:
+		failed.Retryable = !errors.Is(err, errTooLong) && !errors.Is(err, errRedirect) && !errors.Is(err, ErrMalformed)
 	}
-	e = &provider.Error{Message: c.scrub(err.Error()), Retryable: !errors.Is(err, errTooLong) && !errors.Is(err, errRedirect) && !errors.Is(err, ErrMalformed), Err: err}
-	if errors.Is(err, errSilent) {
-		e.Message = "the stream was silent for too long"
-	}
-	return e
+	return nil, failed
 }
 
 // backoff doubles from half a second to eight, less up to a quarter, so that many callers do not come back at once.

@@ -27,11 +27,7 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	e := &provider.Error{Status: status}
 	e.Type, e.Message = readError(body)
 	e.Message = c.scrub(e.Message)
-	for _, name := range []string{"Request-Id", "X-Request-Id"} {
-		if e.RequestID == "" {
-			e.RequestID = header.Get(name)
-		}
-	}
+	e.RequestID = cmp.Or(header.Get("Request-Id"), header.Get("X-Request-Id"))
 	if status < http.StatusBadRequest {
 		e.Status = kinds[e.Type]
 	}

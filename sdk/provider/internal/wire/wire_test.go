@@ -207,7 +207,10 @@ func TestOtherFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	err = c.Do(t.Context(), nil, func(context.Context) error { calls++; return Malformed(errors.New("near sk-0123456789")) })
+	_, err = c.Do(t.Context(), nil, func(context.Context) (*provider.Response, error) {
+		calls++
+		return nil, Malformed(errors.New("near sk-0123456789"))
+	})
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Retryable || calls != 1 || strings.Contains(e.Error(), "sk-0") {
 		t.Errorf("malformed: %v after %d calls", err, calls)

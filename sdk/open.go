@@ -1,0 +1,129 @@
+package sdk
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// start makes a session that nobody has spoken to.
+func (c *Client) start(ctx context.Context, kind, agentID string, o ConversationOptions) (*thread, error) {
+	if c.o.Provider == nil {
+		return nil, ErrNoProvider
+	}
+	if err := errors.Join(ctx.Err(), c.base.Err()); err != nil {
+		return nil, err
+	}
+	agent, m := o.Agent, menu{}
+	if agent != nil && agentID == "" {
+		m = ownMenu(agent)
+	} else if found, its, err := c.shelf.agent(agentID); err != nil {
+		return nil, err
+	} else {
+		agent, m = found, its
+	}
+	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
+	now, info := c.o.Clock().UTC(), c.o.Provider.Info()
+	t := &thread{client: c, agent: agent, menu: m, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
+	if err := t.budget.Admit(info.Model, now); err != nil {
+		return nil, err
+	}
+	t.state = state{
+		Version: stateVersion, ID: c.o.NewID(), Kind: kind, Provider: info, Status: Idle, Created: now, Updated: now,
+		Options: optionState{
+			CostLimit: limit, PauseTimeout: cmp.Or(o.PauseTimeout, defaultPause), MaxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
+			Rounds: cmp.Or(o.Rounds, defaultRounds), Commands: o.Commands, SaveTurnsOnly: o.SaveTurnsOnly,
+			PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
+		},
+	}
+	if t.Options.MaxTokens < 0 || t.Options.Rounds < 0 || limit < 0 {
+		return nil, errors.New("MaxTokens, Rounds and CostLimit cannot be negative")
+	}
+	if t.files = o.FS; t.files == nil {
+		t.files = m.files(c.o.Clock)
+	} else {
+		t.FilesOf = "caller"
+	}
+	t.box = newToolbox(t, o.Run)
+	var err error
+	if t.box.context, err = contextText(o.Context); err != nil {
+		return nil, err
+	}
+	if t.System, err = prompt(agent, m, t.box.all, o.SessionOptions); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(t.System))
+	t.Agent = agentState{ID: agent.ID, Name: agent.Name, Hash: hex.EncodeToString(sum[:])}
+	t.publish(Event{Type: EventStarted, Agent: agent.ID, Text: info.Model})
+	return t, nil
+}
+
+// open reads a saved session.
+func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, error) {
+	if err := checkID(id); err != nil {
+		return nil, err
+	}
+	data, err := c.store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := parseState(id, data)
+	if err != nil {
+		return nil, err
+	}
+	if c.o.Provider == nil {
+		return nil, ErrNoProvider
+	}
+	if info := c.o.Provider.Info(); info != s.Provider {
+		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
+	}
+	by, kept := caller{limit: c.o.CostLimit, prices: c.o.Prices, records: c.o.Rights != nil}, (*rightsState)(nil)
+	_, by.priced = c.o.Prices.Find(s.Provider.Model, c.o.Clock())
+	if by.records {
+		if found := (rightsState{}); json.Unmarshal(c.o.Rights.Kept(ctx, id), &found) == nil {
+			kept = &found
+		}
+	}
+	warning := s.admit(kept, by, o)
+	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
+		return nil, err
+	}
+	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
+	if t.agent, t.menu, err = c.shelf.agent(s.Agent.ID); err != nil {
+		t.agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
+	}
+	switch {
+	case o.FS != nil:
+		t.files = o.FS
+	case s.FilesOf != "":
+		return nil, &StateError{id, "its files are those of a folder; open it with OpenWith and those files"}
+	default:
+		t.files = t.menu.files(c.o.Clock)
+	}
+	if err := s.restoreFiles(t.files); err != nil {
+		return nil, err
+	}
+	t.box = newToolbox(t, o.Run)
+	if t.Status == Processing { // its process died
+		t.Status = Paused
+	}
+	events, err := storedEvents(ctx, c.store, id)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return nil, err
+	}
+	t.events.seq = t.Seq
+	if n := len(events); n > 0 { // after a crash the last one can be behind that of the state, or before it
+		t.events.seq = max(t.Seq, events[n-1].Seq)
+	}
+	if warning != "" {
+		t.publish(Event{Type: EventWarning, Text: warning})
+	}
+	return t, nil
+}

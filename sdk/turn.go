@@ -1,0 +1,260 @@
+package sdk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// begin takes the person's first words, without work.
+func (t *thread) begin(ctx context.Context, words string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.take(ctx, words)
+}
+
+// take makes the person's words a turn. The caller holds the lock.
+func (t *thread) take(ctx context.Context, words string) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	if strings.TrimSpace(words) == "" {
+		return errors.New("the message is empty")
+	}
+	text, warning := t.menu.message(words)
+	if t.box.context != "" && len(t.Turns) == 0 {
+		text = t.box.context + "\n\n" + text
+	}
+	t.Title = cmp.Or(t.Title, clip(words, 100))
+	now := t.client.o.Clock().UTC()
+	t.Turn = &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: now}
+	why := newWordsText
+	if errors.Is(t.failure, context.Canceled) {
+		why = cancelledText
+	}
+	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
+	t.say(why, provider.TextBlock(text))
+	t.Status = Processing
+	t.publish(Event{Type: EventTurnStarted, Text: words})
+	if warning != "" {
+		t.publish(Event{Type: EventWarning, Text: warning})
+	}
+	return nil
+}
+
+// ready waits until a turn that is over is saved, and returns an error if the session takes no words
+// then. The caller holds the lock.
+func (t *thread) ready(ctx context.Context) error {
+	if err := t.until(ctx, func() bool { return !t.working || t.Turn != nil }); err != nil {
+		return err
+	}
+	switch {
+	case t.Status == Ended:
+		return ErrEnded
+	case t.Turn != nil:
+		return ErrBusy
+	}
+	return nil
+}
+
+// spawn works on the turn in the background.
+func (t *thread) spawn() error {
+	run, err := t.enter(t.client.base)
+	if err != nil || run == nil {
+		return err
+	}
+	go func() {
+		if err := run(); err != nil && !errors.Is(err, errPaused) {
+			t.client.o.Log.Debug("a turn ended early", "session", t.ID, "error", err)
+		}
+	}()
+	return nil
+}
+
+// enter takes the work on the turn, and returns the function that does it; nil if there is none.
+func (t *thread) enter(ctx context.Context) (run func() error, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.working:
+		return nil, ErrBusy
+	case t.Turn == nil && t.Status == Ended:
+		return nil, ErrEnded
+	case t.Turn == nil:
+		return nil, t.failure
+	case !t.client.enter():
+		return nil, ErrEnded
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	detach := context.AfterFunc(t.client.base, cancel)
+	resumed := t.Status == Paused || t.Status == Waiting
+	t.working, t.cancel, t.pausing, t.failure = true, cancel, false, nil
+	t.Status = Processing
+	if len(t.Questions) > 0 {
+		t.Status = Waiting
+	}
+	if resumed {
+		t.publish(Event{Type: EventResumed})
+	}
+	t.wake()
+	return func() error {
+		defer t.client.work.Done()
+		defer detach()
+		defer cancel()
+		return t.run(ctx)
+	}, nil
+}
+
+// run works on the turn under the session's lock, and leaves it saved.
+func (t *thread) run(ctx context.Context) error {
+	began := t.client.o.Clock()
+	unlock, err := t.claim(ctx)
+	if err == nil {
+		t.mu.Lock()
+		t.claimed = true
+		t.wake()
+		t.mu.Unlock()
+		err = t.work(ctx)
+		t.mu.Lock()
+		t.Turn.Took += t.client.o.Clock().Sub(began)
+		t.settle(err, t.goesOn(ctx, err))
+		t.mu.Unlock()
+		err = errors.Join(err, t.save(context.WithoutCancel(ctx)))
+		t.saving.Lock() // a save by another call is written under the lock, or takes it anew
+		t.mu.Lock()
+		t.claimed = false
+		t.mu.Unlock()
+		err = errors.Join(err, unlock())
+		t.saving.Unlock()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.working, t.cancel = false, nil
+	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
+		t.failure = err
+	}
+	if t.Status == Processing || t.Status == Waiting { // it could not be claimed
+		t.Status, t.failure = Paused, err
+		t.publish(Event{Type: EventPaused, Text: err.Error()})
+	}
+	t.wake()
+	return err
+}
+
+// goesOn reports whether a turn that has stopped can go on from there: the program ends, the disk
+// or the server does not answer, or money is missing. A conversation ends such a turn if its
+// program does not end, since the person can speak again.
+func (t *thread) goesOn(ctx context.Context, err error) bool {
+	var store *StoreError
+	var server *ProviderError
+	var limit *CostLimitError
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, errPaused), errors.As(err, &store), t.client.base.Err() != nil:
+		return true
+	case t.Kind != kindSession:
+		return false
+	}
+	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit)
+}
+
+// settle ends a turn, or leaves it for later. The caller holds the lock.
+func (t *thread) settle(err error, later bool) {
+	if later {
+		t.Status = Paused
+		e := Event{Type: EventPaused}
+		if !errors.Is(err, errPaused) {
+			e.Text = err.Error()
+		}
+		t.publish(e)
+		return
+	}
+	turn, single := t.Turn, t.Kind == kindSession
+	turn.Response = t.response()
+	if err != nil {
+		turn.Problem = err.Error()
+		e := Event{Type: EventFailed, Text: turn.Problem}
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			e.Text = cancelledText
+		}
+		t.publish(e)
+	}
+	t.failure, t.Turn, t.Questions, t.Status = err, nil, nil, Idle
+	t.Turns = append(t.Turns, *turn)
+	if err == nil {
+		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
+		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText {
+			q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
+			t.put(q)
+		}
+	}
+	switch {
+	case single && err != nil:
+		t.Status = Failed
+	case single:
+		t.Status = Ended
+		t.publish(Event{Type: EventCompleted, Text: turn.Response})
+	default:
+		t.publish(Event{Type: EventIdle})
+	}
+}
+
+// tell takes a turn that needs no model.
+func (t *thread) tell(ctx context.Context, words, text string) error {
+	t.mu.Lock()
+	if err := t.ready(ctx); err != nil {
+		t.mu.Unlock()
+		return err
+	}
+	now := t.client.o.Clock().UTC()
+	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}
+	t.publish(Event{Type: EventTurnStarted, Text: words, Turn: len(t.Turns) + 1})
+	t.publish(Event{Type: EventTurnCompleted, Text: text, Turn: len(t.Turns) + 1})
+	t.Turns, t.failure = append(t.Turns, turn), nil
+	t.publish(Event{Type: EventIdle})
+	t.mu.Unlock()
+	return t.saveUnlessWorking(ctx)
+}
+
+// answer answers a question, the oldest if no id is given. more is true if a turn waits to
+// go on and nobody works on it.
+func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
+	t.mu.Lock()
+	at := -1
+	for n, q := range t.Questions {
+		if id == "" || q.ID == id {
+			at = n
+			break
+		}
+	}
+	switch {
+	case at < 0:
+		t.mu.Unlock()
+		return false, ErrNoQuestion
+	case strings.TrimSpace(text) == "":
+		t.mu.Unlock()
+		return false, errors.New("the answer is empty")
+	}
+	q := t.Questions[at]
+	t.Questions = append(append([]Question(nil), t.Questions[:at]...), t.Questions[at+1:]...)
+	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
+	if q.Source == fromText {
+		err = t.take(ctx, text)
+		t.mu.Unlock()
+		return err == nil, err
+	}
+	if q.Source == fromRounds {
+		t.keep(fromRounds, provider.TextBlock(text))
+	} else {
+		t.keep(q.ID, provider.Result(q.ID, text, false))
+	}
+	more = len(t.Questions) == 0 && !t.working
+	t.wake()
+	t.mu.Unlock()
+	return more, t.saveUnlessWorking(ctx)
+}
