@@ -21,7 +21,8 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 // A package that is not listed may not exist.
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
-	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/sources", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/git", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/obeyed", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/reply", "internal/report", "internal/request", "internal/runner", "internal/sdkhttp", "internal/standing", "internal/store", "internal/store/filestore", "internal/trust", "internal/verdict", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
+	"internal/cli":                   {"internal/audit", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/sources", "internal/claudehook", "internal/config", "internal/contract", "internal/dashboard", "internal/doctor", "internal/documents", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/git", "internal/hostcli", "internal/hosts", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/obeyed", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/reach", "internal/reply", "internal/report", "internal/request", "internal/runner", "internal/sdkhttp", "internal/standing", "internal/store", "internal/store/filestore", "internal/terminal", "internal/trust", "internal/verdict", "internal/visible", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai", "sdk/vfs"},
+	"internal/terminal":              {"internal/durable", "internal/fault", "internal/gate", "internal/lang", "internal/pattern", "internal/visible", "internal/workflow"},
 	"internal/mcpserver":             {"internal/arguments", "internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/contract", "internal/engine", "internal/exposition", "internal/fault", "internal/feed", "internal/gate", "internal/httpguard", "internal/lang", "internal/markdown/render", "internal/mcpserver/conformance", "internal/mcpwire", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/pattern", "internal/project", "internal/reach", "internal/recent", "internal/reply", "internal/request", "internal/verify", "internal/visible", "internal/workflow"},
 	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/request", "internal/runner", "internal/store", "internal/textdiff", "internal/trust", "internal/visible", "internal/words", "internal/workflow"},
 	"internal/contract":              {"internal/config", "internal/fault", "internal/lang", "internal/pattern", "internal/permission", "internal/project", "internal/trust", "internal/verify", "internal/workflow"},
@@ -125,16 +126,16 @@ var only = map[string][]string{
 	"github.com/go-json-experiment":     {"internal/workflow", "internal/store", "internal/verdict"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score", "internal/verdict"},
 	"go.yaml.in/yaml/v3":                {"internal/config", "internal/audit", "internal/score", "internal/bmad/catalog", "internal/bmad/resolve", "internal/bmad/format", "internal/bmad/library", "internal/workflow", "internal/grimoire", "prompts"},
-	"github.com/spf13/cobra":            {"internal/cli"},
+	"github.com/spf13/cobra":            {"internal/cli", "internal/terminal"},
 	"github.com/rogpeppe/go-internal":   {"internal/hosts", "internal/cli"},
 	"github.com/tailscale/hujson":       {"internal/hosts"},
 	"github.com/pelletier/go-toml":      {"internal/hosts", "internal/hostcli", "internal/bmad/format"},
 	"github.com/lithammer/fuzzysearch":  {"internal/bmad/catalog", "internal/fault"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch"},
 	"mvdan.cc/sh":                       {"internal/claudehook"},
-	"golang.org/x/term":                 {"internal/cli"},
+	"golang.org/x/term":                 {"internal/cli", "internal/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/cli", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cli", "internal/terminal"},
 }
 
 // never lists packages that must stay free of effects.

@@ -28,7 +28,7 @@ var mayRead = map[string]map[string]string{
 	"internal/audit/words.go":             {".ReadFile": "of the word lists in the binary"},
 	"internal/audit/rubric.go":            {"fs.ReadFile": "of the rubrics in the binary"},
 	"internal/cli/demo_files.go":          {".ReadFile": "of the texts in the binary"},
-	"internal/cli/input.go":               {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
+	"internal/terminal/input.go":          {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
 	"internal/cli/hook.go":                {"os.ReadDir": "of the person's own state folder"},
 	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
 	"internal/lang/catalogue.go":          {"fs.ReadFile": "of the catalogues in the binary"},

@@ -47,7 +47,7 @@ func inspect(a *app, cmd *cobra.Command, args []string) (*workflow.Session, work
 	}
 	s, v, cwd, err := a.engine.Inspect(cmd.Context(), at)
 	a.speakOf(s)
-	return s, v.In(a.lang), cwd, err
+	return s, v.In(a.Lang), cwd, err
 }
 
 // do runs one action for the person or script at this terminal.

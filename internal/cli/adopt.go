@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func adoptCommand(a *app) *cobra.Command {
@@ -22,7 +23,7 @@ Only a person at a terminal can do it, not a script. To undo the change instead,
 keeps the edited one beside it and needs no person. A session that was copied from
 another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
@@ -40,7 +41,7 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 	if !req.Restore {
-		ask, err := a.terminal(false, "")
+		ask, err := a.Person()
 		if err != nil {
 			return err
 		}
@@ -54,8 +55,8 @@ func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 	if err := a.printReply(out, false); err != nil {
 		return err
 	}
-	if !a.asJSON && out.State.Active() {
-		a.say("\nNow tell your assistant to go on; it sees the session with status.")
+	if !a.JSON && out.State.Active() {
+		a.Say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
@@ -92,14 +93,14 @@ type typed struct {
 }
 
 func newChat(a *app, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
-	_, noTerminal := a.terminal(false, "")
-	return &chat{a: a, c: c, t: &teller{a: a, out: a.prompts()}, input: make(chan typed), events: c.Events(), signals: signals, end: end, person: noTerminal == nil}
+	_, noTerminal := a.Person()
+	return &chat{a: a, c: c, t: &teller{a: a, out: a.Prompts()}, input: make(chan typed), events: c.Events(), signals: signals, end: end, person: noTerminal == nil}
 }
 
 // run takes lines until the end.
 func (c *chat) run(ctx context.Context) error {
 	if c.person {
-		fmt.Fprintln(c.t.out, c.a.lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
+		fmt.Fprintln(c.t.out, c.a.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
 	}
 	go c.watch(ctx)
 	go c.read(ctx)
@@ -109,7 +110,7 @@ func (c *chat) run(ctx context.Context) error {
 		case errors.Is(err, io.EOF):
 			return c.leave()
 		case err != nil:
-			return errors.Join(errStopped, c.leave())
+			return errors.Join(terminal.ErrStopped, c.leave())
 		case line == "":
 			continue
 		case line == "/exit" || line == "*exit":
@@ -119,8 +120,8 @@ func (c *chat) run(ctx context.Context) error {
 			continue
 		}
 		if err := c.turn(ctx, line); err != nil {
-			if c.person && ctx.Err() == nil && !errors.Is(err, errSpent) {
-				if !errors.Is(err, errEngine) && !errors.Is(err, errStopped) {
+			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
+				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
 					c.a.fail(err)
 				}
 				continue // the person may go on
@@ -144,7 +145,7 @@ func (c *chat) watch(ctx context.Context) {
 				(*stop)()
 				continue
 			}
-			fmt.Fprintln(c.a.err, c.a.lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
+			fmt.Fprintln(c.a.Err, c.a.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
 		case <-ctx.Done():
 			return
 		}
@@ -154,7 +155,7 @@ func (c *chat) watch(ctx context.Context) {
 // read hands on the lines that the person types. A line goes to the question or prompt that waits
 // for it then: one that was cancelled takes none.
 func (c *chat) read(ctx context.Context) {
-	in := bufio.NewReader(c.a.in)
+	in := bufio.NewReader(c.a.In)
 	for {
 		text, err := in.ReadString('\n')
 		if text != "" {
@@ -218,18 +219,18 @@ func (c *chat) command(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "/cost":
-		c.a.say("%s so far", spentText(c.a, c.c.Costs()))
+		c.a.Say("%s so far", spentText(c.a, c.c.Costs()))
 	case "/documents":
 		docs := c.c.Documents()
 		for _, d := range docs {
-			c.a.say("document: %s (%d bytes)", d.Path, len(d.Content))
+			c.a.Say("document: %s (%d bytes)", d.Path, len(d.Content))
 		}
 		if len(docs) == 0 {
-			c.a.say("There are no documents yet.")
+			c.a.Say("There are no documents yet.")
 		}
 	case "/save":
 		if rest = strings.TrimSpace(rest); rest == "" {
-			c.a.say("Name a folder: /save DIR")
+			c.a.Say("Name a folder: /save DIR")
 			return true
 		}
 		saved, err := saveDocuments(c.c.Documents(), rest, false)
@@ -237,7 +238,7 @@ func (c *chat) command(line string) bool {
 			c.a.fail(err)
 		}
 		for _, name := range saved {
-			c.a.say("saved: %s", name)
+			c.a.Say("saved: %s", name)
 		}
 	default:
 		return false
@@ -251,12 +252,12 @@ func (c *chat) leave() error {
 		return nil // nobody has spoken
 	}
 	o := outcome{ID: c.c.ID(), Status: c.c.Status(), Text: c.t.text, Questions: c.c.Questions(), Documents: c.c.Documents(), Costs: c.c.Costs()}
-	if c.a.asJSON {
-		return c.a.printJSON(o)
+	if c.a.JSON {
+		return c.a.PrintJSON(o)
 	}
-	c.a.say("session %s, %s so far", o.ID, spentText(c.a, o.Costs))
+	c.a.Say("session %s, %s so far", o.ID, spentText(c.a, o.Costs))
 	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
-		c.a.say("It waits: bmad-mcp agent resume %s", o.ID)
+		c.a.Say("It waits: bmad-mcp agent resume %s", o.ID)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -107,7 +108,7 @@ func agentFault(a *app, err error) error {
 	case err == nil, errors.As(err, new(*fault.Error)):
 		return err
 	case is(context.Canceled):
-		return errStopped
+		return terminal.ErrStopped
 	case errors.As(err, &agent):
 		return fault.New(fault.NotFound, "no agent has the id %q", agent.ID).WithHint("bmad-mcp agent list names the agents").Offer(agent.Near)
 	case is(sdk.ErrNotFound):
@@ -122,11 +123,11 @@ func agentFault(a *app, err error) error {
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", pricesFile())
 	case errors.As(err, &limit):
-		a.warn("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
-		return errSpent
+		a.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
+		return terminal.ErrSpent
 	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
-		a.warn("the model did not do the work: %q", err.Error())
-		return errEngine
+		a.Warnf("the model did not do the work: %q", err.Error())
+		return terminal.ErrEngine
 	}
 	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists the saved ones")
 }

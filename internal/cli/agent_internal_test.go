@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
@@ -41,7 +42,7 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	if err == nil {
 		err = txtar.Write(layout, project)
 	}
-	a := &app{out: out, err: out, raw: out, cwd: project, lang: lang.English, log: slog.New(slog.DiscardHandler)}
+	a := &app{Terminal: &terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English}, cwd: project, log: slog.New(slog.DiscardHandler)}
 	if err == nil {
 		err = a.setUp()
 	}
@@ -91,7 +92,7 @@ func TestInterruptedChat(t *testing.T) {
 	var out bytes.Buffer
 	a := agentApp(t, &out, s)
 	in, typing := io.Pipe()
-	a.in = in
+	a.In = in
 	client, err := workingClient(a, modelFlags{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -42,7 +43,7 @@ those of the server's own origin and of each --allow-origin may call.
 Conversations are saved after each step. One that was at work when the server ended is
 paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the server.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
@@ -95,9 +96,9 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
 		Client:  client, Runs: runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),
 	})
-	fmt.Fprintln(a.err, a.lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	fmt.Fprintln(a.Err, a.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	if token == "" {
-		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
+		fmt.Fprintln(a.Err, a.Lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
 	return a.runHTTP(ctx, httpguard.NewServer(h), listener, h, f.grace)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
@@ -19,7 +20,7 @@ import (
 // agentsOf runs the command with a scripted model. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
-	a := &app{log: slog.New(slog.DiscardHandler), err: said}
+	a := &app{Terminal: &terminal.Terminal{Err: said}, log: slog.New(slog.DiscardHandler)}
 	e, library := a.newEngine(nil)
 	a.engine = e
 	defer library.Close()

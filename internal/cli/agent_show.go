@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -40,18 +41,18 @@ func agentListCommand(a *app) *cobra.Command {
 			if err != nil {
 				return agentFault(a, err)
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"agents": agents})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"agents": agents})
 			}
 			if len(agents) == 0 {
-				a.say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
+				a.Say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
 				return nil
 			}
 			rows := [][]string{}
 			for _, g := range agents {
-				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, oneLine(g.WhenToUse)})
+				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
 			}
-			return a.table(a.header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+			return a.Table(a.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
 		},
 	}
 }
@@ -64,11 +65,11 @@ func agentSessionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"sessions": list})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"sessions": list})
 			}
 			if len(list) == 0 {
-				a.say("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
+				a.Say("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
 				return nil
 			}
 			rows := [][]string{}
@@ -79,7 +80,7 @@ func agentSessionsCommand(a *app) *cobra.Command {
 				}
 				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), visible.Line(title)})
 			}
-			return a.table(a.header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
+			return a.Table(a.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
 		},
 	}
 }
@@ -111,10 +112,10 @@ func agentShowCommand(a *app) *cobra.Command {
 			if f.out != "" {
 				o.Saved, err = saveDocuments(o.Documents, f.out, f.force)
 			}
-			if a.asJSON {
-				return errors.Join(err, a.printJSON(o))
+			if a.JSON {
+				return errors.Join(err, a.PrintJSON(o))
 			}
-			a.say("%s with %s (%s), %s", list[at].Kind, list[at].Agent, list[at].Model, list[at].Status)
+			a.Say("%s with %s (%s), %s", list[at].Kind, list[at].Agent, list[at].Model, list[at].Status)
 			sayWork(a, o)
 			return err
 		},
@@ -137,10 +138,10 @@ func agentTranscriptCommand(a *app) *cobra.Command {
 			if err != nil {
 				return agentFault(a, err)
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"id": args[0], "events": events})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"id": args[0], "events": events})
 			}
-			fmt.Fprint(a.out, transcript(a, args[0], events))
+			fmt.Fprint(a.Out, transcript(a, args[0], events))
 			return nil
 		},
 	}
@@ -154,38 +155,38 @@ func transcript(a *app, id string, events []sdk.Event) string {
 		fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(visible.Text(strings.TrimSpace(text)), "\n", "\n> "))
 	}
 	line := func(text string) { fmt.Fprintf(&b, "\n%s\n", text) }
-	fmt.Fprintf(&b, "# %s\n", a.lang.Say("Session %s", id))
+	fmt.Fprintf(&b, "# %s\n", a.Lang.Say("Session %s", id))
 	var spent int64
 	for _, e := range events {
 		switch e.Type {
 		case sdk.EventStarted:
-			line(a.lang.Say("Agent %s, model %s, begun %s", visible.Line(e.Agent), visible.Line(e.Text), e.At.UTC().Format("2006-01-02 15:04 UTC")))
+			line(a.Lang.Say("Agent %s, model %s, begun %s", visible.Line(e.Agent), visible.Line(e.Text), e.At.UTC().Format("2006-01-02 15:04 UTC")))
 		case sdk.EventTurnStarted:
-			fmt.Fprintf(&b, "\n## %s\n", a.lang.Say("Turn %d", e.Turn))
-			line(a.lang.Say("**Person:**"))
+			fmt.Fprintf(&b, "\n## %s\n", a.Lang.Say("Turn %d", e.Turn))
+			line(a.Lang.Say("**Person:**"))
 			quote(e.Text)
 		case sdk.EventToolFinished:
 			failed := ""
 			if e.Tool.Failed {
-				failed = a.lang.Say(" (failed)")
+				failed = a.Lang.Say(" (failed)")
 			}
-			line(a.lang.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
+			line(a.Lang.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
 		case sdk.EventQuestion:
-			line(a.lang.Say("**The agent asks:**"))
+			line(a.Lang.Say("**The agent asks:**"))
 			quote(strings.Join(append([]string{e.Question.Question}, e.Question.Options...), "\n- "))
 		case sdk.EventAnswered:
-			line(a.lang.Say("**The person answers:**"))
+			line(a.Lang.Say("**The person answers:**"))
 			quote(e.Text)
 		case sdk.EventTurnCompleted:
-			line(a.lang.Say("**Agent:**"))
+			line(a.Lang.Say("**Agent:**"))
 			quote(e.Text)
 		case sdk.EventFailed:
-			line(a.lang.Say("**Ended early:** %s", visible.Line(e.Text)))
+			line(a.Lang.Say("**Ended early:** %s", visible.Line(e.Text)))
 		case sdk.EventCost:
 			spent = e.Cost.Spent
 		}
 	}
-	line(a.lang.Say("Spent: %s", price.Money(spent).Short()))
+	line(a.Lang.Say("Spent: %s", price.Money(spent).Short()))
 	return b.String()
 }
 
@@ -206,7 +207,7 @@ func agentDeleteCommand(a *app) *cobra.Command {
 			if !slices.ContainsFunc(list, func(s sdk.Summary) bool { return s.ID == args[0] }) {
 				return agentFault(a, sdk.ErrNotFound)
 			}
-			ok, err := askPerson(cmd.Context(), a, yes, a.lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
+			ok, err := a.AskPerson(cmd.Context(), yes, a.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
 			if err != nil {
 				return err
 			}
@@ -221,10 +222,10 @@ func agentDeleteCommand(a *app) *cobra.Command {
 			if err := client.Delete(cmd.Context(), args[0]); err != nil {
 				return agentFault(a, err)
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"id": args[0], "deleted": true})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"id": args[0], "deleted": true})
 			}
-			a.say("Deleted: %s", args[0])
+			a.Say("Deleted: %s", args[0])
 			return nil
 		},
 	}

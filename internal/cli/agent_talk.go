@@ -15,14 +15,14 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// agentExitHelp is exitHelp with the codes of a model's work.
-var agentExitHelp = strings.Replace(exitHelp, "\n  130  ", "\n  8  the limit of costs is spent; the work until then is saved\n  9  the model did not do the work\n  130  ", 1)
+var agentExitHelp = terminal.WithExits("the limit of costs is spent; the work until then is saved", "the model did not do the work")
 
 // talk is a session or a conversation.
 type talk interface {
@@ -48,7 +48,7 @@ type teller struct {
 }
 
 func (t *teller) tell(e sdk.Event) {
-	l := t.a.lang
+	l := t.a.Lang
 	line := func(text string) {
 		t.endLine()
 		fmt.Fprintln(t.out, text)
@@ -172,7 +172,7 @@ func answersFile(ctx context.Context, a *app, name string) (map[string]string, e
 	if name == "" {
 		return answers, nil
 	}
-	data, err := a.readNamed(ctx, name, 1<<20)
+	data, err := a.ReadNamed(ctx, name, 1<<20)
 	if err != nil {
 		return nil, fault.New(fault.NotFound, "the answers cannot be read: %w", err).WithHint("name a JSON file such as {\"Which database?\": \"PostgreSQL\"}")
 	}
@@ -184,7 +184,7 @@ func answersFile(ctx context.Context, a *app, name string) (map[string]string, e
 
 // replies answers from the file, then from the person at this terminal if there is one.
 func replies(a *app, answers map[string]string, out io.Writer) replier {
-	person, err := a.terminal(false, "")
+	person, err := a.Person()
 	if err != nil {
 		person = nil
 	}
@@ -199,7 +199,7 @@ func replies(a *app, answers map[string]string, out io.Writer) replier {
 		}
 		showQuestion(out, q)
 		for {
-			line, err := person.line(ctx, "> ")
+			line, err := person.Line(ctx, "> ")
 			if errors.Is(err, io.EOF) {
 				return "", false, nil
 			}

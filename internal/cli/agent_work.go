@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -135,11 +136,11 @@ func carryOut(ctx context.Context, a *app, f workFlags, s talk, work func() erro
 	if err != nil {
 		return err
 	}
-	t := &teller{a: a, out: a.out}
-	if a.asJSON {
+	t := &teller{a: a, out: a.Out}
+	if a.JSON {
 		t.out = io.Discard
 	}
-	err = follow(ctx, s, t, s.Events(), replies(a, answers, a.prompts()), work)
+	err = follow(ctx, s, t, s.Events(), replies(a, answers, a.Prompts()), work)
 	return reportWork(a, f, s, t.text, err)
 }
 
@@ -153,8 +154,8 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 	if failed != nil {
 		o.Problem = failed.Error()
 	}
-	if a.asJSON {
-		err = errors.Join(err, a.printJSON(o))
+	if a.JSON {
+		err = errors.Join(err, a.PrintJSON(o))
 	} else {
 		sayWork(a, o)
 	}
@@ -162,19 +163,19 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 	case failed != nil:
 		err = errors.Join(err, agentFault(a, failed))
 		switch {
-		case errors.Is(err, errSpent):
-			a.warn("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", o.ID)
+		case errors.Is(err, terminal.ErrSpent):
+			a.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", o.ID)
 		case o.Status == sdk.Paused:
-			a.warn("it goes on with: bmad-mcp agent resume %s", o.ID)
+			a.Warnf("it goes on with: bmad-mcp agent resume %s", o.ID)
 		}
 		return err
 	case err != nil:
 		return agentFault(a, err)
 	case o.Status == sdk.Paused && len(o.Questions) > 0:
-		return errPending
+		return terminal.ErrPending
 	case o.Status == sdk.Paused:
-		a.warn("it goes on with: bmad-mcp agent resume %s", o.ID)
-		return errStopped
+		a.Warnf("it goes on with: bmad-mcp agent resume %s", o.ID)
+		return terminal.ErrStopped
 	}
 	return nil
 }
@@ -182,33 +183,33 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 // sayWork prints the report for people.
 func sayWork(a *app, o outcome) {
 	if o.Diff != "" {
-		a.say("\nProposed changes to the project:\n")
-		fmt.Fprint(a.out, o.Diff)
+		a.Say("\nProposed changes to the project:\n")
+		fmt.Fprint(a.Out, o.Diff)
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.Out)
 	for _, d := range o.Documents {
-		a.say("document: %s (%d bytes)", d.Path, len(d.Content))
+		a.Say("document: %s (%d bytes)", d.Path, len(d.Content))
 	}
 	for _, name := range o.Saved {
-		a.say("saved: %s", name)
+		a.Say("saved: %s", name)
 	}
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
-		a.say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
+		a.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
 	}
-	a.say("session %s, %s so far", o.ID, spentText(a, o.Costs))
+	a.Say("session %s, %s so far", o.ID, spentText(a, o.Costs))
 	if o.Status != sdk.Paused {
 		return
 	}
 	for _, q := range o.Questions {
-		showQuestion(a.out, q)
-		a.say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, shellWord(q.ID))
+		showQuestion(a.Out, q)
+		a.Say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, terminal.ShellWord(q.ID))
 	}
 }
 
 // spentText returns the cost of a session.
 func spentText(a *app, r price.Report) string {
 	if r.Unknown {
-		return a.lang.Say("%s and calls without a known price", r.Spent.Short())
+		return a.Lang.Say("%s and calls without a known price", r.Spent.Short())
 	}
 	return r.Spent.Short()
 }
@@ -310,10 +311,10 @@ the terminal. Once every question is answered, the agent goes on.
 				text := strings.Join(args[1:], " ")
 				if text == "" {
 					var ok bool
-					if text, ok, err = replies(a, nil, a.prompts())(ctx, q); err != nil || !ok {
+					if text, ok, err = replies(a, nil, a.Prompts())(ctx, q); err != nil || !ok {
 						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q",
 							q.Question).WithHint("bmad-mcp agent answer %s --question %s \"…\"", s.ID(),
-							shellWord(q.ID)))
+							terminal.ShellWord(q.ID)))
 					}
 				}
 				if err := s.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
@@ -347,7 +348,7 @@ func agentResumeCommand(a *app, m *modelFlags) *cobra.Command {
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return reopenSession(cmd.Context(), a, *m, f, args[0], func(s talk, resume func() error) error {
-				reply := replies(a, nil, a.prompts())
+				reply := replies(a, nil, a.Prompts())
 				for _, q := range s.Questions() {
 					text, ok, err := reply(cmd.Context(), q)
 					if err == nil && ok {

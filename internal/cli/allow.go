@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -50,7 +51,7 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
 			switch {
 			case forget:
 				return forgetAllowed(a, cmd, cwd)
-			case list || a.asJSON:
+			case list || a.JSON:
 				return listWants(a, cwd, wants)
 			}
 			return runAllow(a, cmd, cwd, wants)
@@ -72,33 +73,33 @@ func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
 			n += some
 		}
 	}
-	a.say("Taken back in %s: %d.", cwd, n)
+	a.Say("Taken back in %s: %d.", cwd, n)
 	return nil
 }
 
 func listWants(a *app, cwd string, wants []permission.Want) error {
-	if a.asJSON {
+	if a.JSON {
 		out := []map[string]any{}
 		for _, w := range wants {
 			out = append(out, wantJSON(w))
 		}
-		return a.printJSON(map[string]any{"cwd": cwd, "wants": out})
+		return a.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
 	}
 	if len(wants) == 0 {
-		a.say("This project asks for nothing that you would have to allow.")
+		a.Say("This project asks for nothing that you would have to allow.")
 	}
 	for _, w := range wants {
 		state := w.Note
 		switch {
 		case state != "":
 		case w.Allowed:
-			state = a.lang.Say("allowed")
+			state = a.Lang.Say("allowed")
 		default:
-			state = a.lang.Say("not allowed yet")
+			state = a.Lang.Say("not allowed yet")
 		}
-		a.say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
-		for _, line := range aboutWant(a.lang, w) {
-			fmt.Fprintf(a.out, "  %s\n", visible.Exact(line))
+		a.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(a.Lang, w) {
+			fmt.Fprintf(a.Out, "  %s\n", visible.Exact(line))
 		}
 	}
 	return nil
@@ -144,7 +145,7 @@ func aboutWant(l lang.Language, w permission.Want) []string {
 		out = append(out, l.Say("Read it first. Once it changes, it does not run until you allow it again; files that it runs in turn are not checked."))
 	}
 	if len(w.Scripts) > 0 {
-		out = append(out, l.Say("It names these files of the project: %s.", joinWords(scriptNames(w))))
+		out = append(out, l.Say("It names these files of the project: %s.", terminal.JoinWords(scriptNames(w))))
 	}
 	return out
 }
@@ -178,11 +179,11 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 	if len(open) == 0 {
 		return listWants(a, cwd, wants)
 	}
-	person, err := a.terminal(false, "")
+	person, err := a.Person()
 	if err != nil {
 		return err
 	}
-	a.say("In %s", cwd)
+	a.Say("In %s", cwd)
 	for _, w := range open {
 		for _, text := range append(scriptNames(w), w.Text) {
 			if visible.Steers(text) {
@@ -190,33 +191,32 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		a.say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), indent(indent(visible.Exact(w.Text))))
-		for _, line := range aboutWant(a.lang, w) {
-			fmt.Fprintln(a.out, line)
+		a.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(a.Lang, w) {
+			fmt.Fprintln(a.Out, line)
 		}
 		if len(w.Scripts) > 0 {
-			a.say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
+			a.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
 			first, size := utf8.DecodeRuneInString(w.Note)
-			a.say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
+			a.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
 		}
 		if visible.Hides(w.Text) {
-			a.say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
+			a.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
 		}
-		line, err := person.line(cmd.Context(), a.lang.Say("Allow it [y/n]: "))
+		agreed, err := person.Agrees(cmd.Context(), a.Lang.Say("Allow it [y/n]: "))
 		if err != nil {
-			_, err = answerAtEnd(cmd.Context(), err)
 			return err
 		}
-		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
-			a.say("Not allowed.")
+		if !agreed {
+			a.Say("Not allowed.")
 			continue
 		}
 		if err := a.engine.Allow(cmd.Context(), w); err != nil {
 			return err
 		}
-		a.say("Allowed.")
+		a.Say("Allowed.")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,20 +12,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
 // app is shared by the subcommands.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
-	// raw is the unfiltered output, for the protocol and for pagers.
-	raw io.Writer
+	*terminal.Terminal
 	log *slog.Logger
 	// command is the command that was run, or refused.
 	command  *cobra.Command
@@ -41,9 +37,8 @@ type app struct {
 	reach *reach.Reach
 	// hostConfirm is the setting for the folder that the program works for.
 	hostConfirm config.HostConfirm
-	// language is the setting for the same folder, and lang the language that is spoken.
+	// language is the setting for the same folder.
 	language string
-	lang     lang.Language
 	// model is the setting for the same folder.
 	model config.Model
 	// unread is the error of reading the settings, nil if there is none.
@@ -53,8 +48,7 @@ type app struct {
 
 	sets []string // --toolsets
 
-	cwd    string // --cwd
-	asJSON bool   // --json
+	cwd string // --cwd
 }
 
 // stateFolder returns the folder of the state of all projects, "" without a home folder.

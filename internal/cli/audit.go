@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -88,7 +89,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 
 func runAudit(ctx context.Context, a *app, call auditCall) error {
 	a.speak(call.objective)
-	if a.asJSON {
+	if a.JSON {
 		call.format = "json"
 	}
 	if !slices.Contains([]string{"text", "json", "sarif"}, call.format) {
@@ -114,7 +115,7 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 		return err
 	}
 	planned, _ := w.OfKind(workflow.KindPlan)
-	found := rubric.Audit(document, audit.Background{Language: a.lang, Objective: call.objective, Earlier: earlier, Plan: planned.ID})
+	found := rubric.Audit(document, audit.Background{Language: a.Lang, Objective: call.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
 		File: filepath.ToSlash(call.file), Stage: stage.ID, Score: found.Score, Min: call.min,
 		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,
@@ -124,14 +125,14 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 	}
 	switch call.format {
 	case "json":
-		err = a.printJSON(report)
+		err = a.PrintJSON(report)
 	case "sarif":
 		err = printSARIF(a, report)
 	default:
 		printAudit(a, report)
 	}
 	if err == nil && !report.OK {
-		return errReported
+		return terminal.ErrReported
 	}
 	return err
 }
@@ -171,7 +172,7 @@ func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition
 	if folder {
 		name = filepath.Join(name, audit.FileName(stage))
 	}
-	data, err := a.readNamed(ctx, name, maxAudited)
+	data, err := a.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case folder && errors.Is(err, fs.ErrNotExist):
 		return audit.Load(nil, w, stage)
@@ -215,7 +216,7 @@ func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.D
 }
 
 func readDocument(ctx context.Context, a *app, name string) (string, error) {
-	data, err := a.readNamed(ctx, name, maxAudited)
+	data, err := a.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
@@ -234,17 +235,17 @@ func noSuchFile(what lang.Text, name string, err error) error {
 
 func printAudit(a *app, r auditReport) {
 	if r.Min > 0 {
-		a.say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
+		a.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
 	} else {
-		a.say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
+		a.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	}
 	if len(r.Findings) == 0 {
-		a.say("nothing found")
+		a.Say("nothing found")
 		return
 	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.Out)
 	for _, f := range r.Findings {
-		fmt.Fprintf(a.out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+		fmt.Fprintf(a.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
 	}
 }
 
@@ -258,5 +259,5 @@ func printSARIF(a *app, r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	return audit.WriteSARIF(a.out, audit.Scan{Version: version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
+	return audit.WriteSARIF(a.Out, audit.Scan{Version: version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }

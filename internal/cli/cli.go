@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // Main runs the program and returns its exit code.
@@ -29,42 +29,32 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	// Text of a model or a repository must not move the cursor over our output.
-	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
+	a := &app{Terminal: terminal.New(in, out, errOut)}
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.err, "panic: %v\n\n%s\n", p, debug.Stack())
+			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())
 			code = a.fail(fault.Unexpected(p))
 		}
 	}()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
 	var err error
 	a.command, err = root.ExecuteContextC(ctx)
 	if a.library != nil {
 		a.library.Close() // a fetch that is under way would otherwise count as one that failed
 	}
+	var end *terminal.Exit
 	switch {
 	case err == nil:
-		return exitOK
-	case errors.Is(err, errReported):
-		return exitStorage
-	case errors.Is(err, errPending):
-		return exitGate
-	case errors.Is(err, errSpent):
-		return exitSpent
-	case errors.Is(err, errEngine):
-		return exitEngine
-	case errors.Is(err, errStopped):
-		return exitInterrupted
-	case errors.Is(err, errUnvouched):
-		return exitNotFound
+		return 0
+	case errors.As(err, &end):
+		return end.Code
 	case errors.Is(err, context.Canceled):
-		a.warn("interrupted; bmad-mcp task status says where a session stands")
-		return exitInterrupted
+		a.Warnf("interrupted; bmad-mcp task status says where a session stands")
+		return terminal.ErrStopped.Code
 	}
 	return a.fail(err)
 }

@@ -59,17 +59,17 @@ code is good for five minutes, once. Type only a code that your own browser show
 		Example: "  bmad-mcp pair 7K2M-9QXD",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := a.terminal(false, ""); err != nil {
+			if _, err := a.Person(); err != nil {
 				return err
 			}
 			origin, err := pairing.Approve(a.stateFolder(), args[0], a.engine.Clock())
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"origin": origin})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"origin": origin})
 			}
-			a.say("The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
+			a.Say("The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
 			return nil
 		},
 	}
@@ -115,24 +115,24 @@ func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) 
 // announce prints the address, and opens the browser of a person at a terminal.
 func (s *dashboardServer) announce(ctx context.Context, a *app, page string, f dashboardFlags) error {
 	address := s.d.Address(page)
-	_, nobody := a.terminal(false, "")
+	_, nobody := a.Person()
 	opens := nobody == nil && !f.noOpen
-	if a.asJSON {
-		return a.printJSON(map[string]any{"address": address})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"address": address})
 	}
-	a.say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
+	a.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
 	if opens {
 		opened, err := openBrowser(ctx, a, s.d, page)
 		if err == nil {
-			a.say("Your browser opens, paired to decide.")
+			a.Say("Your browser opens, paired to decide.")
 			registered := s.remove
 			s.remove = func() { opened(); registered() }
 			return nil
 		}
-		a.warn("no browser could be opened: %v", err)
+		a.Warnf("no browser could be opened: %v", err)
 	}
 	if !f.readOnly {
-		a.say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
+		a.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
 	}
 	return nil
 }

@@ -16,9 +16,10 @@ import (
 // terminal. It repairs nothing.
 func dashboardHealth(base *app) dashboard.HealthFunc {
 	return func(ctx context.Context, l lang.Language, folder string, whole bool) (dashboard.Health, error) {
-		own := *base // for another folder, and another reader
+		own, shown := *base, *base.Terminal // for another folder, and another reader
 		a := &own
-		a.lang, a.cwd = l, folder
+		a.Terminal = &shown
+		a.Lang, a.cwd = l, folder
 		out := dashboard.Health{UserFile: filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile))}
 		rows, err := projectRows(a)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // TestDashboardHealth: the dashboard shows the findings of doctor and projects, in its reader's
@@ -28,7 +29,7 @@ func TestDashboardHealth(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, raw: io.Discard}
+	a := &app{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
 	if err := a.setUp(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +59,8 @@ func TestDashboardHealth(t *testing.T) {
 	if after := filesIn(t, folder); !slices.Equal(before, after) {
 		t.Errorf("the files were %q, and are %q", before, after)
 	}
-	if a.lang != lang.English || a.cwd != "" {
-		t.Errorf("the program now speaks %s, in %q", a.lang, a.cwd)
+	if a.Lang != lang.English || a.cwd != "" {
+		t.Errorf("the program now speaks %s, in %q", a.Lang, a.cwd)
 	}
 }
 
@@ -70,7 +71,7 @@ func TestDashboardServer(t *testing.T) {
 		t.Setenv(name, home)
 	}
 	t.Chdir(home)
-	a := &app{in: strings.NewReader(""), out: io.Discard, err: io.Discard, raw: io.Discard}
+	a := &app{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
 	if err := a.setUp(); err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func openDashboard(ctx context.Context, a *app, address string, readOnly bool, r
 		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: e.Now(), Roots: roots}); err == nil {
 			s.remove = registered
 		} else { // it is not named to assistants, and works without
-			a.warn("the dashboard is not registered: %v", err)
+			a.Warnf("the dashboard is not registered: %v", err)
 			err = nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // demoStep is one call of the demo and its cause.
@@ -91,7 +92,7 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 	}
 	// The list of known projects goes into the folder too; the person's own settings stay out.
 	state := filepath.Join(dir, ".state")
-	env := []string{"BMAD_LANGUAGE=" + string(a.lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
+	env := []string{"BMAD_LANGUAGE=" + string(a.Lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") && name != "BMAD_LANGUAGE" {
 			env = append(env, name+"=") // an empty one sets nothing
@@ -99,7 +100,7 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 	}
 	person := &demoPerson{app: a}
 	if ask {
-		if person.terminal, err = a.terminal(false, ""); err != nil {
+		if person.terminal, err = a.Person(); err != nil {
 			return err
 		}
 	}
@@ -108,8 +109,8 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	a.say("A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.", dir, client.Protocol())
-	for _, step := range demoSteps(a.lang) {
+	a.Say("A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.", dir, client.Protocol())
+	for _, step := range demoSteps(a.Lang) {
 		person.next = step.form
 		over, err := playStep(ctx, a, client, dir, step)
 		if err != nil {
@@ -123,12 +124,12 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 }
 
 func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
-	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.Out)
 	if step.said != "" {
-		fmt.Fprintf(a.out, "🧑 %s\n", step.said)
+		fmt.Fprintf(a.Out, "🧑 %s\n", step.said)
 	}
 	if step.did != "" {
-		fmt.Fprintf(a.out, "🤖 %s\n", step.did)
+		fmt.Fprintf(a.Out, "🤖 %s\n", step.did)
 	}
 	if step.file != "" {
 		data, err := demoText(step.file)
@@ -147,7 +148,7 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 	if err != nil {
 		return false, fault.From(err)
 	}
-	fmt.Fprintf(a.out, "🤖 %s %s\n", mcpserver.TaskTool, call)
+	fmt.Fprintf(a.Out, "🤖 %s %s\n", mcpserver.TaskTool, call)
 	text, refused, err := client.Call(ctx, mcpserver.TaskTool, step.args)
 	if err != nil {
 		return false, fault.From(err)
@@ -159,9 +160,9 @@ func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string,
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
 		return false, fault.From(err)
 	}
-	fmt.Fprintf(a.out, "📋 %s\n", strings.ReplaceAll(plain(reply.UserMessage), "\n", "\n   "))
+	fmt.Fprintf(a.Out, "📋 %s\n", strings.ReplaceAll(terminal.Plain(reply.UserMessage), "\n", "\n   "))
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
-		a.say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got)
+		a.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got)
 		return true, nil
 	}
 	return false, nil

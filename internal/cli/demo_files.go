@@ -24,20 +24,20 @@ func demoText(name string) ([]byte, error) {
 }
 
 func demoEnd(a *app, dir string) error {
-	a.say("\nThe files, all yours to look at:")
+	a.Say("\nThe files, all yours to look at:")
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 		if err != nil {
 			return fault.From(err)
 		}
 		for _, p := range paths {
-			fmt.Fprintln(a.out, "  "+p)
+			fmt.Fprintln(a.Out, "  "+p)
 		}
 	}
-	a.say("\nNext:")
+	a.Say("\nNext:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		a.say("  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
+		a.Say("  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
 	}
-	a.say("  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"", dir)
+	a.Say("  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"", dir)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
@@ -18,7 +19,7 @@ type demoPerson struct {
 	// next is the script's input.
 	next map[string]any
 	// terminal is nil if the script fills in.
-	terminal *terminal
+	terminal *terminal.Person
 }
 
 // reading is the time that the scripted person takes: the server does not accept a faster answer as a
@@ -28,10 +29,10 @@ const reading = 1200 * time.Millisecond
 // fill shows a form as a host in a terminal does, and answers it.
 func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
 	width := 72
-	fmt.Fprintf(p.app.out, "📝 ┌%s\n", strings.Repeat("─", width))
+	fmt.Fprintf(p.app.Out, "📝 ┌%s\n", strings.Repeat("─", width))
 	frame := func(text string) {
 		for line := range strings.SplitSeq(text, "\n") {
-			fmt.Fprintf(p.app.out, "   │ %s\n", line)
+			fmt.Fprintf(p.app.Out, "   │ %s\n", line)
 		}
 	}
 	frame(f.Message)
@@ -48,22 +49,22 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		}
 		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
 		if err != nil {
-			_, err = answerAtEnd(ctx, err)
-			fmt.Fprintln(p.app.out)
+			_, err = terminal.AnswerAtEnd(ctx, err)
+			fmt.Fprintln(p.app.Out)
 			return mcpserver.FormAnswer{Action: "cancel"}, err
 		}
 		if text != "" {
 			answer.Content[name] = text
 		}
 	}
-	fmt.Fprintf(p.app.out, "   └%s\n", strings.Repeat("─", width))
+	fmt.Fprintf(p.app.Out, "   └%s\n", strings.Repeat("─", width))
 	return answer, nil
 }
 
 // field returns the input for one field; "" leaves it empty, if it may be.
 func (p *demoPerson) field(ctx context.Context, name string, values []string, required bool) (string, error) {
 	for p.terminal != nil {
-		text, err := p.terminal.line(ctx, "   │ > ")
+		text, err := p.terminal.Line(ctx, "   │ > ")
 		if err != nil || text == "" && !required || text != "" && len(values) == 0 {
 			return text, err
 		}
@@ -84,7 +85,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string, re
 	if i := slices.Index(values, text); i >= 0 {
 		shown = strconv.Itoa(i + 1)
 	}
-	fmt.Fprintf(p.app.out, "   │ 🧑 %s\n", shown)
+	fmt.Fprintf(p.app.Out, "   │ 🧑 %s\n", shown)
 	return text, nil
 }
 

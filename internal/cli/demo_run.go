@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
@@ -83,7 +84,7 @@ type demoDecider struct {
 }
 
 func newDemoDecider(a *app, pace time.Duration) *demoDecider {
-	l, yes := a.lang, gate.Response{Decision: workflow.DecisionApprove}
+	l, yes := a.Lang, gate.Response{Decision: workflow.DecisionApprove}
 	no := func(words string) gate.Response {
 		return gate.Response{Decision: workflow.DecisionChanges, Feedback: words}
 	}
@@ -96,15 +97,15 @@ func newDemoDecider(a *app, pace time.Duration) *demoDecider {
 // Ask implements request.Channel.
 func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
 	if len(d.said) == 0 {
-		return silent(lang.T("the script of the demo is over")), nil
+		return terminal.Silent(lang.T("the script of the demo is over")), nil
 	}
 	next := d.said[0]
 	d.said = d.said[1:]
 	next.Channel = workflow.ChannelScript
-	fmt.Fprintf(d.app.out, "\n📝 %s\n", q.Title)
+	fmt.Fprintf(d.app.Out, "\n📝 %s\n", q.Title)
 	for _, text := range []string{q.Lead, q.Worst} {
 		if text != "" {
-			fmt.Fprintln(d.app.out, indent(text))
+			fmt.Fprintln(d.app.Out, terminal.Indent(text))
 		}
 	}
 	select {
@@ -113,16 +114,16 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 		return gate.Response{}, ctx.Err()
 	}
 	for _, question := range q.Questions {
-		fmt.Fprintf(d.app.out, "   %s\n🧑 %s\n", oneLine(question.Question), next.Answers[question.ID])
+		fmt.Fprintf(d.app.Out, "   %s\n🧑 %s\n", terminal.OneLine(question.Question), next.Answers[question.ID])
 	}
 	if next.Decision != "" {
 		for _, choice := range q.Choices {
 			if choice.Decision == next.Decision {
-				fmt.Fprintf(d.app.out, "🧑 %s\n", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
+				fmt.Fprintf(d.app.Out, "🧑 %s\n", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
 			}
 		}
 	}
-	fmt.Fprintln(d.app.out)
+	fmt.Fprintln(d.app.Out)
 	return next, nil
 }
 
@@ -137,7 +138,7 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 	}
 	// The person's own settings, state and variables stay out.
 	state := filepath.Join(dir, ".state")
-	spoken := string(a.lang)
+	spoken := string(a.Lang)
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") || name == "CLAUDE_PROJECT_DIR" {
 			_ = os.Unsetenv(name) // it is there
@@ -155,7 +156,7 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 	a.settings.Scoring = workflow.ScoringAudited
 	a.engine, a.library = a.newEngine(nil)
 	pace := time.Duration(0)
-	if isTerminal(a.raw) {
+	if terminal.IsTerminal(a.Raw) {
 		pace = demoPace
 	}
 	view, err := newRunView(a, "")
@@ -163,13 +164,13 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 		return err
 	}
 	defer view.close()
-	a.say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
+	a.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
 	played := new(int)
 	out, err := runner.New(runner.Options{
 		Engine: a.engine, Workers: []runner.Worker{demoEngine{"claude", pace, played},
 			demoEngine{"codex", pace, played}}, Person: pausing{view, newDemoDecider(a, pace)}, Gates: runner.Ask,
 		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Tell: view.tell, Log: a.log,
-	}).Start(cmd.Context(), a.lang.Say(demoObjective), "")
+	}).Start(cmd.Context(), a.Lang.Say(demoObjective), "")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -26,7 +27,7 @@ An iteration is the number of a submission, as log and show print it, or "saved"
 the artifact as it is on disk now. Without numbers: the last two submissions; with
 one: that one and the latest.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.RangeArgs(2, 4),
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -63,24 +64,24 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	}
 	before, after := a.roundName(stage, rounds[0]), a.roundName(stage, rounds[1])
 	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
-	if a.asJSON {
-		return a.printJSON(map[string]any{
+	if a.JSON {
+		return a.PrintJSON(map[string]any{
 			"session_id": s.SessionID, "task_name": s.TaskName, "stage": stage,
 			"from": roundJSON(rounds[0]), "to": roundJSON(rounds[1]), "diff": text,
 		})
 	}
 	for _, r := range rounds {
 		if r.Edited && r.Iteration != documents.Saved {
-			a.warn("%s was edited after it was submitted; this is the text as it is now", r.Path)
+			a.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
 		}
 	}
 	if text == "" {
-		a.say("%s and %s are the same", before, after)
+		a.Say("%s and %s are the same", before, after)
 		return nil
 	}
 	// The first line only repeats the two that follow.
 	_, text, _ = strings.Cut(text, "\n")
-	_, err = fmt.Fprint(a.out, text)
+	_, err = fmt.Fprint(a.Out, text)
 	return err
 }
 
@@ -122,7 +123,7 @@ func (a *app) roundName(stage workflow.StageID, r documents.Round) string {
 	if r.Iteration == documents.Saved {
 		return r.Path
 	}
-	return a.lang.Say("%s, submission %d", stage, r.Iteration)
+	return a.Lang.Say("%s, submission %d", stage, r.Iteration)
 }
 
 func roundJSON(r documents.Round) map[string]any {

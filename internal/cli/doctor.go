@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -59,7 +60,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	}
 	defer func() { _ = dir.Close() }()
 	project, cwd := doctor.New(dir, a.kept.Store(dir)), dir.Path()
-	project.Language = a.lang
+	project.Language = a.Lang
 	report := doctor.Report{Cwd: cwd}
 	if fix {
 		fixed, err := project.Fix(ctx, a.engine.Now())
@@ -76,15 +77,15 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 	report.Add(checks...)
 	report.Add(doctorMachine(a, cwd).Check()...)
 	report.Add(checkFolders(a))
-	if a.asJSON {
-		if err := a.printJSON(report); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(report); err != nil {
 			return err
 		}
 	} else {
 		printReport(a, report)
 	}
 	if !report.OK {
-		return errReported
+		return terminal.ErrReported
 	}
 	return nil
 }
@@ -117,9 +118,9 @@ func openFolder(a *app) (*durable.Dir, error) {
 
 // checkSettings checks the needs of every action: the settings and the prompts.
 func checkSettings(a *app, cwd string) doctor.Check {
-	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.lang.Say("settings and prompts can be used")}
+	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.Lang.Say("settings and prompts can be used")}
 	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
-		f := fault.From(err).Translated(a.lang)
+		f := fault.From(err).Translated(a.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
@@ -133,7 +134,7 @@ func checkFolders(a *app) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
 	rows, err := projectRows(a)
 	if err != nil {
-		f := fault.From(err).Translated(a.lang)
+		f := fault.From(err).Translated(a.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
 		return c
 	}
@@ -146,10 +147,10 @@ func checkFolders(a *app) doctor.Check {
 		if row.Missing && row.From == fromSessions {
 			continue // projects come and go
 		}
-		c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp projects remove DIR takes it off the list")
-		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.lang.Say("does not count: %s", row.Why)})
+		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.Lang.Say("does not count: %s", row.Why)})
 	}
-	c.Detail = a.lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+	c.Detail = a.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		lang.Count(count[fromSessions], "project"), lang.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
 	return c
 }
@@ -160,25 +161,25 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 	at := project.Address{Cwd: cwd}
 	sessions, _, _, err := a.engine.Sessions(ctx, at)
 	if err != nil {
-		c.Detail = a.lang.Say("not checked: the project cannot be used")
+		c.Detail = a.Lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
 	changed, err := a.engine.Changed(ctx, at, sessions, true)
 	if err != nil {
 		return c, err
 	}
-	c.Detail = a.lang.Say("%d, none shows a change by other hands", len(sessions))
+	c.Detail = a.Lang.Say("%d, none shows a change by other hands", len(sessions))
 	for _, s := range sessions {
 		v, found := changed[s.SessionID]
 		if !found {
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: a.lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.lang).Problem)})
-		c.Remedy = a.lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", shellWord(s.TaskName))
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: a.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.Lang).Problem)})
+		c.Remedy = a.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(s.TaskName))
 	}
 	if len(c.Items) > 0 {
-		c.Detail = a.lang.Say("%d of %d were changed by other hands", len(c.Items), len(sessions))
+		c.Detail = a.Lang.Say("%d of %d were changed by other hands", len(c.Items), len(sessions))
 	}
 	addAltered(ctx, a, cwd, sessions, &c)
 	return c, ctx.Err()
@@ -196,10 +197,10 @@ func addAltered(ctx context.Context, a *app, cwd string, sessions []workflow.Sum
 			continue // it is gone since, or the other checks name the cause
 		}
 		for _, t := range v.Altered {
-			c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.lang.Say("%s: not as approved: %s", s.TaskName, t.Text())})
+			c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.Lang.Say("%s: not as approved: %s", s.TaskName, t.Text())})
 			if c.Status == doctor.OK {
 				c.Status = doctor.Warning
-				c.Remedy = a.lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", shellWord(s.TaskName), shellWord(s.TaskName))
+				c.Remedy = a.Lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
 			}
 		}
 	}
@@ -211,7 +212,7 @@ const maxLeftOut = 10
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
 func checkMethod(a *app, cwd string) []doctor.Check {
-	s := a.library.At(cwd).Speaking(func() lang.Language { return a.lang })
+	s := a.library.At(cwd).Speaking(func() lang.Language { return a.Lang })
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Searched() {
 		if src.State == "failed" {
@@ -226,11 +227,11 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 	if s.Empty() && len(c.Items) == 0 {
 		return nil // most projects have none
 	}
-	c.Detail = a.lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
+	c.Detail = a.Lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
 		len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)),
 		len(s.Catalog.Items(catalog.Task)))
 	if len(c.Items) > 0 {
-		c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
+		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
 	}
 	return []doctor.Check{c}
 }
@@ -247,7 +248,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.lang)})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.Lang)})
 	}
 	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
 	if err != nil {
@@ -257,19 +258,19 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 		if !w.Allowed {
 			what := w.Note
 			if what == "" {
-				what = a.lang.Say("%s is not allowed yet", w.Text)
+				what = a.Lang.Say("%s is not allowed yet", w.Text)
 			}
 			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
-			c.Remedy = a.lang.Say("see and allow it with bmad-mcp allow")
+			c.Remedy = a.Lang.Say("see and allow it with bmad-mcp allow")
 		}
 	}
 	if len(c.Items) > 0 {
-		c.Status, c.Detail = doctor.Warning, a.lang.Say("can be used, but not all of them count")
+		c.Status, c.Detail = doctor.Warning, a.Lang.Say("can be used, but not all of them count")
 	}
 }
 
 func doctorMachine(a *app, cwd string) doctor.MachineCheck {
-	m := doctor.MachineCheck{Language: a.lang, Hosts: hosts.This(cwd)}
+	m := doctor.MachineCheck{Language: a.Lang, Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
@@ -277,17 +278,17 @@ func doctorMachine(a *app, cwd string) doctor.MachineCheck {
 }
 
 func printFixed(a *app, f doctor.Fixed) {
-	if a.asJSON {
+	if a.JSON {
 		return // an error is the one object that is printed
 	}
 	for _, done := range f.Done {
-		a.say("fixed: %s", done)
+		a.Say("fixed: %s", done)
 	}
 	for _, left := range f.Left {
-		a.say("left alone: %s", left)
+		a.Say("left alone: %s", left)
 	}
 	if len(f.Done)+len(f.Left) > 0 {
-		fmt.Fprintln(a.out)
+		fmt.Fprintln(a.Out)
 	}
 }
 
@@ -299,27 +300,27 @@ func printReport(a *app, r doctor.Report) {
 		printFixed(a, *r.Fixed)
 	}
 	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
-	titles := map[doctor.Group]string{doctor.OfProject: a.lang.Say("Project %s", r.Cwd), doctor.OfMachine: a.lang.Say("This machine")}
+	titles := map[doctor.Group]string{doctor.OfProject: a.Lang.Say("Project %s", r.Cwd), doctor.OfMachine: a.Lang.Say("This machine")}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
 		if c.Group != group {
 			if group != "" {
-				fmt.Fprintln(a.out)
+				fmt.Fprintln(a.Out)
 			}
 			group = c.Group
-			fmt.Fprintln(a.out, titles[group])
+			fmt.Fprintln(a.Out, titles[group])
 		}
-		name := a.lang.Word(c.Name)
-		fmt.Fprintf(a.out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
+		name := a.Lang.Word(c.Name)
+		fmt.Fprintf(a.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
 		for i, item := range c.Items {
 			if i == shownItems {
-				a.say("      … and %d more (--json lists all)", len(c.Items)-i)
+				a.Say("      … and %d more (--json lists all)", len(c.Items)-i)
 				break
 			}
-			a.say("      %s: %s", item.Path, strings.TrimPrefix(item.What, a.lang.Say("session file %s ", item.Path)))
+			a.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, a.Lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
-			fmt.Fprintf(a.out, "      → %s\n", c.Remedy)
+			fmt.Fprintf(a.Out, "      → %s\n", c.Remedy)
 		}
 	}
 	count := map[doctor.CheckStatus]int{}
@@ -328,10 +329,10 @@ func printReport(a *app, r doctor.Report) {
 	}
 	switch problems, warnings := count[doctor.Problem], count[doctor.Warning]; {
 	case problems+warnings == 0:
-		a.say("\nAll is well.")
+		a.Say("\nAll is well.")
 	case problems == 0:
-		a.say("\nNo problems, %d to know (!).", warnings)
+		a.Say("\nNo problems, %d to know (!).", warnings)
 	default:
-		a.say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
+		a.Say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
 	}
 }

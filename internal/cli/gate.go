@@ -8,6 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -34,7 +35,7 @@ asks for your decision. It is recorded as yours, taken at a terminal. Where stan
 input is not a terminal it refuses; --yes decides without asking, which counts as a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
@@ -74,11 +75,12 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 			req.Revision = &f.revision
 		}
 	} else {
-		person, err := a.terminal(reject, f.feedback)
+		person, err := a.Person()
 		if err != nil {
 			return err
 		}
-		person.edited, req.Ask = f.edited, person
+		person.Reject, person.Words, person.Edited = reject, f.feedback, f.edited
+		req.Ask = person
 		if reject {
 			req.Yes = &yes
 		}
@@ -96,10 +98,10 @@ func runDecision(a *app, cmd *cobra.Command, req request.Request) error {
 		return err
 	}
 	if out.Silence != nil {
-		return errPending
+		return terminal.ErrPending
 	}
-	if !a.asJSON && out.State.Active() {
-		a.say("\nNow tell your assistant to go on; it sees your decision with status.")
+	if !a.JSON && out.State.Active() {
+		a.Say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil
 }
@@ -111,7 +113,7 @@ func answerHereCommand(a *app) *cobra.Command {
 		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
 skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
@@ -127,7 +129,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 	if err != nil {
 		return err
 	}
-	ask, err := a.terminal(false, "")
+	ask, err := a.Person()
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func leaveCommand(a *app, action workflow.Action, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
 		Short: short,
-		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + exitHelp,
+		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
 		Args:  cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -31,7 +32,7 @@ what doctor put into the trash, where these are older than --older-than; and, of
 project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
 as do sessions and artifacts. Nothing is removed without --apply.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, age, apply) },
 	}
@@ -51,11 +52,11 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 	}
 	defer func() { _ = dir.Close() }()
 	project := doctor.New(dir, a.kept.Store(dir))
-	project.Language = a.lang
+	project.Language = a.Lang
 	files, err := project.Trim(ctx, a.engine.Now().Add(-old), apply)
 	if err != nil {
-		if apply && !a.asJSON && len(files) > 0 {
-			a.say("Removed %d files before this went wrong.", len(files))
+		if apply && !a.JSON && len(files) > 0 {
+			a.Say("Removed %d files before this went wrong.", len(files))
 		}
 		return err
 	}
@@ -69,7 +70,7 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		bytes += f.Size
 	}
 	notes := staleNotes(ctx, a)
-	if a.asJSON {
+	if a.JSON {
 		if files == nil {
 			files = []doctor.Trimmed{}
 		}
@@ -77,21 +78,21 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		if notes > 0 {
 			out["memory_lines"] = notes
 		}
-		return a.printJSON(out)
+		return a.PrintJSON(out)
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+		fmt.Fprintf(a.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
 	}
 	switch {
 	case len(files) == 0:
-		a.say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), age)
+		a.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), age)
 	case apply:
-		a.say("Removed %d files, %d bytes.", len(files), bytes)
+		a.Say("Removed %d files, %d bytes.", len(files), bytes)
 	default:
-		a.say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
+		a.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
 	}
 	if notes > 0 {
-		a.say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
+		a.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
 	}
 	return nil
 }
@@ -111,7 +112,7 @@ func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]d
 	}
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
-		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.lang.Word(f.Why)})
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.Lang.Word(f.Why)})
 	}
 	return out, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,7 +17,7 @@ func graphCommand(a *app) *cobra.Command {
 result, and the steps between them. Without: the states of a stage, which are the
 same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +29,7 @@ same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 				}
 				text = s.Graph()
 			}
-			_, err := fmt.Fprint(a.out, text)
+			_, err := fmt.Fprint(a.Out, text)
 			return err
 		},
 	}

@@ -10,17 +10,18 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
 func (a *app) speakHelp(root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if a.lang == "" { // help does not set up the rest
+		if a.Lang == "" { // help does not set up the rest
 			a.readSettings()
 		}
-		h := helpPage{command: cmd, lang: a.lang, width: min(a.width(helpWidth), widestHelp)}
-		fmt.Fprint(a.out, h.text())
+		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
+		fmt.Fprint(a.Out, h.text())
 	})
 }
 
@@ -41,7 +42,7 @@ type helpPage struct {
 func (h *helpPage) text() string {
 	cmd := h.command
 	about, exits := cmp.Or(cmd.Long, cmd.Short), ""
-	if at := strings.Index(about, exitTitle); at >= 0 {
+	if at := strings.Index(about, terminal.ExitTitle); at >= 0 {
 		about, exits = about[:at], about[at:]
 	}
 	h.usage()

@@ -68,17 +68,17 @@ func ready(a *app) *app {
 func runHook(ctx context.Context, a *app) {
 	defer func() {
 		if p := recover(); p != nil {
-			ready(a).warn("the hook failed: %v", p)
+			ready(a).Warnf("the hook failed: %v", p)
 		}
 	}()
 	var e claudehook.HookEvent
-	if err := json.NewDecoder(io.LimitReader(a.in, maxHookInput)).Decode(&e); err != nil {
-		ready(a).warn("the hook got no event: %v", err)
+	if err := json.NewDecoder(io.LimitReader(a.In, maxHookInput)).Decode(&e); err != nil {
+		ready(a).Warnf("the hook got no event: %v", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
 	if err := keepTyped(ctx, a, e); err != nil {
-		ready(a).warn("the hook cannot keep what you typed, so you will be asked: %v", err)
+		ready(a).Warnf("the hook cannot keep what you typed, so you will be asked: %v", err)
 	}
 	file := turnFile(a, e.SessionID)
 	var turn claudehook.Turn
@@ -87,7 +87,7 @@ func runHook(ctx context.Context, a *app) {
 	}
 	if reason := turn.Refuse(e); reason != "" {
 		if answer, err := claudehook.Answer(reason); err == nil {
-			fmt.Fprintln(a.raw, string(answer))
+			fmt.Fprintln(a.Raw, string(answer))
 		}
 		return
 	}
@@ -96,7 +96,7 @@ func runHook(ctx context.Context, a *app) {
 		return
 	}
 	if err := keepTurn(file, next); err != nil {
-		ready(a).warn("the hook cannot remember this turn: %v", err)
+		ready(a).Warnf("the hook cannot remember this turn: %v", err)
 	}
 }
 

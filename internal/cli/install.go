@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // installFlags are the flags of install and uninstall.
@@ -139,7 +140,7 @@ func runInstall(ctx context.Context, a *app, f installFlags, names []string) err
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	plan := hosts.Plan{Machine: m, Language: a.lang, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
+	plan := hosts.Plan{Machine: m, Language: a.Lang, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
 	return applyChanges(ctx, a, chosen, plan.Install, f.dryRun)
 }
 
@@ -149,29 +150,29 @@ func runUninstall(ctx context.Context, a *app, f installFlags, names []string) e
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
-	plan := hosts.Plan{Machine: m, Language: a.lang, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
+	plan := hosts.Plan{Machine: m, Language: a.Lang, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
 	return applyChanges(ctx, a, chosen, plan.Uninstall, f.dryRun)
 }
 
 // applyChanges makes the changes that are planned for hosts, and shows them.
 func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
-	applier := hosts.Applier{Language: a.lang, Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
+	applier := hosts.Applier{Language: a.Lang, Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
 		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
 		failed = failed || changes[i].Status == hosts.Failed
-		if !a.asJSON {
+		if !a.JSON {
 			printChange(a, changes[i])
 		}
 	}
-	if a.asJSON {
-		if err := a.printJSON(map[string]any{"changes": changes}); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(map[string]any{"changes": changes}); err != nil {
 			return err
 		}
 	}
 	if failed {
-		return errReported
+		return terminal.ErrReported
 	}
 	return nil
 }

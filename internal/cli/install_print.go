@@ -6,6 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func printChange(a *app, c hosts.Change) {
@@ -18,23 +19,23 @@ func printChange(a *app, c hosts.Change) {
 	}
 	path := ""
 	if c.Path != "" {
-		path = a.lang.Say(" (%s)", c.Path)
+		path = a.Lang.Say(" (%s)", c.Path)
 	}
-	a.say("%s: %s%s", c.Name(), words[c.Status], path)
+	a.Say("%s: %s%s", c.Name(), words[c.Status], path)
 	if c.Why != "" {
-		fmt.Fprintln(a.out, "  "+c.Why)
+		fmt.Fprintln(a.Out, "  "+c.Why)
 	}
 	if c.Diff != "" && c.Status != hosts.Failed {
 		if len(c.Command) > 0 {
-			a.say("  by: %s\n  which lays the file out in its own way; the change amounts to:", shellWords(c.Command))
+			a.Say("  by: %s\n  which lays the file out in its own way; the change amounts to:", shellWords(c.Command))
 		}
-		fmt.Fprintln(a.out, indent(strings.TrimRight(c.Diff, "\n")))
+		fmt.Fprintln(a.Out, terminal.Indent(strings.TrimRight(c.Diff, "\n")))
 	}
 	if c.Backup != "" {
-		a.say("  as it was: %s", c.Backup)
+		a.Say("  as it was: %s", c.Backup)
 	}
 	if c.Next != "" && (c.Status == hosts.Added || c.Status == hosts.Updated) {
-		a.say("  now: %s", c.Next)
+		a.Say("  now: %s", c.Next)
 	}
 }
 
@@ -57,22 +58,22 @@ func printSnippets(a *app, m hosts.Machine, scope hosts.Scope, e hosts.Entry, ch
 		if path == "" {
 			continue
 		}
-		if a.asJSON {
+		if a.JSON {
 			snippets = append(snippets, map[string]any{"host": h.ID, "scope": scope, "path": path, "snippet": h.Snippet(e)})
 			continue
 		}
 		if len(chosen) > 1 {
-			a.say("# %s, in %s", h.Name, path)
+			a.Say("# %s, in %s", h.Name, path)
 		} else {
-			fmt.Fprintln(a.err, a.lang.Say("in %s:", path))
+			fmt.Fprintln(a.Err, a.Lang.Say("in %s:", path))
 		}
-		fmt.Fprint(a.out, h.Snippet(e))
+		fmt.Fprint(a.Out, h.Snippet(e))
 		if len(chosen) > 1 {
-			fmt.Fprintln(a.out)
+			fmt.Fprintln(a.Out)
 		}
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"snippets": snippets})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"snippets": snippets})
 	}
 	return nil
 }

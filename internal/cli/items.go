@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func itemsCommand(a *app, kind catalog.Kind, name string) *cobra.Command {
@@ -23,7 +24,7 @@ an assistant gets to act on it: persona, instructions and configuration, resolve
 
 The list is a table on a terminal, and JSON elsewhere or with --json.
 
-`, name) + exitHelp,
+`, name) + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.shelf(cmd.Context())
@@ -37,8 +38,8 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if err != nil {
 				return err
 			}
-			if !table && !a.forPeople() {
-				return a.printJSON(map[string]any{name: items, "total": len(items)})
+			if !table && !a.ForPeople() {
+				return a.PrintJSON(map[string]any{name: items, "total": len(items)})
 			}
 			return itemTable(a, items, noneMatch[kind])
 		},
@@ -64,19 +65,19 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 }
 
 func showItem(a *app, s *library.Snapshot, kind catalog.Kind, name string) error {
-	if a.asJSON {
+	if a.JSON {
 		details, err := s.Details(kind, name)
 		if err != nil {
 			return err
 		}
-		return a.printJSON(details)
+		return a.PrintJSON(details)
 	}
 	show := map[catalog.Kind]func(string, string, library.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
 	text, err := show(name, "", methodWays)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.out, strings.TrimRight(text, "\n"))
+	_, err = fmt.Fprintln(a.Out, strings.TrimRight(text, "\n"))
 	return err
 }
 
@@ -88,7 +89,7 @@ var noneMatch = map[catalog.Kind]lang.Text{
 // itemTable prints items, as wide as the terminal.
 func itemTable(a *app, items []catalog.Item, none lang.Text) error {
 	if len(items) == 0 {
-		fmt.Fprintln(a.out, none.In(a.lang))
+		fmt.Fprintln(a.Out, none.In(a.Lang))
 		return nil
 	}
 	rows := make([][]string, 0, len(items))
@@ -97,9 +98,9 @@ func itemTable(a *app, items []catalog.Item, none lang.Text) error {
 		if i.DisplayName != "" {
 			title = strings.TrimSuffix(i.DisplayName+", "+i.Title, ", ")
 		}
-		rows = append(rows, []string{i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, oneLine(i.Description)})
+		rows = append(rows, []string{i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, terminal.OneLine(i.Description)})
 	}
-	return a.table(a.header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), rows)
+	return a.Table(a.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), rows)
 }
 
 // methodWays are the commands by which the reader of a document at a terminal reaches its items.

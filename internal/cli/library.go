@@ -60,10 +60,10 @@ func (a *app) shelf(ctx context.Context) (*library.Snapshot, error) {
 	}
 	a.repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
 		if err == nil {
-			fmt.Fprintln(a.err, a.lang.Say("Fetching %s …", spec))
+			fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
 			return
 		}
-		a.warn("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
+		a.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
 	})
-	return a.library.At(folder).Speaking(func() lang.Language { return a.lang }), nil
+	return a.library.At(folder).Speaking(func() lang.Language { return a.Lang }), nil
 }

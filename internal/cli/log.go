@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -36,7 +37,7 @@ their signatures as well, and end it with 1 where they were changed. Exit code 3
 shows a change, but the key does not vouch for all entries, as after work on another
 machine.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
@@ -56,11 +57,11 @@ machine.
 			for i := range steps {
 				steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
 			}
-			if a.asJSON {
+			if a.JSON {
 				return printLogJSON(a, s, v, steps, signed)
 			}
 			if len(steps) == 0 {
-				a.say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
+				a.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
 				return nil
 			}
 			warnOfChanges(a, s, v)
@@ -78,10 +79,10 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed sign
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
+	if a.JSON {
 		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
 		signed.add(out)
-		err = a.printJSON(out)
+		err = a.PrintJSON(out)
 	} else {
 		printVerification(a, s, v)
 		sayAltered(a, s, v)
@@ -96,49 +97,49 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed sign
 	case err != nil:
 		return err
 	case v.Status == workflow.ChainChanged, s.CurrentState.Active() && len(v.Altered) > 0:
-		return errReported
+		return terminal.ErrReported
 	case v.Status == workflow.ChainPartly && unsigned == nil:
-		return errUnvouched
+		return terminal.ErrUnvouched
 	}
 	return unsigned
 }
 
 func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
-		a.say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
+		a.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
 	}
 	switch v.Status {
 	case workflow.ChainChanged:
 		if v.Displaced {
-			a.say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
+			a.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
 			break
 		}
 		since := ""
 		if v.BrokenAt != nil {
-			since = a.lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
+			since = a.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
 		}
-		a.say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
+		a.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	case workflow.ChainAdopted:
-		a.say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
+		a.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
 	case workflow.ChainHolds:
-		a.say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
+		a.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		a.say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.", s.TaskName, v.Problem)
+		a.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.", s.TaskName, v.Problem)
 	}
 	sayMoved(a, v)
 	if len(v.OtherKeys) > 0 {
-		a.say("It was sealed with other keys too, which are not here: %s.", joinWords(v.OtherKeys))
+		a.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
 	}
 }
 
 func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
-	a.say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	a.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
-		a.say("An older server kept no history of the steps before.")
+		a.Say("An older server kept no history of the steps before.")
 	}
-	fmt.Fprintln(a.out)
-	rows := [][]string{a.header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
+	fmt.Fprintln(a.Out)
+	rows := [][]string{a.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
@@ -155,9 +156,9 @@ func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
 			round = strconv.Itoa(e.Iteration)
 		}
 		if e.Feedback != "" {
-			words = "“" + oneLine(e.Feedback) + "”"
+			words = "“" + terminal.OneLine(e.Feedback) + "”"
 		}
-		if text := commentsText(a.lang, e.Grant); text != "" {
+		if text := commentsText(a.Lang, e.Grant); text != "" {
 			words = strings.TrimSpace(words + " " + text)
 		}
 		switch {
@@ -174,7 +175,7 @@ func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
 			a.grantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
-	return columns(a.out, rows)
+	return terminal.Columns(a.Out, rows)
 }
 
 // resultText returns the score or verdict of a transition.
@@ -203,5 +204,5 @@ func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []
 		out["altered"] = v.Altered
 	}
 	signed.add(out)
-	return a.printJSON(out)
+	return a.PrintJSON(out)
 }

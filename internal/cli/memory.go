@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+)
 
 func memoryCommand(a *app) *cobra.Command {
 	f := &memoryFlags{}
@@ -15,7 +19,7 @@ keep there are read as well.
 Without a subcommand it lists the notes. forget, restore and gc --apply are yours alone:
 they refuse an assistant's terminal.
 
-` + exitHelp
+` + terminal.ExitHelp
 	cmd.PersistentFlags().StringVar(&f.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
 	cmd.PersistentFlags().StringVar(&f.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(

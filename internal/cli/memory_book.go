@@ -3,13 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -57,29 +55,8 @@ func withQueue(a *app, do func(q *queue.Queue) error) error {
 // sayProblems names lines and files that cannot be used.
 func sayProblems(a *app, problems []notes.Problem) {
 	for _, p := range problems {
-		fmt.Fprintln(a.err, a.lang.Say("cannot be used: %s", p.In(a.lang)))
+		fmt.Fprintln(a.Err, a.Lang.Say("cannot be used: %s", p.In(a.Lang)))
 	}
-}
-
-// askPerson asks the person at this terminal for a yes. yes answers for a script of theirs. An
-// assistant's terminal is refused even if yes is true.
-func askPerson(ctx context.Context, a *app, yes bool, question string) (bool, error) {
-	if name := assistantHere(); name != "" {
-		return false, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
-	}
-	if yes {
-		return true, nil
-	}
-	person, err := a.terminal(false, "")
-	if err != nil {
-		return false, err
-	}
-	line, err := person.line(ctx, question)
-	if err != nil {
-		_, err = answerAtEnd(ctx, err)
-		return false, err
-	}
-	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
 }
 
 // checkMemory checks the notes of the project, for doctor; most projects have none.
@@ -92,18 +69,18 @@ func checkMemory(ctx context.Context, a *app) []doctor.Check {
 		}
 		problems, err := b.Check(ctx)
 		for _, p := range problems[:min(len(problems), maxLeftOut)] {
-			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(a.lang)})
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(a.Lang)})
 		}
 		if stats.Notes+stats.Foreign+stats.Files+len(problems) > 0 {
-			c.Detail = a.lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
+			c.Detail = a.Lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
 		}
 		if len(problems) > 0 {
-			c.Status, c.Remedy = doctor.Warning, a.lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
+			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
 		}
 		return err
 	})
 	if fault.Is(err, fault.Storage) {
-		f := fault.From(err).Translated(a.lang)
+		f := fault.From(err).Translated(a.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 	}
 	if c.Detail == "" {

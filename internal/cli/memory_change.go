@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -24,12 +25,12 @@ func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			agreed, err := askPerson(ctx, a, yes, a.lang.Say("%s\nDelete this note [y/n]: ", indent(visible.Text(n.Text))))
+			agreed, err := a.AskPerson(ctx, yes, a.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
 			if err != nil {
 				return err
 			}
 			if !agreed {
-				a.say("Not deleted.")
+				a.Say("Not deleted.")
 				return nil
 			}
 			return dropNote(ctx, a, b, n, purge)
@@ -49,13 +50,13 @@ func dropNote(ctx context.Context, a *app, b *memory.Book, n notes.Note, purge b
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"status": status, "id": n.ID, "type": n.Type})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"status": status, "id": n.ID, "type": n.Type})
 	}
 	if purge {
-		a.say("Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
+		a.Say("Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
 	} else {
-		a.say("Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
+		a.Say("Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
 	}
 	return nil
 }
@@ -64,17 +65,17 @@ func memoryRestoreCommand(a *app, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			if _, err := askPerson(ctx, a, true, ""); err != nil {
+			if _, err := a.AskPerson(ctx, true, ""); err != nil {
 				return err
 			}
 			n, err := b.Restore(ctx, notes.Type(f.kind), args[0])
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type})
 			}
-			a.say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
+			a.Say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
 			return nil
 		}),
 	}
@@ -86,7 +87,7 @@ func memoryGCCommand(a *app) *cobra.Command {
 		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
 			if apply {
-				if _, err := askPerson(ctx, a, true, ""); err != nil {
+				if _, err := a.AskPerson(ctx, true, ""); err != nil {
 					return err
 				}
 			}
@@ -94,17 +95,17 @@ func memoryGCCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(c)
+			if a.JSON {
+				return a.PrintJSON(c)
 			}
-			a.say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
+			a.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
 			switch {
 			case len(c.Files) == 0:
-				a.say("Nothing to remove.")
+				a.Say("Nothing to remove.")
 			case apply:
-				a.say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
+				a.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
 			default:
-				a.say("Nothing was removed; bmad-mcp memory gc --apply does it.")
+				a.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
 			}
 			return nil
 		}),
@@ -125,9 +126,9 @@ memories.json, or from lines of JSON; - is standard input. --type and --agent ar
 notes that name none. Nothing is written without --apply. Notes that are refused are listed
 with the reason: credentials, texts that are too long, notes that you have deleted.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := a.readNamed(cmd.Context(), args[0], maxImport)
+			data, err := a.ReadNamed(cmd.Context(), args[0], maxImport)
 			if err != nil {
 				return err
 			}
@@ -146,18 +147,18 @@ with the reason: credentials, texts that are too long, notes that you have delet
 }
 
 func printImport(a *app, done memory.Imported) error {
-	if a.asJSON {
-		return a.printJSON(done)
+	if a.JSON {
+		return a.PrintJSON(done)
 	}
 	for _, i := range done.Items {
 		if i.Status == memory.Refused {
-			a.say("line %d is refused: %s", i.Line, i.Reason(a.lang))
+			a.Say("line %d is refused: %s", i.Line, i.Reason(a.Lang))
 		}
 	}
 	sayProblems(a, done.Problems)
-	a.say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
+	a.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
 	if !done.Applied {
-		a.say("Nothing was written; --apply does it.")
+		a.Say("Nothing was written; --apply does it.")
 	}
 	return nil
 }
@@ -171,10 +172,10 @@ func memoryExportCommand(a *app, f *memoryFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"format": format, "text": text})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"format": format, "text": text})
 			}
-			_, err = fmt.Fprint(a.out, text)
+			_, err = fmt.Fprint(a.Out, text)
 			return err
 		}),
 	}
@@ -190,20 +191,20 @@ func memoryCheckCommand(a *app) *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case a.asJSON:
-				if err := a.printJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)}); err != nil {
+			case a.JSON:
+				if err := a.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)}); err != nil {
 					return err
 				}
 			case len(problems) == 0:
-				a.say("All notes can be used.")
+				a.Say("All notes can be used.")
 			}
 			if len(problems) == 0 {
 				return nil
 			}
-			if !a.asJSON {
+			if !a.JSON {
 				sayProblems(a, problems)
 			}
-			return errReported
+			return terminal.ErrReported
 		}),
 	}
 }
@@ -218,17 +219,17 @@ func memoryStatsCommand(a *app, f *memoryFlags, name, short string) *cobra.Comma
 				return err
 			}
 			switch {
-			case a.asJSON && name == "stats":
-				return a.printJSON(s)
-			case a.asJSON:
-				return a.printJSON(map[string]any{"agents": s.ByAgent})
+			case a.JSON && name == "stats":
+				return a.PrintJSON(s)
+			case a.JSON:
+				return a.PrintJSON(map[string]any{"agents": s.ByAgent})
 			case name == "stats":
-				a.say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems", s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return columns(a.out, counts(s.ByType))
+				a.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems", s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
+				return terminal.Columns(a.Out, counts(s.ByType))
 			case len(s.ByAgent) == 0:
-				a.say("No agent has notes.")
+				a.Say("No agent has notes.")
 			}
-			return columns(a.out, counts(s.ByAgent))
+			return terminal.Columns(a.Out, counts(s.ByAgent))
 		}),
 	}
 }
@@ -250,19 +251,19 @@ func memoryMuseumCommand(a *app, f *memoryFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(m)
+			if a.JSON {
+				return a.PrintJSON(m)
 			}
 			for _, one := range m.Failures {
 				if f.agent == "" || strings.EqualFold(f.agent, one.Agent) {
-					fmt.Fprintln(a.out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
+					fmt.Fprintln(a.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
 						one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
 					if one.Lesson != "" {
-						fmt.Fprintln(a.out, indent(visible.Line(one.Lesson)))
+						fmt.Fprintln(a.Out, terminal.Indent(visible.Line(one.Lesson)))
 					}
 				}
 			}
-			a.say("%d of %d failures.", len(m.Failures), m.Total)
+			a.Say("%d of %d failures.", len(m.Failures), m.Total)
 			sayProblems(a, m.Problems)
 			return nil
 		}),

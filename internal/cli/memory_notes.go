@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -41,22 +42,22 @@ func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
 }
 
 func printNotes(a *app, b *memory.Book, list memory.Listed) error {
-	if a.asJSON {
+	if a.JSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
 			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
 		}
-		return a.printJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
+		return a.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
 	}
 	if len(list.Notes) == 0 {
-		a.say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
+		a.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
 	} else {
-		rows := [][]string{a.header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
+		rows := [][]string{a.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
 			text := visible.Cut(visible.Line(n.Text), 60, "…") + marksOf(a, memory.Found{Suspicious: n.Suspicious()})
 			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
-		if err := columns(a.out, rows); err != nil {
+		if err := terminal.Columns(a.Out, rows); err != nil {
 			return err
 		}
 	}
@@ -72,32 +73,32 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(noteRow{n, deleted, n.Suspicious(), file})
+			if a.JSON {
+				return a.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
 			}
 			if n.Text == "" {
-				a.say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
+				a.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
 				return nil
 			}
 			if n.By == "" {
 				n.By = "?"
 			}
-			fmt.Fprintf(a.out, "%s\n\n%s\n\n%s\n", a.lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
+			fmt.Fprintf(a.Out, "%s\n\n%s\n\n%s\n", a.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
 				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
-				a.say("tags: %s", strings.Join(n.Tags, ", "))
+				a.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
 			if n.Finding != "" {
-				a.say("session: %s, finding %s", n.Session, n.Finding)
+				a.Say("session: %s, finding %s", n.Session, n.Finding)
 			}
-			a.say("in %s", file)
+			a.Say("in %s", file)
 			switch {
 			case deleted:
-				a.say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+				a.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
 			case n.Expired(a.engine.Now()):
-				a.say("It has expired, and is not found any more.")
+				a.Say("It has expired, and is not found any more.")
 			case n.Suspicious():
-				a.say("It addresses the model that reads it, so that no briefing carries it.")
+				a.Say("It addresses the model that reads it, so that no briefing carries it.")
 			}
 			return nil
 		}),
@@ -112,12 +113,12 @@ func memoryAddCommand(a *app, f *memoryFlags) *cobra.Command {
 		Long: `Keeps a note. The same text of the same agent and type is one note: it is not written
 twice, and --tag replaces its tags. Credentials are refused.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Example: `  bmad-mcp memory add --type decisions --agent architect "we keep sessions in PostgreSQL"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if len(args) == 0 {
-				data, err := a.readAll(cmd.Context())
+				data, err := a.ReadAll(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -153,21 +154,21 @@ func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(done)
+	if a.JSON {
+		return a.PrintJSON(done)
 	}
 	switch done.Status {
 	case notes.Unchanged:
-		a.say("It is known already: %s in %s.", done.ID, done.File)
+		a.Say("It is known already: %s in %s.", done.ID, done.File)
 	case notes.Updated:
-		a.say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
+		a.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
 	case notes.Restored:
-		a.say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
+		a.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
 	default:
-		a.say("Kept: %s in %s.", done.ID, done.File)
+		a.Say("Kept: %s in %s.", done.ID, done.File)
 	}
 	for _, s := range done.Similar {
-		a.say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
+		a.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
 	}
 	return nil
 }
@@ -181,14 +182,14 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(found)
+			if a.JSON {
+				return a.PrintJSON(found)
 			}
 			for _, r := range found.Results {
-				fmt.Fprintf(a.out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), indent(strings.TrimSpace(r.Text)))
+				fmt.Fprintf(a.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), terminal.Indent(strings.TrimSpace(r.Text)))
 			}
 			if found.NothingClose {
-				a.say("Nothing close among %d notes.", found.Searched)
+				a.Say("Nothing close among %d notes.", found.Searched)
 			}
 			sayProblems(a, found.Problems)
 			return nil
@@ -202,13 +203,13 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 func marksOf(a *app, r memory.Found) string {
 	out := ""
 	if r.Weak {
-		out += a.lang.Say(" (weak)")
+		out += a.Lang.Say(" (weak)")
 	}
 	if r.Stale {
-		out += a.lang.Say(" (stale: the files that it names are gone)")
+		out += a.Lang.Say(" (stale: the files that it names are gone)")
 	}
 	if r.Suspicious {
-		out += a.lang.Say(" (suspicious: it addresses the model)")
+		out += a.Lang.Say(" (suspicious: it addresses the model)")
 	}
 	return out
 }

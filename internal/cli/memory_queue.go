@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -45,19 +46,19 @@ func printTasks(ctx context.Context, a *app, q *queue.Queue, run string) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"tasks": append([]queue.Task{}, tasks...), "problems": append([]notes.Problem{}, problems...)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"tasks": append([]queue.Task{}, tasks...), "problems": append([]notes.Problem{}, problems...)})
 	}
 	sayProblems(a, problems)
 	if len(tasks) == 0 {
-		a.say("There are no tasks. The tool spawn_subagent_task queues one.")
+		a.Say("There are no tasks. The tool spawn_subagent_task queues one.")
 		return nil
 	}
-	rows := [][]string{a.header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
+	rows := [][]string{a.Header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
 	for _, t := range tasks {
 		rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
 	}
-	return columns(a.out, rows)
+	return terminal.Columns(a.Out, rows)
 }
 
 func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.PositionalArgs) *cobra.Command {
@@ -73,15 +74,15 @@ func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.
 				if err != nil {
 					return err
 				}
-				if a.asJSON {
-					return a.printJSON(t)
+				if a.JSON {
+					return a.PrintJSON(t)
 				}
-				a.say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
+				a.Say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
 				if to == queue.Claimed {
 					for _, name := range t.ContextFiles {
-						a.say("read first: %s", name)
+						a.Say("read first: %s", name)
 					}
-					a.say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
+					a.Say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
 				}
 				return nil
 			})

@@ -60,7 +60,7 @@ func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, 
 		}
 		next := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Status == queue.Queued })
 		if next < 0 {
-			a.say("No task waits any more; %d were done.", done)
+			a.Say("No task waits any more; %d were done.", done)
 			return nil
 		}
 		t := tasks[next]
@@ -69,14 +69,14 @@ func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, 
 		} else if err != nil {
 			return err
 		}
-		a.say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
+		a.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
 		result, spent, err := workTask(ctx, a, client, t, left)
 		step := queue.Step{ID: t.ID, To: queue.Completed, By: notes.ByTerminal, Result: result}
 		var limited *sdk.CostLimitError
 		var server *sdk.ProviderError
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
-			a.warn("%s", a.lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
+			a.Warnf("%s", a.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
 			return agentFault(a, err)
 		case err != nil:
 			step.To, step.Result = queue.Failed, err.Error()
@@ -89,7 +89,7 @@ func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, 
 		if limit > 0 {
 			left = max(left-spent, 1)
 		}
-		a.say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
+		a.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // methodCommand groups the commands that read the installed BMAD method.
@@ -14,7 +15,7 @@ func methodCommand(a *app) *cobra.Command {
 		Long: `Reads the BMAD method that is installed in the project, in your home, or in the git
 repositories that you have added.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -23,7 +24,7 @@ Passkeys are added in the dashboard. The first one needs your word at a terminal
 later one the signature of one in use. A removed passkey signs nothing any more; its
 earlier signatures can still be checked.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: list,
 	}
@@ -51,27 +52,27 @@ func listPasskeys(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"passkeys": append([]passkey.Key{}, list...)})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"passkeys": append([]passkey.Key{}, list...)})
 	}
 	if len(list) == 0 {
-		a.say("None. A passkey is added in the dashboard: bmad-mcp dashboard.")
+		a.Say("None. A passkey is added in the dashboard: bmad-mcp dashboard.")
 		return nil
 	}
 	var rows [][]string
 	for _, key := range list {
-		by := a.lang.Say("allowed at a terminal")
+		by := a.Lang.Say("allowed at a terminal")
 		if id, ok := key.Allower(); ok {
-			by = a.lang.Say("allowed by %s", id)
+			by = a.Lang.Say("allowed by %s", id)
 		}
-		rows = append(rows, []string{key.Short(), key.Name, a.since(key.Added), by, a.since(key.Used)})
+		rows = append(rows, []string{key.Short(), key.Name, a.Since(key.Added), by, a.Since(key.Used)})
 	}
-	return a.table(a.header("ID\tNAME\tADDED\tBY\tUSED"), rows)
+	return a.Table(a.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
 }
 
 // removePasskey takes a passkey out of use for the person at this terminal.
 func removePasskey(cmd *cobra.Command, a *app, name string) error {
-	if _, err := a.terminal(false, ""); err != nil {
+	if _, err := a.Person(); err != nil {
 		return err
 	}
 	keys, err := passkeys(a)
@@ -82,10 +83,10 @@ func removePasskey(cmd *cobra.Command, a *app, name string) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"removed": key})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"removed": key})
 	}
-	a.say("The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
+	a.Say("The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
 	return nil
 }
 
@@ -125,9 +126,9 @@ func (s signatures) verdict(adopted int) error {
 		switch {
 		case c.Entry <= adopted:
 		case c.Status.Fails():
-			return errReported
+			return terminal.ErrReported
 		case c.Status != passkey.Holds:
-			err = errUnvouched
+			err = terminal.ErrUnvouched
 		}
 	}
 	return err
@@ -139,20 +140,20 @@ func (s signatures) say(a *app, all bool) {
 	for _, c := range s {
 		switch c.Status {
 		case passkey.Holds:
-			good = append(good, a.lang.Say("entry %d by %q", c.Entry, c.Passkey))
+			good = append(good, a.Lang.Say("entry %d by %q", c.Entry, c.Passkey))
 		case passkey.UnknownKey, passkey.RemovedKey:
 			if all {
-				a.say("Entry %d was signed with a passkey that is not in use here: its text is as it was signed, and nothing shows by whom.", c.Entry)
+				a.Say("Entry %d was signed with a passkey that is not in use here: its text is as it was signed, and nothing shows by whom.", c.Entry)
 			}
 		case passkey.Missing:
-			a.say("Entry %d says that a passkey signed it, and has no signature: it was changed.", c.Entry)
+			a.Say("Entry %d says that a passkey signed it, and has no signature: it was changed.", c.Entry)
 		case passkey.Changed:
-			a.say("Entry %d was changed: the passkey signed another decision, document or words.", c.Entry)
+			a.Say("Entry %d was changed: the passkey signed another decision, document or words.", c.Entry)
 		default:
-			a.say("Entry %d was changed: its signature is not one of a passkey of yours.", c.Entry)
+			a.Say("Entry %d was changed: its signature is not one of a passkey of yours.", c.Entry)
 		}
 	}
 	if all && len(good) > 0 {
-		a.say("Signed with a passkey, and as signed: %s.", strings.Join(good, a.lang.Say(", ")))
+		a.Say("Signed with a passkey, and as signed: %s.", strings.Join(good, a.Lang.Say(", ")))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
@@ -61,7 +62,7 @@ model by model, and has the form of the built-in file:
 
   {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, own, err := priceTable()
 			if err != nil {
@@ -82,21 +83,21 @@ model by model, and has the form of the built-in file:
 				rows = append(rows, row)
 				note := row.From
 				if row.Retired != "" {
-					note = a.lang.Say("retired %s, take %s", row.Retired, row.Successor)
+					note = a.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
 				}
 				table = append(table, []string{r.Model, text(r.Input), text(r.Output), text(r.CacheWrite5m), text(r.CacheRead), note})
 			}
-			if a.asJSON {
+			if a.JSON {
 				out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
 				if own {
 					out["file"] = pricesFile()
 				}
-				return a.printJSON(out)
+				return a.PrintJSON(out)
 			}
 			if own {
-				a.say("Prices of %s take precedence over the built-in ones.", pricesFile())
+				a.Say("Prices of %s take precedence over the built-in ones.", pricesFile())
 			}
-			return a.table(a.header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
+			return a.Table(a.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
 		},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
@@ -35,7 +35,7 @@ Asked to work elsewhere, the server asks you by a form, once for each folder, or
 The home folder itself, what holds it, and folders with credentials (.ssh, .aws, .gnupg,
 browser profiles …) are out of reach however they are named.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: list,
 	}
@@ -78,15 +78,15 @@ func projectRows(a *app) ([]projectRow, error) {
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
 		case !rules.Judge(p.Folder, p.By).Empty():
-			row.Why = rules.Judge(p.Folder, p.By).In(a.lang)
+			row.Why = rules.Judge(p.Folder, p.By).In(a.Lang)
 		case p.Real && real != filepath.Clean(p.Folder):
-			row.Why = a.lang.Say("it has become a link to %s", real)
+			row.Why = a.Lang.Say("it has become a link to %s", real)
 		case !rules.Judge(real, p.By).Empty():
-			row.Why = a.lang.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
+			row.Why = a.Lang.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
 		case statErr != nil:
-			row.Why, row.Missing = a.lang.Say("it is not there"), true
+			row.Why, row.Missing = a.Lang.Say("it is not there"), true
 		case !info.IsDir():
-			row.Why = a.lang.Say("it is not a folder")
+			row.Why = a.Lang.Say("it is not a folder")
 		}
 		row.Counts = row.Why == ""
 		if !slices.Contains(rows, row) {
@@ -101,26 +101,26 @@ func listProjects(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"projects": rows})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"projects": rows})
 	}
 	if len(rows) == 0 {
-		a.say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
+		a.Say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
 		return nil
 	}
 	for _, row := range rows {
 		note := ""
 		if !row.Counts {
-			note = a.lang.Say("  (does not count: %s)", row.Why)
+			note = a.Lang.Say("  (does not count: %s)", row.Why)
 		}
-		fmt.Fprintf(a.out, "%-9s %s%s\n", row.From, row.Folder, note)
+		fmt.Fprintf(a.Out, "%-9s %s%s\n", row.From, row.Folder, note)
 	}
 	return nil
 }
 
 // addProject records a folder. It refuses an impossible folder, and asks the person if it is unusual.
 func addProject(ctx context.Context, a *app, name string, yes bool) error {
-	if variable := assistantHere(); variable != "" {
+	if variable := terminal.AssistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
 			WithHint("run it in a terminal of your own")
 	}
@@ -140,18 +140,17 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
 	if why := unusual(rules, real); !why.Empty() && !yes {
-		person, err := a.terminal(false, "")
+		person, err := a.Person()
 		if err != nil {
 			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
 				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
 		}
-		line, err := person.line(ctx, a.lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
+		agreed, err := person.Agrees(ctx, a.Lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
 		if err != nil {
-			_, err = answerAtEnd(ctx, err)
 			return err
 		}
-		if !strings.EqualFold(line, "y") && !strings.EqualFold(line, "yes") {
-			fmt.Fprintln(person.out, a.lang.Say("Not added."))
+		if !agreed {
+			fmt.Fprintln(person.Out, a.Lang.Say("Not added."))
 			return nil
 		}
 	}
@@ -159,13 +158,13 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"folder": real, "added": added})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"folder": real, "added": added})
 	}
 	if added {
-		a.say("Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+		a.Say("Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	} else {
-		a.say("It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+		a.Say("It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	}
 	return nil
 }
@@ -205,12 +204,12 @@ func removeProject(ctx context.Context, a *app, name string) error {
 			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile)))
 	case !placed && !known:
 		return fault.New(fault.NotFound, "%q is not on the list", folder).WithHint("bmad-mcp projects shows the list; a folder below one that is on it goes with that")
-	case a.asJSON:
-		return a.printJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
+	case a.JSON:
+		return a.PrintJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
 	}
-	a.say("Taken off the list: %s. Its files stay.", folder)
+	a.Say("Taken off the list: %s. Its files stay.", folder)
 	if still {
-		a.say("Your settings name it too, so it still counts.")
+		a.Say("Your settings name it too, so it still counts.")
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func readCommand(a *app) *cobra.Command {
@@ -15,7 +16,7 @@ replies give it (bmad://_bmad/bmm/config.yaml), or as the path in the project or
 installation. ?view=resolved after it gives the text with its placeholders filled in.
 bmad://config/current is the configuration, bmad://manifests/agents the agents.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Example: `  bmad-mcp method read bmad://config/current
   bmad-mcp method read '.claude/skills/bmad-prd/SKILL.md?view=resolved'`,
 		Args: cobra.ExactArgs(1),
@@ -31,12 +32,12 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
-				return a.printJSON(map[string]any{"uri": r.URI, "mime_type": r.MIMEType, "size": len(r.Data), "text": string(r.Data)})
+			if a.JSON {
+				return a.PrintJSON(map[string]any{"uri": r.URI, "mime_type": r.MIMEType, "size": len(r.Data), "text": string(r.Data)})
 			}
-			out := a.raw
-			if isTerminal(a.raw) {
-				out = a.out // text of a repository must not move the cursor
+			out := a.Raw
+			if terminal.IsTerminal(a.Raw) {
+				out = a.Out // text of a repository must not move the cursor
 			}
 			_, err = out.Write(r.Data)
 			return err

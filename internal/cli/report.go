@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/report"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func reportCommand(a *app) *cobra.Command {
@@ -25,7 +26,7 @@ scores, who decided and how, findings and how each was closed, comments on draft
 became of them, evidence, and accepted risks. As Markdown, for a pull request, or with
 --html as one file that loads nothing and runs no script.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html`,
 		Args: cobra.MaximumNArgs(1),
@@ -37,20 +38,20 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 				return err
 			}
 			ending := strings.ToLower(filepath.Ext(out))
-			text := report.Markdown(s, found, a.lang)
+			text := report.Markdown(s, found, a.Lang)
 			if asHTML || !asMarkdown && (ending == ".html" || ending == ".htm") {
-				if text, err = report.HTML(s, found, a.lang); err != nil {
+				if text, err = report.HTML(s, found, a.Lang); err != nil {
 					return err
 				}
 			}
 			if out == "" {
-				_, err = fmt.Fprint(a.out, text)
+				_, err = fmt.Fprint(a.Out, text)
 				return err
 			}
 			if err := writeNew(out, text, force); err != nil {
 				return err
 			}
-			a.say("Written: %s", out)
+			a.Say("Written: %s", out)
 			return nil
 		},
 	}

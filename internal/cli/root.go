@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -20,7 +21,7 @@ until the human decides. It calls no model, except where you start run or agent,
 Without a subcommand it is an MCP server on stdio, as hosts start it.
 New here? Run: bmad-mcp demo
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args:          cobra.NoArgs,
 		Version:       version(),
 		SilenceErrors: true,
@@ -36,11 +37,11 @@ New here? Run: bmad-mcp demo
 		RunE: a.serve,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(misspelt(cmd, err))
+		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
-	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
+	flags.BoolVar(&a.JSON, "json", false, "print JSON")
 	a.toolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -27,6 +28,8 @@ type runFlags struct {
 	answers, resume, events   string
 	name                      string
 }
+
+var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
 
 func runCommand(a *app) *cobra.Command {
 	f := &runFlags{}
@@ -117,15 +120,15 @@ func run(cmd *cobra.Command, a *app, f *runFlags, objective string) (err error) 
 	view.close()
 	switch {
 	case errors.Is(err, context.Canceled) && view.task != "":
-		a.warn("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
-		return errStopped
+		a.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+		return terminal.ErrStopped
 	case err != nil:
 		return err
 	}
 	if err := view.end(out); err != nil {
 		return err
 	}
-	return map[runner.Reason]error{runner.Person: errPending, runner.Spent: errSpent, runner.Failed: errEngine}[out.Reason]
+	return map[runner.Reason]error{runner.Person: terminal.ErrPending, runner.Spent: terminal.ErrSpent, runner.Failed: terminal.ErrEngine}[out.Reason]
 }
 
 // check refuses flags that contradict each other, and reads the others.
@@ -143,7 +146,7 @@ func (f *runFlags) check(a *app, objective string) (err error) {
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", f.gates).WithHint("leave one out")
 	case f.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(f.gates)):
 		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", f.gates).WithHint("see bmad-mcp run --help")
-	case f.events == "-" && a.asJSON:
+	case f.events == "-" && a.JSON:
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
 	case f.Minutes < 0:
 		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", f.Minutes).WithHint("name whole minutes, 1 or more")
@@ -204,12 +207,12 @@ func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err 
 			return o, err
 		}
 	}
-	person, err := a.terminal(false, "")
+	person, err := a.Person()
 	switch {
 	case err == nil:
 		o.Person, o.Gates = person, cmp.Or(o.Gates, runner.Ask)
 		if f.events == "-" {
-			person.out = a.err
+			person.Out = a.Err
 		}
 	case o.Gates == runner.Ask && !f.dryRun:
 		return o, err

@@ -9,6 +9,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // lazy is an engine that never works: each call fails.
@@ -29,7 +30,7 @@ func (l lazy) Work(ctx context.Context, _ hostcli.Job) (*hostcli.Outcome, error)
 // was started later; one that the server's end interrupts is kept.
 func TestServedRuns(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := &app{log: slog.New(slog.DiscardHandler), cwd: t.TempDir()}
+	a := &app{Terminal: &terminal.Terminal{}, log: slog.New(slog.DiscardHandler), cwd: t.TempDir()}
 	calls := make(chan struct{})
 	options := servedRunOptions(a)
 	with := func(req sdkhttp.RunRequest) (runner.Options, error) {

@@ -56,16 +56,16 @@ type pageFacts struct {
 const redraw = 500 * time.Millisecond
 
 func newRunPage(a *app) *runPage {
-	p := &runPage{out: a.raw, now: a.engine.Clock, stop: make(chan struct{})}
+	p := &runPage{out: a.Raw, now: a.engine.Clock, stop: make(chan struct{})}
 	p.size = func() (int, int) {
-		if f, ok := a.raw.(*os.File); ok {
+		if f, ok := a.Raw.(*os.File); ok {
 			if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 				return w, h
 			}
 		}
 		return 80, 24
 	}
-	p.facts = pageFacts{language: a.lang, color: os.Getenv("NO_COLOR") == "", results: map[workflow.StageID]string{}, began: p.now()}
+	p.facts = pageFacts{language: a.Lang, color: os.Getenv("NO_COLOR") == "", results: map[workflow.StageID]string{}, began: p.now()}
 	fmt.Fprint(p.out, hideCursor)
 	p.done.Go(func() {
 		tick := time.NewTicker(redraw)

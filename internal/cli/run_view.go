@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -41,7 +42,7 @@ func newRunView(a *app, events string) (v *runView, err error) {
 	v = &runView{app: a}
 	switch {
 	case events == "-":
-		v.events = func(line []byte) { _, _ = a.out.Write(line) } // a reader that has gone does not end the run
+		v.events = func(line []byte) { _, _ = a.Out.Write(line) } // a reader that has gone does not end the run
 	case events != "":
 		if v.folder, err = durable.OpenDir(filepath.Dir(events)); err != nil {
 			return nil, fault.From(err)
@@ -53,11 +54,11 @@ func newRunView(a *app, events string) (v *runView, err error) {
 		}
 	}
 	switch {
-	case a.asJSON || events == "-":
-	case isTerminal(a.raw) && os.Getenv("TERM") != "dumb":
+	case a.JSON || events == "-":
+	case terminal.IsTerminal(a.Raw) && os.Getenv("TERM") != "dumb":
 		v.page = newRunPage(a)
 	default:
-		v.lines = a.out
+		v.lines = a.Out
 	}
 	return v, nil
 }
@@ -76,7 +77,7 @@ func (v *runView) tell(e runner.Event) {
 		v.page.tell(e)
 	}
 	if v.lines != nil {
-		if text := e.Line(v.app.lang); text != "" {
+		if text := e.Line(v.app.Lang); text != "" {
 			fmt.Fprintln(v.lines, text)
 		}
 	}
@@ -112,32 +113,32 @@ func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 // end prints the result of a run.
 func (v *runView) end(r *runner.Result) error {
 	a := v.app
-	if a.asJSON {
-		return a.printJSON(r)
+	if a.JSON {
+		return a.PrintJSON(r)
 	}
 	if v.page == nil && v.lines == nil {
 		return nil
 	}
-	a.say("\n%s: %s", r.Session.TaskName, r.Why)
+	a.Say("\n%s: %s", r.Session.TaskName, r.Why)
 	if r.Reason == runner.Person {
 		printWaiting(a, r)
 	}
 	if r.Resume != "" {
-		a.say("  go on:   %s", r.Resume)
+		a.Say("  go on:   %s", r.Resume)
 	}
 	reported := ""
 	if r.Reported != nil {
-		reported = a.lang.Say(" (the engines say $%.2f)", *r.Reported)
+		reported = a.Lang.Say(" (the engines say $%.2f)", *r.Reported)
 	}
-	a.say("  cost:    %s%s, %d tokens", runner.Spending(a.lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	a.Say("  cost:    %s%s, %d tokens", runner.Spending(a.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
-		a.say("           the prices of %s are not known; they can stand in %s", joinWords(listUnpriced(r.Cost)), pricesFile())
+		a.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), pricesFile())
 	}
 	if len(r.Unused) > 0 {
-		a.say("  unused:  nothing has asked for the answers %s", joinWords(r.Unused))
+		a.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
 	}
 	if r.After != nil && r.Reason != runner.Person {
-		a.say("  changed: %s, not committed", changedFiles(r.After.Files()))
+		a.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (v *runView) end(r *runner.Result) error {
 func listUnpriced(r price.Report) (models []string) {
 	for _, l := range r.Models {
 		if l.Spent == nil {
-			models = append(models, oneLine(l.Model))
+			models = append(models, terminal.OneLine(l.Model))
 		}
 	}
 	return models
@@ -159,15 +160,15 @@ const maxChanged = 5
 func changedFiles(names []string) lang.Text {
 	var shown []string
 	for _, name := range names[:min(len(names), maxChanged)] {
-		shown = append(shown, oneLine(name))
+		shown = append(shown, terminal.OneLine(name))
 	}
 	switch more := len(names) - len(shown); {
 	case len(names) == 0:
 		return lang.T("%s", lang.Count(0, "file"))
 	case more > 0:
-		return lang.T("%s (%s and %d more)", lang.Count(len(names), "file"), joinWords(shown), more)
+		return lang.T("%s (%s and %d more)", lang.Count(len(names), "file"), terminal.JoinWords(shown), more)
 	}
-	return lang.T("%s (%s)", lang.Count(len(names), "file"), joinWords(shown))
+	return lang.T("%s (%s)", lang.Count(len(names), "file"), terminal.JoinWords(shown))
 }
 
 // printWaiting prints the decision or questions that wait for the person.
@@ -178,22 +179,22 @@ func printWaiting(a *app, r *runner.Result) {
 		audit = &s.Audit.Score
 	}
 	if s.State.Gated() {
-		a.say("  stage:   %s, round %d%s", s.Stage, s.Iteration, runner.Outcome(a.lang, s.Score, audit, s.Verdict, ""))
+		a.Say("  stage:   %s, round %d%s", s.Stage, s.Iteration, runner.Outcome(a.Lang, s.Score, audit, s.Verdict, ""))
 	}
 	if s.Draft != nil {
-		a.say("  draft:   %s", s.Draft.Path)
+		a.Say("  draft:   %s", s.Draft.Path)
 	}
 	for _, f := range s.Findings {
-		fmt.Fprintf(a.out, "    %s %s: %s\n", f.ID, f.Severity, oneLine(f.Problem))
+		fmt.Fprintf(a.Out, "    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
 	}
 	for _, q := range s.Questions {
-		fmt.Fprintf(a.out, "    %s  %s\n", q.ID, oneLine(q.Question))
+		fmt.Fprintf(a.Out, "    %s  %s\n", q.ID, terminal.OneLine(q.Question))
 		if len(q.Options) > 0 {
-			fmt.Fprintf(a.out, "        (%s)\n", strings.Join(q.Options, " | "))
+			fmt.Fprintf(a.Out, "        (%s)\n", strings.Join(q.Options, " | "))
 		}
 	}
 	if r.Command != "" {
-		a.say("  decide:  %s", r.Command)
+		a.Say("  decide:  %s", r.Command)
 	}
 }
 
@@ -203,10 +204,10 @@ func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) erro
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(plan)
+	if a.JSON {
+		return a.PrintJSON(plan)
 	}
-	rows := [][]string{a.header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
+	rows := [][]string{a.Header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
 	for _, s := range plan.Stages {
 		gate := string(s.Gate)
 		if s.Score != nil {
@@ -221,16 +222,16 @@ func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) erro
 		}
 		rows = append(rows, row)
 	}
-	if err := columns(a.out, rows); err != nil {
+	if err := terminal.Columns(a.Out, rows); err != nil {
 		return err
 	}
-	ceiling := a.lang.Say("no ceiling")
+	ceiling := a.Lang.Say("no ceiling")
 	if plan.Budget > 0 {
 		ceiling = plan.Budget.String()
 	}
-	a.say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
+	a.Say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
 	if plan.Refused != "" {
-		a.say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
+		a.Say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
 	}
 	return nil
 }

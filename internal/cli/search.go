@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 func searchCommand(a *app) *cobra.Command {
@@ -14,7 +16,7 @@ func searchCommand(a *app) *cobra.Command {
 		Long: `Finds agents, workflows and tasks by the words of their names, titles and descriptions,
 the best first. The list is a table on a terminal, and JSON elsewhere or with --json.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.shelf(cmd.Context())
@@ -25,18 +27,18 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 			if err != nil {
 				return err
 			}
-			if !table && !a.forPeople() {
-				return a.printJSON(page)
+			if !table && !a.ForPeople() {
+				return a.PrintJSON(page)
 			}
 			if len(page.Results) == 0 {
-				a.say("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
+				a.Say("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
 				return nil
 			}
 			var rows [][]string
 			for _, h := range page.Results {
-				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, oneLine(h.Description)})
+				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, terminal.OneLine(h.Description)})
 			}
-			return a.table(a.header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
+			return a.Table(a.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
 		},
 	}
 	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")

@@ -28,9 +28,9 @@ func selfTest(ctx context.Context, a *app) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"name": "bmad-mcp", "version": version(), "protocol": client.Protocol(), "tools": tools, "ready": true})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"name": "bmad-mcp", "version": version(), "protocol": client.Protocol(), "tools": tools, "ready": true})
 	}
-	a.say("bmad-mcp %s: %s, protocol %s. Ready", version(), lang.Count(len(tools), "tool"), client.Protocol())
+	a.Say("bmad-mcp %s: %s, protocol %s. Ready", version(), lang.Count(len(tools), "tool"), client.Protocol())
 	return nil
 }

@@ -33,13 +33,13 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	options.Reach = a.reach
 	s := mcpserver.New(a.engine, options)
 	// Only the protocol goes to stdout.
-	fmt.Fprintln(a.err, "BMAD MCP Server running on stdio")
-	if f, ok := a.in.(*os.File); ok {
+	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")
+	if f, ok := a.In.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprintln(a.err, a.lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
+			fmt.Fprintln(a.Err, a.Lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
 		}
 	}
-	err := s.ServeStdio(cmd.Context(), a.in, a.raw)
+	err := s.ServeStdio(cmd.Context(), a.In, a.Raw)
 	if errors.Is(err, context.Canceled) {
 		return nil // hosts end a server by a signal
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // httpFlags are the flags of serve.
@@ -66,7 +67,7 @@ asked in your place: its decisions count as relayed by an assistant at most.
 
 The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most --grace.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777
   bmad-mcp serve --http :7777 --allow-remote --token-file /etc/bmad-mcp/token --root /srv/projects --metrics`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -135,9 +136,9 @@ func (a *app) serveHTTP(ctx context.Context, f httpFlags) error {
 		defer end()
 	}
 	f.warn(a)
-	fmt.Fprintf(a.err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
+	fmt.Fprintf(a.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	if token == "" {
-		fmt.Fprintln(a.err, a.lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
+		fmt.Fprintln(a.Err, a.Lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
 	}
 	return a.runHTTP(ctx, httpguard.NewServer(h), listener, h, f.grace)
 }
@@ -153,7 +154,7 @@ func (f httpFlags) serveDashboard(ctx context.Context, a *app, roots []string, e
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(a.err, a.lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
+	fmt.Fprintln(a.Err, a.Lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
 	done := make(chan struct{})
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
@@ -179,7 +180,7 @@ func (a *app) runHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	h.Close(ctx)
 	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.warn("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
+		a.Warnf("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
 		_ = server.Close() // that is the cut
 		return failed
 	}
@@ -212,7 +213,7 @@ func (f httpFlags) check() (token string, err error) {
 // warn warns of a token that others can read.
 func (f httpFlags) warn(a *app) {
 	if info, err := os.Stat(f.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		a.warn("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
+		a.Warnf("other users of this machine can read %s; chmod 600 keeps them out", f.tokenFile)
 	}
 }
 
@@ -231,7 +232,7 @@ func parseOrigins(given []string) ([]string, error) {
 }
 
 func readToken(name string) (string, error) {
-	data, err := readPath(context.Background(), name, maxTokenFile)
+	data, err := terminal.ReadPath(context.Background(), name, maxTokenFile)
 	if err != nil {
 		return "", fault.New(fault.NotFound, "the token file cannot be read: %w", err).WithHint("give the path of a file with one line")
 	}

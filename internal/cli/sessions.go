@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -41,29 +42,29 @@ func sessionsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
+			if a.JSON {
 				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
-				a.say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
+				a.Say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
 				return nil
 			}
-			rows := [][]string{a.header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
+			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
 			for _, s := range sessions {
 				rows = append(rows, []string{
 					s.TaskName, string(s.CurrentStage), string(s.CurrentState), s.UpdatedAt.Local().Format("2006-01-02 15:04"),
 					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
 				})
 			}
-			if err := columns(a.out, rows); err != nil {
+			if err := terminal.Columns(a.Out, rows); err != nil {
 				return err
 			}
 			for _, s := range sessions {
 				if v, found := changed[s.SessionID]; found {
-					a.say("changed by other hands: %s: %s", s.TaskName, v.In(a.lang).Problem)
+					a.Say("changed by other hands: %s: %s", s.TaskName, v.In(a.Lang).Problem)
 				}
 			}
-			a.sayUnreadable(unreadable)
+			a.SayUnreadable(unreadable)
 			return nil
 		},
 	}
@@ -77,5 +78,5 @@ func printSessionsJSON(a *app, cwd string, sessions []workflow.Summary, changed 
 	if unreadable == nil {
 		unreadable = []string{}
 	}
-	return a.printJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
+	return a.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
 }

@@ -26,7 +26,7 @@ import (
 // program from starting: each action reports it.
 func (a *app) setUp() error {
 	level := a.readSettings()
-	a.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level}))
+	a.log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: level}))
 	a.engine, a.library = a.newEngine(nil)
 	return nil
 }
@@ -66,7 +66,7 @@ func (a *app) newEngine(within []string) (*engine.Engine, *library.Library) {
 		Settings: a.settings,
 		Within:   within,
 		Reach:    a.reach,
-		Language: a.lang,
+		Language: a.Lang,
 	})
 	library := a.newLibrary(projects.OpenFolder, clock, len(within) > 0)
 	var typed engine.TypedDecisions

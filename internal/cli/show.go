@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -20,7 +21,7 @@ func showCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [TASK]",
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
-		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + exitHelp,
+		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
 		Args:  cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.completeTasks,
@@ -30,8 +31,8 @@ func showCommand(a *app) *cobra.Command {
 				return err
 			}
 			signed, _ := checkSignatures(a, s) // log --verify names a list that cannot be read
-			if a.asJSON {
-				return a.printJSON(inspected{s, v, signed})
+			if a.JSON {
+				return a.PrintJSON(inspected{s, v, signed})
 			}
 			warnOfChanges(a, s, v)
 			signed.say(a, false)
@@ -69,28 +70,28 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 
 func printSession(a *app, s *workflow.Session, v workflow.Verification, signed signatures, cwd string) error {
 	w := s.Definition()
-	fmt.Fprintf(a.out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
+	fmt.Fprintf(a.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
-		{a.lang.Say("Objective"), s.Objective},
-		{a.lang.Say("Project"), cwd},
-		{a.lang.Say("Session"), store.SessionPath(s.SessionID)},
-		{a.lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
-		{a.lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
+		{a.Lang.Say("Objective"), s.Objective},
+		{a.Lang.Say("Project"), cwd},
+		{a.Lang.Say("Session"), store.SessionPath(s.SessionID)},
+		{a.Lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
+		{a.Lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
 	}
 	if s.ReworkCount > 0 {
-		facts = append(facts, []string{a.lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
+		facts = append(facts, []string{a.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
 	}
-	if err := columns(a.out, facts); err != nil {
+	if err := terminal.Columns(a.Out, facts); err != nil {
 		return err
 	}
 
-	a.say("\nStages")
+	a.Say("\nStages")
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
 		stages = append(stages, []string{"  " + st.Label, string(r.Status), a.scoreText(r), a.auditText(r), a.artifactText(r, v)})
 	}
-	if err := columns(a.out, stages); err != nil {
+	if err := terminal.Columns(a.Out, stages); err != nil {
 		return err
 	}
 	printVerify(a, w, s)
@@ -98,26 +99,26 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, signed s
 		printRecord(a, st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
-		a.say("\nSprints")
+		a.Say("\nSprints")
 		for _, sp := range s.Sprints {
-			fmt.Fprintf(a.out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			fmt.Fprintf(a.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
-	a.say("\nHistory")
+	a.Say("\nHistory")
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.fails(i+1)),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.Lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.fails(i+1)),
 		})
 	}
-	return columns(a.out, history)
+	return terminal.Columns(a.Out, history)
 }
 
 // note describes a step of the history besides its place.
 func (a *app) note(e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
-		note = a.lang.Say("score %g", *e.Score)
+		note = a.Lang.Say("score %g", *e.Score)
 	}
 	if e.Verdict != "" {
 		note = string(e.Verdict)
@@ -128,7 +129,7 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 	if e.Feedback != "" {
 		note += " “" + e.Feedback + "”"
 	}
-	if text := commentsText(a.lang, e.Grant); text != "" {
+	if text := commentsText(a.Lang, e.Grant); text != "" {
 		note += " " + text
 	}
 	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
@@ -151,21 +152,21 @@ func printVerify(a *app, w *workflow.Definition, s *workflow.Session) {
 			continue
 		}
 		if !headed {
-			a.say("\nVerify commands of this run")
+			a.Say("\nVerify commands of this run")
 			headed = true
 		}
 		now := ""
 		switch {
 		case c.Instead == nil:
 		case *c.Instead == "":
-			now = a.lang.Say("; no longer configured")
+			now = a.Lang.Say("; no longer configured")
 		default:
-			now = a.lang.Say("; configured now: %s", *c.Instead)
+			now = a.Lang.Say("; configured now: %s", *c.Instead)
 		}
 		if c.Accepted {
-			now += a.lang.Say(", accepted")
+			now += a.Lang.Say(", accepted")
 		}
-		a.say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
+		a.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
 	}
 }
 
@@ -190,7 +191,7 @@ func (a *app) scoreText(r *workflow.Record) string {
 	case r.Score == nil:
 		return "–"
 	case r.ClaimedScore == nil && r.EstimatedScore != nil:
-		return a.lang.Say("%g (estimate)", *r.Score)
+		return a.Lang.Say("%g (estimate)", *r.Score)
 	}
 	return fmt.Sprintf("%g", *r.Score)
 }
@@ -201,9 +202,9 @@ func (a *app) auditText(r *workflow.Record) string {
 		return ""
 	}
 	if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
-		return a.lang.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
+		return a.Lang.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
 	}
-	return a.lang.Say("audit %g", r.Audit.Score)
+	return a.Lang.Say("audit %g", r.Audit.Score)
 }
 
 func (a *app) artifactText(r *workflow.Record, v workflow.Verification) string {
@@ -214,26 +215,26 @@ func (a *app) artifactText(r *workflow.Record, v workflow.Verification) string {
 		switch {
 		case t.Path != r.Artifact.Path:
 		case t.Missing:
-			return r.Artifact.Path + a.lang.Say(" (gone since it was approved)")
+			return r.Artifact.Path + a.Lang.Say(" (gone since it was approved)")
 		default:
-			return r.Artifact.Path + a.lang.Say(" (edited since it was approved)")
+			return r.Artifact.Path + a.Lang.Say(" (edited since it was approved)")
 		}
 	}
 	switch {
 	case r.Artifact.Stale:
-		return r.Artifact.Path + a.lang.Say(" (out of date)")
+		return r.Artifact.Path + a.Lang.Say(" (out of date)")
 	}
 	return r.Artifact.Path
 }
 
 // printRecord prints the open points and the questions of a stage.
 func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
+	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
 	printSeen(a, st, r)
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
 		for _, g := range r.Gaps {
-			fmt.Fprintf(a.out, "  - %s\n", g)
+			fmt.Fprintf(a.Out, "  - %s\n", g)
 		}
 	}
 	if len(r.ChangeRequests) > 0 {
@@ -248,21 +249,21 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 			answer := r.Answers[q.ID]
 			switch {
 			case q.Status == workflow.QuestionSkipped:
-				answer = a.lang.Say("(skipped)")
+				answer = a.Lang.Say("(skipped)")
 			case answer == "":
-				answer = a.lang.Say("(left open)")
+				answer = a.Lang.Say("(left open)")
 			}
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
 				by = " (" + string(channel) + ")"
 				if unvouched {
-					by = a.lang.Say(" (unvouched: says %s)", channel)
+					by = a.Lang.Say(" (unvouched: says %s)", channel)
 				}
 			}
-			fmt.Fprintf(a.out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+			fmt.Fprintf(a.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.OpenQuestions() {
-			a.say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
+			a.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
 		}
 	}
 	if len(r.Findings) > 0 {
@@ -270,16 +271,16 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 		for _, f := range r.Findings {
 			state := f.Status
 			if f.Open() {
-				state = a.lang.Say("open")
+				state = a.Lang.Say("open")
 			}
-			fmt.Fprintf(a.out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+			fmt.Fprintf(a.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
 	if len(r.Criteria) > 0 {
-		heading(lang.T("%s", words.Rows(a.lang, r.Criteria)))
+		heading(lang.T("%s", words.Rows(a.Lang, r.Criteria)))
 		for _, c := range verdict.WorstFirst(r.Criteria) {
 			if c.Result != workflow.ResultPass {
-				fmt.Fprintf(a.out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, oneLine(verdict.Evidence(c)))
+				fmt.Fprintf(a.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
 			}
 		}
 	}
@@ -287,22 +288,22 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 
 // printRequest prints a change request, and the note of the author of the document.
 func printRequest(a *app, c workflow.ChangeRequest) {
-	where := a.lang.Say("the whole document")
+	where := a.Lang.Say("the whole document")
 	switch {
 	case c.To > c.From:
-		where = a.lang.Say("lines %d to %d", c.From, c.To)
+		where = a.Lang.Say("lines %d to %d", c.From, c.To)
 	case c.From > 0:
-		where = a.lang.Say("line %d", c.From)
+		where = a.Lang.Say("line %d", c.From)
 	}
 	if c.Stage != "" {
 		where = string(c.Stage) + ", " + where
 	}
-	fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, oneLine(c.Text)), " "))
+	fmt.Fprintln(a.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
 	if c.Replace != "" {
-		a.say("      instead: %s", oneLine(c.Replace))
+		a.Say("      instead: %s", terminal.OneLine(c.Replace))
 	}
 	if c.Note != "" {
-		fmt.Fprintf(a.out, "      → %s\n", oneLine(c.Note))
+		fmt.Fprintf(a.Out, "      → %s\n", terminal.OneLine(c.Note))
 	}
 }
 
@@ -316,28 +317,28 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 
 // printSeen prints the server's own findings about a stage's document.
 func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
-	heading := func(name lang.Text) { a.say("\n%s: %s", st.Label, name) }
+	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {
-				line = a.lang.Say("line %d: ", f.Line)
+				line = a.Lang.Say("line %d: ", f.Line)
 			}
-			a.say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
+			a.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {
 		heading(lang.T("verify command"))
-		a.say("  %s: %s", e.Command, a.evidenceText(e))
+		a.Say("  %s: %s", e.Command, a.evidenceText(e))
 		if e.Changed != "" {
-			a.say("  changed during the run: %s", e.Changed)
+			a.Say("  changed during the run: %s", e.Changed)
 		}
 		for _, note := range e.Notes {
-			a.say("  note: %s", note)
+			a.Say("  note: %s", note)
 		}
 		if e.Tail != "" {
-			fmt.Fprintln(a.out, indent(indent(strings.TrimRight(e.Tail, "\n"))))
+			fmt.Fprintln(a.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
 		}
 	}
 }
@@ -347,9 +348,9 @@ func (a *app) evidenceText(e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {
 	case e.NotRun != "":
-		return a.lang.Say("not run, %s", e.NotRun)
+		return a.Lang.Say("not run, %s", e.NotRun)
 	case e.TimedOut:
-		return a.lang.Say("ended after %s", took)
+		return a.Lang.Say("ended after %s", took)
 	}
-	return a.lang.Say("exit code %d after %s", e.ExitCode, took)
+	return a.Lang.Say("exit code %d after %s", e.ExitCode, took)
 }

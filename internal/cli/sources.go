@@ -12,6 +12,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/sources"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // sourceRow is a source in the JSON of `sources list`.
@@ -36,34 +37,34 @@ func listSources(ctx context.Context, a *app) error {
 			if c, err := a.repositories().Cache.Copy(spec); err == nil {
 				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
 				if about = a.describeCopy(c); c.Problem != "" {
-					about = a.lang.Say("%s; last try: %s", about, c.Problem)
+					about = a.Lang.Say("%s; last try: %s", about, c.Problem)
 				}
 			}
 		}
 		rows = append(rows, row)
 		lines = append(lines, src.Name+": "+src.State+a.setBy(src.From))
-		for _, more := range []string{src.Place, oneLine(about)} {
+		for _, more := range []string{src.Place, terminal.OneLine(about)} {
 			if more != "" {
 				lines = append(lines, "  "+more)
 			}
 		}
 	}
 	problems := s.Check()
-	if !a.forPeople() {
-		return a.printJSON(map[string]any{"sources": rows, "problems": problems})
+	if !a.ForPeople() {
+		return a.PrintJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		a.say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
+		a.Say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.out, line)
+		fmt.Fprintln(a.Out, line)
 	}
 	if len(problems) > 0 {
-		a.say("\nLeft out, %d:", len(problems))
+		a.Say("\nLeft out, %d:", len(problems))
 	}
 	for _, p := range problems {
-		fmt.Fprintf(a.out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
+		fmt.Fprintf(a.Out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
 	}
 	return nil
 }
@@ -74,13 +75,13 @@ func (a *app) setBy(from string) string {
 	case "":
 		return ""
 	case "added":
-		return a.lang.Say(", added by you")
+		return a.Lang.Say(", added by you")
 	case "settings":
-		return a.lang.Say(", set by your settings")
+		return a.Lang.Say(", set by your settings")
 	case "project":
-		return a.lang.Say(", set by the project, allowed by you")
+		return a.Lang.Say(", set by the project, allowed by you")
 	}
-	return a.lang.Say(", set by %s", from)
+	return a.Lang.Say(", set by %s", from)
 }
 
 func set(at time.Time) *time.Time {
@@ -110,28 +111,28 @@ func addSource(ctx context.Context, a *app, url string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.err, a.lang.Say("Fetching %s …", spec))
+	fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
 	added, err := r.Add(ctx, url, spec)
 	if added.Stale != nil {
-		a.warn("%v; the copy that was there stays", added.Stale)
+		a.Warnf("%v; the copy that was there stays", added.Stale)
 	}
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit,
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit,
 			"agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
 	if added.New {
-		a.say("Added: %s (%s).", spec, a.describeCopy(added.Copy))
+		a.Say("Added: %s (%s).", spec, a.describeCopy(added.Copy))
 	} else {
-		a.say("It was added before: %s (%s).", spec, a.describeCopy(added.Copy))
+		a.Say("It was added before: %s (%s).", spec, a.describeCopy(added.Copy))
 	}
 	if added.Agents+added.Workflows+added.Tasks == 0 {
-		a.say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
+		a.Say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	a.say("It has %s, %s and %s; those of the project and of your home go before them.",
+	a.Say("It has %s, %s and %s; those of the project and of your home go before them.",
 		lang.Count(added.Agents, "agent"), lang.Count(added.Workflows, "workflow"), lang.Count(added.Tasks, "task"))
 	return nil
 }
@@ -166,32 +167,32 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 			return ctx.Err()
 		}
 		result := map[string]any{"source": remote.Spec.String(), "changed": changed, "commit": c.Commit}
-		line := a.lang.Say("%s: unchanged (%s)", remote.Spec, a.describeCopy(c))
+		line := a.Lang.Say("%s: unchanged (%s)", remote.Spec, a.describeCopy(c))
 		switch {
 		case err != nil:
 			failed = true
-			line = lang.Of(err).In(a.lang)
+			line = lang.Of(err).In(a.Lang)
 			result["problem"] = line
 			if c.Dir != "" {
-				line = a.lang.Say("%s; the copy stays (%s)", line, a.describeCopy(c))
+				line = a.Lang.Say("%s; the copy stays (%s)", line, a.describeCopy(c))
 			}
 		case changed:
-			line = a.lang.Say("%s: new (%s)", remote.Spec, a.describeCopy(c))
+			line = a.Lang.Say("%s: new (%s)", remote.Spec, a.describeCopy(c))
 		}
 		results = append(results, result)
-		if !a.asJSON {
-			fmt.Fprintln(a.out, line)
+		if !a.JSON {
+			fmt.Fprintln(a.Out, line)
 		}
 	}
-	if a.asJSON {
-		if err := a.printJSON(map[string]any{"sources": results}); err != nil {
+	if a.JSON {
+		if err := a.PrintJSON(map[string]any{"sources": results}); err != nil {
 			return err
 		}
 	} else if len(remotes) == 0 {
-		a.say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
+		a.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
 	}
 	if failed {
-		return errReported
+		return terminal.ErrReported
 	}
 	return nil
 }
@@ -205,10 +206,10 @@ func removeSource(ctx context.Context, a *app, named string) error {
 	if err != nil {
 		return err
 	}
-	if a.asJSON {
-		return a.printJSON(map[string]any{"source": spec.String(), "removed": true})
+	if a.JSON {
+		return a.PrintJSON(map[string]any{"source": spec.String(), "removed": true})
 	}
-	a.say("Removed: %s", spec)
+	a.Say("Removed: %s", spec)
 	return nil
 }
 
@@ -231,7 +232,7 @@ Its copy is kept in $XDG_CACHE_HOME/bmad-mcp/git, compared with the repository o
 in the background, and served as it is while the network is away. Private repositories
 need the credentials that git has for them (credential helper, ssh agent).
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
 	}
@@ -256,19 +257,11 @@ need the credentials that git has for them (credential helper, ssh agent).
 	return cmd
 }
 
-// since formats a time for people.
-func (a *app) since(at time.Time) string {
-	if at.IsZero() {
-		return a.lang.Say("never")
-	}
-	return at.Local().Format("2006-01-02 15:04")
-}
-
 // describeCopy describes a copy to people.
 func (a *app) describeCopy(c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {
 		commit = commit[:12]
 	}
-	return a.lang.Say("commit %s, checked %s", commit, a.since(c.CheckedAt))
+	return a.Lang.Say("commit %s, checked %s", commit, a.Since(c.CheckedAt))
 }

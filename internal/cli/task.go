@@ -6,6 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -17,7 +18,7 @@ func taskCommand(a *app) *cobra.Command {
 TASK is a session id or a task name; it may be left out when the project has
 exactly one active session. --json prints the tool's reply.
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args: cobra.NoArgs, // so that a typo is an error and not the help
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -53,7 +54,7 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 				err = a.printReply(out, false)
 			}
 			if err == nil && waits(out.Reply) {
-				return errPending
+				return terminal.ErrPending
 			}
 			return err
 		},

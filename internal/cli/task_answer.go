@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -47,7 +48,7 @@ func answerCommand(a *app) *cobra.Command {
 }
 
 func readAnswers(ctx context.Context, a *app, name string, into map[string]string) error {
-	data, err := a.readNamed(ctx, name, maxInput)
+	data, err := a.ReadNamed(ctx, name, terminal.MaxInput)
 	if err != nil {
 		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
 	}

@@ -66,7 +66,7 @@ func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 	}
 	st, _ := s.Definition().Stage(s.CurrentStage)
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
-		role := a.lang.Word(st.Role)
+		role := a.Lang.Word(st.Role)
 		refusal := fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", role)
 		switch rec := s.Current(); {
 		case rec.Spent():

@@ -33,7 +33,7 @@ func submitCommand(a *app) *cobra.Command {
 					continue
 				}
 				if r.text == "-" {
-					data, err := a.readAll(cmd.Context())
+					data, err := a.ReadAll(cmd.Context())
 					if err != nil {
 						return err
 					}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -19,7 +20,7 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state, folder := t.TempDir(), t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
-			a := &app{log: slog.New(slog.NewTextHandler(io.Discard, nil)), err: io.Discard}
+			a := &app{Terminal: &terminal.Terminal{Err: io.Discard}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 			var within []string
 			if name == "http" {
 				within = []string{folder}

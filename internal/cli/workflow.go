@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -31,7 +32,7 @@ have allowed it (bmad-mcp allow), because it could leave gates out.
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(a.out, workflow.Schema())
+			_, err := fmt.Fprint(a.Out, workflow.Schema())
 			return err
 		},
 	}
@@ -63,10 +64,10 @@ func rowOf(a *app, w engine.Workflow) workflowRow {
 		row.From = "project"
 	}
 	if w.Definition == nil {
-		row.Problem = lang.Of(w.Err()).In(a.lang)
+		row.Problem = lang.Of(w.Err()).In(a.Lang)
 		return row
 	}
-	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.lang.Word(w.Definition.Description), a.lang.Word(w.Definition.When), w.Definition.Hash
+	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.Lang.Word(w.Definition.Description), a.Lang.Word(w.Definition.When), w.Definition.Hash
 	row.Problem = waitsFor(a, w)
 	return row
 }
@@ -76,7 +77,7 @@ func waitsFor(a *app, w engine.Workflow) string {
 	if w.Definition == nil || w.Allowed {
 		return ""
 	}
-	return a.lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
+	return a.Lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
 }
 
 func workflowList(a *app) *cobra.Command {
@@ -91,23 +92,23 @@ func workflowList(a *app) *cobra.Command {
 			for i, w := range views {
 				rows[i] = rowOf(a, w)
 			}
-			if a.asJSON {
-				return a.printJSON(rows)
+			if a.JSON {
+				return a.PrintJSON(rows)
 			}
-			table := [][]string{a.header("NAME\tFROM\tSTAGES\tWHEN")}
+			table := [][]string{a.Header("NAME\tFROM\tSTAGES\tWHEN")}
 			for i, w := range views {
 				row := rows[i]
 				name := row.Name
 				if row.Default {
-					name += a.lang.Say(" (default)")
+					name += a.Lang.Say(" (default)")
 				}
 				when := row.When
 				if row.Problem != "" {
-					when = a.lang.Say("cannot be used: %s", row.Problem)
+					when = a.Lang.Say("cannot be used: %s", row.Problem)
 				}
-				table = append(table, []string{name, a.lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+				table = append(table, []string{name, a.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
 			}
-			return columns(a.out, table)
+			return terminal.Columns(a.Out, table)
 		},
 	}
 }
@@ -133,13 +134,13 @@ func workflowShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.asJSON {
+			if a.JSON {
 				if err := w.Err(); err != nil {
 					return err
 				}
 				data, err := workflow.Marshal(w.Definition)
 				if err == nil {
-					_, err = fmt.Fprintf(a.out, "%s\n", data)
+					_, err = fmt.Fprintf(a.Out, "%s\n", data)
 				}
 				return err
 			}
@@ -147,7 +148,7 @@ func workflowShow(a *app) *cobra.Command {
 			if w.By == "" {
 				text = workflow.BuiltinText(w.Name)
 			}
-			_, err = fmt.Fprint(a.out, text)
+			_, err = fmt.Fprint(a.Out, text)
 			return err
 		},
 	}
@@ -165,7 +166,7 @@ func workflowGraph(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(a.out, w.Definition.Graph())
+			_, err = fmt.Fprint(a.Out, w.Definition.Graph())
 			return err
 		},
 	}
@@ -203,8 +204,8 @@ The exit code is 2 where a file has mistakes, else 0.`,
 					bad++
 				}
 			}
-			if a.asJSON {
-				if err := a.printJSON(reports); err != nil {
+			if a.JSON {
+				if err := a.PrintJSON(reports); err != nil {
 					return err
 				}
 			} else {
@@ -236,7 +237,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 		return reports, nil
 	}
 	for _, file := range files {
-		data, err := a.readNamed(cmd.Context(), file, workflow.MaxDefinition+1)
+		data, err := a.ReadNamed(cmd.Context(), file, workflow.MaxDefinition+1)
 		if err != nil {
 			return nil, noSuchFile(lang.T("file"), file, err)
 		}
@@ -256,7 +257,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
 	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
 	for _, p := range problems {
-		r.Problems = append(r.Problems, p.Translated(a.lang))
+		r.Problems = append(r.Problems, p.Translated(a.Lang))
 	}
 	if d == nil {
 		return r
@@ -274,42 +275,42 @@ func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []wor
 		switch {
 		case st.Gate != workflow.GateVerdict:
 		case st.Owed() == workflow.OwesCriteria:
-			r.Notes = append(r.Notes, a.lang.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
 		default:
-			r.Notes = append(r.Notes, a.lang.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
 		}
 	}
 	byPrompt, byRubric := p.Generic(d)
 	for _, st := range byPrompt {
-		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
 	}
 	for _, st := range d.Stages {
 		if st.Rubric != "" && !st.Audited() {
-			r.Notes = append(r.Notes, a.lang.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
 		}
 	}
 	for _, st := range byRubric {
-		r.Notes = append(r.Notes, a.lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
+		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
 	}
 	return r
 }
 
 func printChecks(a *app, reports []workflowReport) {
 	if len(reports) == 0 {
-		a.say("There is no workflow of your own here, and none of the project.")
+		a.Say("There is no workflow of your own here, and none of the project.")
 	}
 	for _, r := range reports {
 		switch {
 		case r.Waits != "":
-			a.say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
+			a.Say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
 		case r.OK:
-			a.say("%s: can be used", r.File)
+			a.Say("%s: can be used", r.File)
 		}
 		for _, p := range r.Problems {
-			fmt.Fprintf(a.out, "%s:%d: %s\n", r.File, p.Line, p.Text)
+			fmt.Fprintf(a.Out, "%s:%d: %s\n", r.File, p.Line, p.Text)
 		}
 		for _, note := range r.Notes {
-			a.say("%s: note: %s", r.File, note)
+			a.Say("%s: note: %s", r.File, note)
 		}
 	}
 }

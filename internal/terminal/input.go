@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"context"
@@ -11,30 +11,30 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// maxInput bounds standard input, in bytes, at the largest submission that can be configured.
-const maxInput = 1 << 30
+// MaxInput bounds standard input, in bytes, at the largest submission that can be configured.
+const MaxInput = 1 << 30
 
-// readAll reads standard input until it ends or ctx does.
-func (a *app) readAll(ctx context.Context) ([]byte, error) {
-	data, err := readStream(ctx, a.in, "standard input", maxInput)
+// ReadAll reads standard input until it ends or ctx does.
+func (t *Terminal) ReadAll(ctx context.Context) ([]byte, error) {
+	data, err := readStream(ctx, t.In, "standard input", MaxInput)
 	if err != nil && ctx.Err() == nil {
 		return nil, fault.New(fault.Storage, "standard input cannot be read: %w", err)
 	}
 	return data, err
 }
 
-// readNamed reads a file that the person at the terminal names, - for standard input.
-func (a *app) readNamed(ctx context.Context, name string, limit int64) ([]byte, error) {
+// ReadNamed reads a file that the person at the terminal names, - for standard input.
+func (t *Terminal) ReadNamed(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if name == "-" {
-		return readStream(ctx, a.in, "standard input", limit)
+		return readStream(ctx, t.In, "standard input", limit)
 	}
-	return readPath(ctx, name, limit)
+	return ReadPath(ctx, name, limit)
 }
 
-// readPath reads a file that the person names. One of /dev, as the shell makes for
+// ReadPath reads a file that the person names. One of /dev, as the shell makes for
 // <(command), is read as it comes; any other has to be a regular file: a pipe that lies in
 // a project may be there to be waited for.
-func readPath(ctx context.Context, name string, limit int64) ([]byte, error) {
+func ReadPath(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if !strings.HasPrefix(filepath.ToSlash(name), "/dev/") {
 		return durable.ReadPath(name, limit)
 	}
