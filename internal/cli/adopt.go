@@ -3,11 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func adoptCommand(a *app) *cobra.Command {
+func adoptCommand(a *app.App) *cobra.Command {
 	var restore bool
 	cmd := &cobra.Command{
 		Use:   "adopt [TASK]",
@@ -26,9 +27,9 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 ` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := a.address(args)
+			at, err := a.Address(args)
 			if err != nil {
 				return err
 			}
@@ -39,7 +40,7 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 	return cmd
 }
 
-func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
+func runAdopt(a *app.App, cmd *cobra.Command, req request.Request) error {
 	if !req.Restore {
 		ask, err := a.Person()
 		if err != nil {
@@ -47,12 +48,12 @@ func runAdopt(a *app, cmd *cobra.Command, req request.Request) error {
 		}
 		req.Ask = ask
 	}
-	out, err := a.engine.Adopt(cmd.Context(), req)
-	a.speakAs(cmd.Context(), req.Address, out, err)
+	out, err := a.Engine().Adopt(cmd.Context(), req)
+	a.SpeakAs(cmd.Context(), req.Address, out, err)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(out, false); err != nil {
+	if err := printReply(a, out, false); err != nil {
 		return err
 	}
 	if !a.JSON && out.State.Active() {

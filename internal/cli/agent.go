@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-func agentCommand(a *app) *cobra.Command {
+func agentCommand(a *app.App) *cobra.Command {
 	m := &modelFlags{}
 	cmd := &cobra.Command{
 		Use:   "agent",
@@ -30,7 +31,7 @@ in .bmad-task/conversations of the project, and go on after a crash.
 		agentServeCommand(a, agentServer{
 			client: func(context.Context) (*sdk.Client, error) { return workingClient(a, *m) },
 			limit: func() price.Money {
-				settings, _ := m.over(a.model) // client has refused wrong flags before
+				settings, _ := m.over(a.Config.Model) // client has refused wrong flags before
 				return settings.CostLimit
 			},
 		}),

@@ -14,12 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-func agentChatCommand(a *app, m *modelFlags) *cobra.Command {
+func agentChatCommand(a *app.App, m *modelFlags) *cobra.Command {
 	var ofProject, write bool
 	var open []string
 	cmd := &cobra.Command{
@@ -70,7 +71,7 @@ the answer to a question.
 
 // chat is a conversation at a terminal, or from a pipe.
 type chat struct {
-	a       *app
+	a       *app.App
 	c       *sdk.Conversation
 	t       *teller
 	input   chan typed
@@ -92,7 +93,7 @@ type typed struct {
 	err  error
 }
 
-func newChat(a *app, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
+func newChat(a *app.App, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
 	_, noTerminal := a.Person()
 	return &chat{a: a, c: c, t: &teller{a: a, out: a.Prompts()}, input: make(chan typed), events: c.Events(), signals: signals, end: end, person: noTerminal == nil}
 }
@@ -122,7 +123,7 @@ func (c *chat) run(ctx context.Context) error {
 		if err := c.turn(ctx, line); err != nil {
 			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
 				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
-					c.a.fail(err)
+					c.a.Fail(nil, err)
 				}
 				continue // the person may go on
 			}
@@ -235,7 +236,7 @@ func (c *chat) command(line string) bool {
 		}
 		saved, err := saveDocuments(c.c.Documents(), rest, false)
 		if err != nil {
-			c.a.fail(err)
+			c.a.Fail(nil, err)
 		}
 		for _, name := range saved {
 			c.a.Say("saved: %s", name)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -14,12 +15,12 @@ import (
 )
 
 // agentProject returns the folder that agents work for, "" for / or a home folder without --cwd.
-func agentProject(a *app) (string, error) {
-	folder, err := a.project()
+func agentProject(a *app.App) (string, error) {
+	folder, err := a.Project()
 	if err != nil {
 		return "", err
 	}
-	if home, _ := os.UserHomeDir(); a.cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
+	if home, _ := os.UserHomeDir(); a.Cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
 		return "", nil
 	}
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
@@ -29,14 +30,14 @@ func agentProject(a *app) (string, error) {
 }
 
 // agentClient makes a client for the folder that the command is for. p is nil if it only lists.
-func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
+func agentClient(a *app.App, p provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
 	project, err := agentProject(a)
 	if err != nil {
 		return nil, err
 	}
-	o := sdk.Options{Provider: p, Project: project, CostLimit: limit, Prices: prices, Log: a.log}
+	o := sdk.Options{Provider: p, Project: project, CostLimit: limit, Prices: prices, Log: a.Log}
 	if project == "" {
-		state := a.stateFolder()
+		state := a.StateFolder()
 		if state == "" {
 			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
@@ -44,10 +45,10 @@ func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.M
 			return nil, agentFault(a, err)
 		}
 	}
-	if project != "" && a.stateFolder() != "" {
-		o.Rights = a.trust().Rights("conversations", project, sdk.StateFile)
+	if project != "" && a.StateFolder() != "" {
+		o.Rights = a.Trust().Rights("conversations", project, sdk.StateFile)
 	}
-	repositories := a.repositories()
+	repositories := a.Repositories()
 	remotes, _ := repositories.Of(project)
 	for _, r := range remotes {
 		if repositories.Cache == nil {
@@ -65,7 +66,7 @@ func agentClient(a *app, p provider.Provider, prices *price.Table, limit price.M
 }
 
 // agentSessions lists the saved sessions of the folder that the command is for.
-func agentSessions(ctx context.Context, a *app) ([]sdk.Summary, error) {
+func agentSessions(ctx context.Context, a *app.App) ([]sdk.Summary, error) {
 	client, err := agentClient(a, nil, nil, 0)
 	if err != nil {
 		return nil, err
@@ -76,19 +77,19 @@ func agentSessions(ctx context.Context, a *app) ([]sdk.Summary, error) {
 }
 
 // workingClient makes a client with the model of the flags and settings.
-func workingClient(a *app, f modelFlags) (*sdk.Client, error) {
-	if a.unread != nil { // the limit may be in the unread part
-		return nil, a.unread
+func workingClient(a *app.App, f modelFlags) (*sdk.Client, error) {
+	if a.Unread != nil { // the limit may be in the unread part
+		return nil, a.Unread
 	}
-	m, err := f.over(a.model)
+	m, err := f.over(a.Config.Model)
 	if err != nil {
 		return nil, err
 	}
-	prices, _, err := priceTable()
+	prices, _, err := app.PriceTable()
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProvider(m, prices, a.engine.Now())
+	p, err := app.NewProvider(m, prices, a.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func workingClient(a *app, f modelFlags) (*sdk.Client, error) {
 
 // agentFault returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
-func agentFault(a *app, err error) error {
+func agentFault(a *app.App, err error) error {
 	var agent *sdk.AgentError
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
@@ -121,7 +122,7 @@ func agentFault(a *app, err error) error {
 		return fault.New(fault.NotAllowed, "the session %s cannot be opened: %q", state.ID, state.Why).WithHint("begin a new one with its documents")
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
-			unknown.Model).WithHint("leave out the limit, or write the price into %s", pricesFile())
+			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
 	case errors.As(err, &limit):
 		a.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -12,7 +13,7 @@ import (
 // delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
 // first task: a server that gets none does not pay for it.
 type delegate struct {
-	a *app
+	a *app.App
 
 	once   sync.Once
 	model  provider.Provider
@@ -22,24 +23,24 @@ type delegate struct {
 
 // newDelegate returns the model that the person has named in the settings, nil if they have named
 // none, even if a key is at hand.
-func newDelegate(a *app) mcpserver.Model {
-	if !a.model.Named() {
+func newDelegate(a *app.App) mcpserver.Model {
+	if !a.Config.Model.Named() {
 		return nil
 	}
 	return &delegate{a: a}
 }
 
 func (d *delegate) start() {
-	prices, _, err := priceTable()
+	prices, _, err := app.PriceTable()
 	if err == nil {
-		err = d.a.unread // the limit may be in the unread part
+		err = d.a.Unread // the limit may be in the unread part
 	}
 	if err == nil {
-		d.model, err = newProvider(d.a.model, prices, d.a.engine.Now())
+		d.model, err = app.NewProvider(d.a.Config.Model, prices, d.a.Now())
 	}
 	if err == nil {
-		d.budget = price.NewBudget(prices, d.a.model.CostLimit)
-		err = d.budget.Admit(d.model.Info().Model, d.a.engine.Now())
+		d.budget = price.NewBudget(prices, d.a.Config.Model.CostLimit)
+		err = d.budget.Admit(d.model.Info().Model, d.a.Now())
 	}
 	d.failed = err
 }
@@ -49,7 +50,7 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 	if d.once.Do(d.start); d.failed != nil {
 		return "", "", d.failed
 	}
-	name, now := d.model.Info().Model, d.a.engine.Now()
+	name, now := d.model.Info().Model, d.a.Now()
 	e := price.Estimate{Prompt: int64(len(system)+len(message)) / 2}
 	room, err := d.budget.Room(name, now, e.Prompt, tokens)
 	if err != nil {
@@ -63,9 +64,9 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 		return "", "", err
 	}
 	e.Output = int64(room)
-	d.budget.Spend(name, d.a.engine.Now(), r.Usage, e)
+	d.budget.Spend(name, d.a.Now(), r.Usage, e)
 	if err := d.budget.Check(); err != nil {
-		d.a.log.Warn("the limit for delegated tasks is spent", "error", err)
+		d.a.Log.Warn("the limit for delegated tasks is spent", "error", err)
 	}
 	return r.Message.Text(), name, nil
 }

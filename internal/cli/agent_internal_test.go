@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -21,7 +22,7 @@ import (
 )
 
 // agentApp is a program in a project with the method, whose model is a server of the test.
-func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string) *app {
+func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string) *app.App {
 	t.Helper()
 	top := t.TempDir()
 	for name, value := range map[string]string{
@@ -42,14 +43,14 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	if err == nil {
 		err = txtar.Write(layout, project)
 	}
-	a := &app{Terminal: &terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English}, cwd: project, log: slog.New(slog.DiscardHandler)}
+	a := &app.App{Terminal: &terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English}, Cwd: project, Log: slog.New(slog.DiscardHandler)}
 	if err == nil {
-		err = a.setUp()
+		err = a.SetUp()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(a.library.Close)
+	t.Cleanup(a.Close)
 	return a
 }
 
@@ -61,7 +62,7 @@ func TestDelegatedToTheNamedModel(t *testing.T) {
 		t.Fatal("a key alone has named a model")
 	}
 	a := agentApp(t, io.Discard, s, "BMAD_MODEL=claude-haiku-5-5", "BMAD_COST_LIMIT=0.5")
-	m := serverOptions(a, a.library, mcpserver.Places{}).Model
+	m := serverOptions(a, a.Parts(), mcpserver.Places{}).Model
 	if m == nil {
 		t.Fatal("the server has no model")
 	}

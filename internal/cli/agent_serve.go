@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
@@ -25,8 +26,8 @@ type agentServer struct {
 }
 
 // agentServeCommand serves agents over HTTP.
-func agentServeCommand(a *app, from agentServer) *cobra.Command {
-	f := httpFlags{maxBody: 1, idle: time.Hour}
+func agentServeCommand(a *app.App, from agentServer) *cobra.Command {
+	f := app.HTTP{MaxBody: 1, Idle: time.Hour}
 	var noToken bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -52,29 +53,25 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
-	flags.StringVar(&f.tokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.StringVar(&f.Address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&f.TokenFile, "token-file", "", "file with the token that clients have to send")
 	flags.BoolVar(&noToken, "no-token", false, "let in every program of this machine")
-	flags.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
-	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	flags.StringArrayVar(&f.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
+	flags.DurationVar(&f.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
 	return cmd
 }
 
 // serveAgents is the server of agents.
-func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from agentServer) error {
-	if noToken == (f.tokenFile != "") {
+func serveAgents(ctx context.Context, a *app.App, f app.HTTP, noToken bool, from agentServer) error {
+	if noToken == (f.TokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
 	}
-	host, _, _ := net.SplitHostPort(f.address) // check refuses an address without a host
-	if f.allowRemote = !httpguard.Loopback(host); f.allowRemote && noToken {
-		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.address).WithHint("take 127.0.0.1, or give --token-file")
+	host, _, _ := net.SplitHostPort(f.Address) // check refuses an address without a host
+	if f.AllowRemote = !httpguard.Loopback(host); f.AllowRemote && noToken {
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.Address).WithHint("take 127.0.0.1, or give --token-file")
 	}
-	token, err := f.check()
-	if err != nil {
-		return err
-	}
-	origins, err := parseOrigins(f.origins)
+	who, err := f.Check()
 	if err != nil {
 		return err
 	}
@@ -83,22 +80,19 @@ func serveAgents(ctx context.Context, a *app, f httpFlags, noToken bool, from ag
 		return err
 	}
 	defer client.Close()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	listener, err := f.Listen(ctx)
 	if err != nil {
-		return fault.New(fault.Storage, "cannot listen on %s: %w", f.address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+		return err
 	}
-	f.warn(a)
+	f.Warn(a.Terminal)
 	working, end := context.WithCancel(ctx)
 	runs := newServedRuns(working, servedRunOptions(a))
 	defer runs.Close()
 	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
-		Options: httpguard.Options{Token: token, Remote: f.allowRemote, Origins: origins},
-		Client:  client, Runs: runs, Clock: a.engine.Clock, Log: a.log, CostLimit: from.limit(),
+		Options: who, Client: client, Runs: runs, Clock: a.Engine().Clock, Log: a.Log, CostLimit: from.limit(),
 	})
 	fmt.Fprintln(a.Err, a.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
-	if token == "" {
-		fmt.Fprintln(a.Err, a.Lang.Say("Every program and user of this machine may call it; --token-file keeps others out."))
-	}
-	return a.runHTTP(ctx, httpguard.NewServer(h), listener, h, f.grace)
+	f.SayOpen(a.Terminal)
+	return a.RunHTTP(ctx, httpguard.NewServer(h), listener, h, f.Grace)
 }

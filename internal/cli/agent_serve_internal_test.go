@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -20,10 +21,11 @@ import (
 // agentsOf runs the command with a scripted model. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
-	a := &app{Terminal: &terminal.Terminal{Err: said}, log: slog.New(slog.DiscardHandler)}
-	e, library := a.newEngine(nil)
-	a.engine = e
-	defer library.Close()
+	a := &app.App{Terminal: &terminal.Terminal{Err: said}, Log: slog.New(slog.DiscardHandler)}
+	if err := a.SetUp(); err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
 	cmd := agentServeCommand(a, agentServer{
 		client: func(context.Context) (*sdk.Client, error) {
 			return sdk.New(sdk.Options{Provider: fake.New(), Prices: fake.Prices(), Project: t.TempDir()})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -28,7 +29,7 @@ func (r reader) Send(context.Context, provider.Request, func(provider.Delta)) (*
 	return nil, errors.New("the session was opened to be read")
 }
 
-func agentListCommand(a *app) *cobra.Command {
+func agentListCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the agents that can be asked", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,7 +58,7 @@ func agentListCommand(a *app) *cobra.Command {
 	}
 }
 
-func agentSessionsCommand(a *app) *cobra.Command {
+func agentSessionsCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "sessions", Short: "List the saved sessions with agents, the one changed last first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -85,7 +86,7 @@ func agentSessionsCommand(a *app) *cobra.Command {
 	}
 }
 
-func agentShowCommand(a *app) *cobra.Command {
+func agentShowCommand(a *app.App) *cobra.Command {
 	f := &workFlags{}
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a saved session: where it stands, its documents and open questions", Args: cobra.ExactArgs(1),
@@ -125,7 +126,7 @@ func agentShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func agentTranscriptCommand(a *app) *cobra.Command {
+func agentTranscriptCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "transcript ID", Short: "Print a session as Markdown, or its events with --json", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,7 +150,7 @@ func agentTranscriptCommand(a *app) *cobra.Command {
 
 // transcript writes events as Markdown. It quotes the words of others, so that they cannot pass for a
 // part of the document.
-func transcript(a *app, id string, events []sdk.Event) string {
+func transcript(a *app.App, id string, events []sdk.Event) string {
 	var b strings.Builder
 	quote := func(text string) {
 		fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(visible.Text(strings.TrimSpace(text)), "\n", "\n> "))
@@ -195,7 +196,7 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
 }
 
-func agentDeleteCommand(a *app) *cobra.Command {
+func agentDeleteCommand(a *app.App) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use: "delete ID", Short: "Delete a saved session for good, yourself", Args: cobra.ExactArgs(1),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -39,7 +40,7 @@ type talk interface {
 
 // teller shows the events of a session, a line for each tool and the agent's text as it comes.
 type teller struct {
-	a   *app
+	a   *app.App
 	out io.Writer
 	// midLine is true behind a text without its line break, streamed once this turn has shown text.
 	midLine, streamed bool
@@ -167,7 +168,7 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 }
 
 // answersFile reads the answers of a script, by the id of a question or by its words.
-func answersFile(ctx context.Context, a *app, name string) (map[string]string, error) {
+func answersFile(ctx context.Context, a *app.App, name string) (map[string]string, error) {
 	answers := map[string]string{}
 	if name == "" {
 		return answers, nil
@@ -183,7 +184,7 @@ func answersFile(ctx context.Context, a *app, name string) (map[string]string, e
 }
 
 // replies answers from the file, then from the person at this terminal if there is one.
-func replies(a *app, answers map[string]string, out io.Writer) replier {
+func replies(a *app.App, answers map[string]string, out io.Writer) replier {
 	person, err := a.Person()
 	if err != nil {
 		person = nil

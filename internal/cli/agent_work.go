@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
@@ -50,8 +51,8 @@ func checkOpen(open []string) error {
 }
 
 // knownAgent refuses an agent that no installation has, in the person's language.
-func knownAgent(ctx context.Context, a *app, id string) error {
-	s, err := a.shelf(ctx)
+func knownAgent(ctx context.Context, a *app.App, id string) error {
+	s, err := a.Shelf(ctx)
 	if err == nil {
 		_, err = s.Details(catalog.Agent, id)
 	}
@@ -60,7 +61,7 @@ func knownAgent(ctx context.Context, a *app, id string) error {
 
 // filesOf returns the files for an agent that works on the project, and a function that releases
 // them; none outside of a project.
-func filesOf(a *app, write bool, open []string) (files vfs.FS, release func() error, err error) {
+func filesOf(a *app.App, write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
 	if err := checkOpen(open); err != nil {
 		return nil, release, err
@@ -76,10 +77,10 @@ func filesOf(a *app, write bool, open []string) (files vfs.FS, release func() er
 	if write {
 		return dir, dir.Close, nil
 	}
-	return vfs.NewOverlay(dir, a.engine.Clock), dir.Close, nil
+	return vfs.NewOverlay(dir, a.Engine().Clock), dir.Close, nil
 }
 
-func agentAskCommand(a *app, m *modelFlags) *cobra.Command {
+func agentAskCommand(a *app.App, m *modelFlags) *cobra.Command {
 	f := &workFlags{}
 	cmd := &cobra.Command{
 		Use: "ask AGENT COMMAND…", Short: "Have an agent carry out one command, and save its documents", Args: cobra.MinimumNArgs(2),
@@ -95,7 +96,7 @@ it saves the session, prints the question and ends with code 6.
 			if err := knownAgent(ctx, a, args[0]); err != nil {
 				return err
 			}
-			a.speak(strings.Join(args[1:], " "))
+			a.Speak(strings.Join(args[1:], " "))
 			client, err := workingClient(a, *m)
 			if err != nil {
 				return err
@@ -131,7 +132,7 @@ type outcome struct {
 }
 
 // carryOut has a session work until it is done or waits, and reports its state.
-func carryOut(ctx context.Context, a *app, f workFlags, s talk, work func() error) error {
+func carryOut(ctx context.Context, a *app.App, f workFlags, s talk, work func() error) error {
 	answers, err := answersFile(ctx, a, f.answers)
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func carryOut(ctx context.Context, a *app, f workFlags, s talk, work func() erro
 }
 
 // reportWork saves the documents, reports the state of a session, and returns the command's error.
-func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
+func reportWork(a *app.App, f workFlags, s talk, text string, failed error) error {
 	o := outcome{ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs()}
 	var err error
 	if o.Diff, err = changesOf(s.Files()); err == nil && f.out != "" && failed == nil && o.Status != sdk.Paused {
@@ -181,7 +182,7 @@ func reportWork(a *app, f workFlags, s talk, text string, failed error) error {
 }
 
 // sayWork prints the report for people.
-func sayWork(a *app, o outcome) {
+func sayWork(a *app.App, o outcome) {
 	if o.Diff != "" {
 		a.Say("\nProposed changes to the project:\n")
 		fmt.Fprint(a.Out, o.Diff)
@@ -207,7 +208,7 @@ func sayWork(a *app, o outcome) {
 }
 
 // spentText returns the cost of a session.
-func spentText(a *app, r price.Report) string {
+func spentText(a *app.App, r price.Report) string {
 	if r.Unknown {
 		return a.Lang.Say("%s and calls without a known price", r.Spent.Short())
 	}
@@ -215,7 +216,7 @@ func spentText(a *app, r price.Report) string {
 }
 
 // reopenSession opens a saved session with the model and the kind of files that it began with.
-func reopenSession(ctx context.Context, a *app, m modelFlags, f *workFlags, id string, work func(s talk, resume func() error) error) error {
+func reopenSession(ctx context.Context, a *app.App, m modelFlags, f *workFlags, id string, work func(s talk, resume func() error) error) error {
 	list, err := agentSessions(ctx, a)
 	if err != nil {
 		return err
@@ -238,7 +239,7 @@ func reopenSession(ctx context.Context, a *app, m modelFlags, f *workFlags, id s
 	defer client.Close()
 	var limit price.Money
 	if m.limit != "" {
-		settings, _ := m.over(a.model) // workingClient has refused wrong flags
+		settings, _ := m.over(a.Config.Model) // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
 	s, resume, release, err := openTalk(ctx, a, client, was, limit, f)
@@ -255,7 +256,7 @@ func reopenSession(ctx context.Context, a *app, m modelFlags, f *workFlags, id s
 
 // openTalk opens a session for work, within a limit, or within its own if that is 0; resume goes on
 // with its turn and waits for the end.
-func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, limit price.Money, f *workFlags) (s talk, resume func() error, release func() error, err error) {
+func openTalk(ctx context.Context, a *app.App, client *sdk.Client, was sdk.Summary, limit price.Money, f *workFlags) (s talk, resume func() error, release func() error, err error) {
 	release = func() error { return nil }
 	var c *sdk.Conversation
 	if was.FilesOf == "" {
@@ -293,7 +294,7 @@ func openTalk(ctx context.Context, a *app, client *sdk.Client, was sdk.Summary, 
 	}, release, nil
 }
 
-func agentAnswerCommand(a *app, m *modelFlags) *cobra.Command {
+func agentAnswerCommand(a *app.App, m *modelFlags) *cobra.Command {
 	f, question := &workFlags{}, ""
 	cmd := &cobra.Command{
 		Use: "answer ID [TEXT]", Short: "Answer a question of a saved session, and have the agent go on", Args: cobra.MinimumNArgs(1),
@@ -342,7 +343,7 @@ func askedFor(s talk, id string) (sdk.Question, error) {
 	return sdk.Question{}, sdk.ErrNoQuestion
 }
 
-func agentResumeCommand(a *app, m *modelFlags) *cobra.Command {
+func agentResumeCommand(a *app.App, m *modelFlags) *cobra.Command {
 	f := &workFlags{}
 	cmd := &cobra.Command{
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),

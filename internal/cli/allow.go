@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -18,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func allowCommand(a *app) *cobra.Command {
+func allowCommand(a *app.App) *cobra.Command {
 	var list, forget bool
 	cmd := &cobra.Command{
 		Use:   "allow",
@@ -40,11 +41,11 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
   source       a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, err := a.address(nil)
+			at, err := a.Address(nil)
 			if err != nil {
 				return err
 			}
-			cwd, wants, err := a.engine.Wants(at)
+			cwd, wants, err := a.Engine().Wants(at)
 			if err != nil {
 				return err
 			}
@@ -62,10 +63,10 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
 	return cmd
 }
 
-func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
+func forgetAllowed(a *app.App, cmd *cobra.Command, cwd string) error {
 	n := 0
 	for _, kind := range trust.Kinds() {
-		some, err := a.trust().Disallow(cmd.Context(), cwd, kind)
+		some, err := a.Trust().Disallow(cmd.Context(), cwd, kind)
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func forgetAllowed(a *app, cmd *cobra.Command, cwd string) error {
 	return nil
 }
 
-func listWants(a *app, cwd string, wants []permission.Want) error {
+func listWants(a *app.App, cwd string, wants []permission.Want) error {
 	if a.JSON {
 		out := []map[string]any{}
 		for _, w := range wants {
@@ -169,7 +170,7 @@ func question(w permission.Want) lang.Text {
 	return lang.T("may the server run this command, with your rights, when its stage is handed in")
 }
 
-func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) error {
+func runAllow(a *app.App, cmd *cobra.Command, cwd string, wants []permission.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {
@@ -213,7 +214,7 @@ func runAllow(a *app, cmd *cobra.Command, cwd string, wants []permission.Want) e
 			a.Say("Not allowed.")
 			continue
 		}
-		if err := a.engine.Allow(cmd.Context(), w); err != nil {
+		if err := a.Engine().Allow(cmd.Context(), w); err != nil {
 			return err
 		}
 		a.Say("Allowed.")

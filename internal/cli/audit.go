@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -41,7 +42,7 @@ type auditReport struct {
 // maxAudited is the largest document the audit command reads, in bytes.
 const maxAudited = 64 << 20
 
-func auditCommand(a *app) *cobra.Command {
+func auditCommand(a *app.App) *cobra.Command {
 	prd, architecture, plan := "", "", ""
 	call := auditCall{earlier: map[workflow.StageID]*string{"po": &prd, "architect": &architecture, "sm": &plan}}
 	cmd := &cobra.Command{
@@ -73,7 +74,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags.StringVar(&call.stage, "stage", "", "stage of the document")
 	// The stages are read from the workflows only if somebody asks for help.
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(stageIDs(a), ", ")
+		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(a.StageIDs(), ", ")
 		cmd.Parent().HelpFunc()(cmd, args)
 	})
 	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
@@ -87,8 +88,8 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func runAudit(ctx context.Context, a *app, call auditCall) error {
-	a.speak(call.objective)
+func runAudit(ctx context.Context, a *app.App, call auditCall) error {
+	a.Speak(call.objective)
 	if a.JSON {
 		call.format = "json"
 	}
@@ -138,8 +139,8 @@ func runAudit(ctx context.Context, a *app, call auditCall) error {
 }
 
 // auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
-func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage, error) {
-	for _, w := range workflows(a) {
+func auditedStage(a *app.App, call auditCall) (*workflow.Definition, workflow.Stage, error) {
+	for _, w := range a.Workflows() {
 		for _, st := range w.Definition.Stages {
 			meant := call.stage == string(st.ID)
 			if call.stage == "" && st.Artifact != "" {
@@ -150,7 +151,7 @@ func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage,
 			}
 		}
 	}
-	ids := strings.Join(stageIDs(a), ", ")
+	ids := strings.Join(a.StageIDs(), ", ")
 	if call.stage != "" {
 		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", call.stage).
 			WithHint("the stages are: %s", ids)
@@ -160,13 +161,13 @@ func auditedStage(a *app, call auditCall) (*workflow.Definition, workflow.Stage,
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
+func loadRubric(ctx context.Context, a *app.App, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	if name == "" {
 		return audit.Load(nil, w, stage)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return audit.Rubric{}, noSuchFile(lang.T("rubric"), name, err)
+		return audit.Rubric{}, terminal.NoSuchFile(lang.T("rubric"), name, err)
 	}
 	folder := info.IsDir()
 	if folder {
@@ -177,20 +178,20 @@ func loadRubric(ctx context.Context, a *app, name string, w *workflow.Definition
 	case folder && errors.Is(err, fs.ErrNotExist):
 		return audit.Load(nil, w, stage)
 	case err != nil:
-		return audit.Rubric{}, noSuchFile(lang.T("rubric"), name, err)
+		return audit.Rubric{}, terminal.NoSuchFile(lang.T("rubric"), name, err)
 	}
 	return audit.Parse(name, w, stage, data)
 }
 
 // earlierDocuments reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
+func earlierDocuments(ctx context.Context, a *app.App, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := call.from
 	if folder == "" && call.file != "-" {
 		folder = filepath.Dir(call.file)
 	} else if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return nil, noSuchFile(lang.T("folder"), folder, err)
+			return nil, terminal.NoSuchFile(lang.T("folder"), folder, err)
 		}
 	}
 	out := map[workflow.StageID]string{}
@@ -215,25 +216,18 @@ func earlierDocuments(ctx context.Context, a *app, call auditCall, w *workflow.D
 	return out, nil
 }
 
-func readDocument(ctx context.Context, a *app, name string) (string, error) {
+func readDocument(ctx context.Context, a *app.App, name string) (string, error) {
 	data, err := a.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
 	case err != nil:
-		return "", noSuchFile(lang.T("file"), name, err)
+		return "", terminal.NoSuchFile(lang.T("file"), name, err)
 	}
 	return string(data), nil
 }
 
-func noSuchFile(what lang.Text, name string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it is relative to the current folder")
-	}
-	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
-}
-
-func printAudit(a *app, r auditReport) {
+func printAudit(a *app.App, r auditReport) {
 	if r.Min > 0 {
 		a.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
 	} else {
@@ -250,7 +244,7 @@ func printAudit(a *app, r auditReport) {
 }
 
 // printSARIF prints the findings as code scanners and editors read them.
-func printSARIF(a *app, r auditReport) error {
+func printSARIF(a *app.App, r auditReport) error {
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"
@@ -259,5 +253,5 @@ func printSARIF(a *app, r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	return audit.WriteSARIF(a.Out, audit.Scan{Version: version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
+	return audit.WriteSARIF(a.Out, audit.Scan{Version: app.Version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
@@ -29,11 +30,11 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	a := &app{Terminal: terminal.New(in, out, errOut)}
+	a := &app.App{Terminal: terminal.New(in, out, errOut)}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())
-			code = a.fail(fault.Unexpected(p))
+			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
 	root := newRoot(a)
@@ -41,11 +42,8 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	root.SetIn(in)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
-	var err error
-	a.command, err = root.ExecuteContextC(ctx)
-	if a.library != nil {
-		a.library.Close() // a fetch that is under way would otherwise count as one that failed
-	}
+	command, err := root.ExecuteContextC(ctx)
+	a.Close()
 	var end *terminal.Exit
 	switch {
 	case err == nil:
@@ -56,5 +54,5 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 		a.Warnf("interrupted; bmad-mcp task status says where a session stands")
 		return terminal.ErrStopped.Code
 	}
-	return a.fail(err)
+	return a.Fail(command, err)
 }

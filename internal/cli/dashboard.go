@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
@@ -21,7 +22,7 @@ type dashboardFlags struct {
 	noOpen, readOnly bool
 }
 
-func dashboardCommand(a *app) *cobra.Command {
+func dashboardCommand(a *app.App) *cobra.Command {
 	var f dashboardFlags
 	cmd := &cobra.Command{
 		Use:   "dashboard [TASK]",
@@ -37,7 +38,7 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runDashboard(cmd.Context(), a, f, args) },
 	}
 	flags := cmd.Flags()
@@ -49,7 +50,7 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 }
 
 // pairCommand is the person's word at a terminal that a browser may decide.
-func pairCommand(a *app) *cobra.Command {
+func pairCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pair CODE",
 		Short: "Let the browser that shows a code decide in your name",
@@ -62,7 +63,7 @@ code is good for five minutes, once. Type only a code that your own browser show
 			if _, err := a.Person(); err != nil {
 				return err
 			}
-			origin, err := pairing.Approve(a.stateFolder(), args[0], a.engine.Clock())
+			origin, err := pairing.Approve(a.StateFolder(), args[0], a.Engine().Clock())
 			if err != nil {
 				return err
 			}
@@ -75,33 +76,33 @@ code is good for five minutes, once. Type only a code that your own browser show
 	}
 }
 
-func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) error {
+func runDashboard(ctx context.Context, a *app.App, f dashboardFlags, args []string) error {
 	if f.port < 0 || f.port > 65535 {
 		return fault.New(fault.InvalidArgument, "there is no port %d", f.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
-	e, l := a.engine, a.library
 	var roots []string
+	served := a.Parts()
 	if len(f.roots) > 0 {
 		var err error
-		if roots, err = a.roots(f.roots); err != nil {
+		if roots, err = a.Roots(f.roots); err != nil {
 			return err
 		}
-		e, l = a.newEngine(roots)
+		served = a.Build(roots)
 	}
 	page := "/"
 	if len(args) > 0 {
-		at, err := a.address(args)
+		at, err := a.Address(args)
 		if err != nil {
 			return err
 		}
-		p, id, err := e.Projects().Find(ctx, at)
+		p, id, err := served.Engine.Projects().Find(ctx, at)
 		if err != nil {
 			return err
 		}
 		page = dashboard.PageOf(p.Dir.Path(), id, "")
 		p.Close()
 	}
-	shown, err := openDashboard(ctx, a, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)), f.readOnly, roots, e, l)
+	shown, err := openDashboard(ctx, a, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)), f.readOnly, roots, served)
 	if err != nil {
 		return err
 	}
@@ -109,11 +110,11 @@ func runDashboard(ctx context.Context, a *app, f dashboardFlags, args []string) 
 	if err := shown.announce(ctx, a, page, f); err != nil {
 		return errors.Join(err, shown.close())
 	}
-	return a.runHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
+	return a.RunHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
 // announce prints the address, and opens the browser of a person at a terminal.
-func (s *dashboardServer) announce(ctx context.Context, a *app, page string, f dashboardFlags) error {
+func (s *dashboardServer) announce(ctx context.Context, a *app.App, page string, f dashboardFlags) error {
 	address := s.d.Address(page)
 	_, nobody := a.Person()
 	opens := nobody == nil && !f.noOpen

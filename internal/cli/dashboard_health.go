@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
@@ -14,13 +15,10 @@ import (
 
 // dashboardHealth gathers the program's own state for the dashboard, as doctor and projects do at a
 // terminal. It repairs nothing.
-func dashboardHealth(base *app) dashboard.HealthFunc {
+func dashboardHealth(base *app.App) dashboard.HealthFunc {
 	return func(ctx context.Context, l lang.Language, folder string, whole bool) (dashboard.Health, error) {
-		own, shown := *base, *base.Terminal // for another folder, and another reader
-		a := &own
-		a.Terminal = &shown
-		a.Lang, a.cwd = l, folder
-		out := dashboard.Health{UserFile: filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile))}
+		a := base.For(folder, l)
+		out := dashboard.Health{UserFile: filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile))}
 		rows, err := projectRows(a)
 		if err != nil {
 			return out, err
@@ -35,7 +33,7 @@ func dashboardHealth(base *app) dashboard.HealthFunc {
 				return out, fault.From(err)
 			}
 			defer func() { _ = dir.Close() }()
-			files := doctor.New(dir, a.kept.Store(dir))
+			files := doctor.New(dir, a.Parts().Summaries.Store(dir))
 			files.Language = l
 			if checks, err = projectChecks(ctx, a, files, folder); err != nil {
 				return out, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -29,8 +30,8 @@ func TestDashboardHealth(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
-	if err := a.setUp(); err != nil {
+	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
 	before := filesIn(t, folder)
@@ -59,8 +60,8 @@ func TestDashboardHealth(t *testing.T) {
 	if after := filesIn(t, folder); !slices.Equal(before, after) {
 		t.Errorf("the files were %q, and are %q", before, after)
 	}
-	if a.Lang != lang.English || a.cwd != "" {
-		t.Errorf("the program now speaks %s, in %q", a.Lang, a.cwd)
+	if a.Lang != lang.English || a.Cwd != "" {
+		t.Errorf("the program now speaks %s, in %q", a.Lang, a.Cwd)
 	}
 }
 
@@ -71,11 +72,11 @@ func TestDashboardServer(t *testing.T) {
 		t.Setenv(name, home)
 	}
 	t.Chdir(home)
-	a := &app{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
-	if err := a.setUp(); err != nil {
+	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := openDashboard(t.Context(), a, "127.0.0.1:0", false, nil, a.engine, a.library)
+	shown, err := openDashboard(t.Context(), a, "127.0.0.1:0", false, nil, a.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}

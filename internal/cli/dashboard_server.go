@@ -11,10 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
@@ -30,31 +28,31 @@ type dashboardServer struct {
 }
 
 // openDashboard listens on an address of this machine, and registers the dashboard.
-func openDashboard(ctx context.Context, a *app, address string, readOnly bool, roots []string, e *engine.Engine, l *library.Library) (*dashboardServer, error) {
+func openDashboard(ctx context.Context, a *app.App, address string, readOnly bool, roots []string, p *app.Parts) (*dashboardServer, error) {
 	first, second, err := listenBoth(ctx, address)
 	if err != nil {
-		return nil, fault.New(fault.Storage, "cannot listen on %s: %w", address, err).WithHint("take a free port of this machine, or 0 for any; ss -ltnp shows who has one")
+		return nil, app.CannotListen(address, err)
 	}
 	origin := "http://localhost"
 	if port := first.Addr().(*net.TCPAddr).Port; port != 80 {
 		origin += ":" + strconv.Itoa(port)
 	}
-	state := a.stateFolder()
+	state := a.StateFolder()
 	o := dashboard.Options{
-		Version: version(), Engine: e, Library: l, Memory: a.memory, Health: dashboardHealth(a), Log: a.log,
-		Recheck: l.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
+		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: dashboardHealth(a), Log: a.Log,
+		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
 	}
 	s := &dashboardServer{first: first, second: second, remove: func() {}}
 	if state != "" {
 		o.State = filepath.Join(state, "dashboard")
-		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: e.Clock})
+		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: p.Engine.Clock})
 	}
 	if err == nil {
 		s.d, err = dashboard.New(o)
 	}
 	if err == nil && state != "" {
 		var registered func()
-		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: e.Now(), Roots: roots}); err == nil {
+		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: a.Now(), Roots: roots}); err == nil {
 			s.remove = registered
 		} else { // it is not named to assistants, and works without
 			a.Warnf("the dashboard is not registered: %v", err)

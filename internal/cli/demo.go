@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
@@ -59,7 +60,7 @@ func demoSteps(l lang.Language) []demoStep {
 	}
 }
 
-func demoCommand(a *app) *cobra.Command {
+func demoCommand(a *app.App) *cobra.Command {
 	var ask, run bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -81,7 +82,7 @@ you who fills them in. The folder stays for you to look at. Nothing else is touc
 	return cmd
 }
 
-func runDemo(ctx context.Context, a *app, ask bool) error {
+func runDemo(ctx context.Context, a *app.App, ask bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -123,7 +124,7 @@ func runDemo(ctx context.Context, a *app, ask bool) error {
 	return demoEnd(a, dir)
 }
 
-func playStep(ctx context.Context, a *app, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	fmt.Fprintln(a.Out)
 	if step.said != "" {
 		fmt.Fprintf(a.Out, "🧑 %s\n", step.said)

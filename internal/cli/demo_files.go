@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
@@ -23,7 +24,7 @@ func demoText(name string) ([]byte, error) {
 	return data, nil
 }
 
-func demoEnd(a *app, dir string) error {
+func demoEnd(a *app.App, dir string) error {
 	a.Say("\nThe files, all yours to look at:")
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))

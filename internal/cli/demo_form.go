@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
 type demoPerson struct {
-	app *app
+	app *app.App
 	// next is the script's input.
 	next map[string]any
 	// terminal is nil if the script fills in.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
@@ -78,12 +79,12 @@ func (d demoEngine) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome
 
 // demoDecider plays the person. Its decisions are recorded as a script's.
 type demoDecider struct {
-	app  *app
+	app  *app.App
 	pace time.Duration
 	said []gate.Response
 }
 
-func newDemoDecider(a *app, pace time.Duration) *demoDecider {
+func newDemoDecider(a *app.App, pace time.Duration) *demoDecider {
 	l, yes := a.Lang, gate.Response{Decision: workflow.DecisionApprove}
 	no := func(words string) gate.Response {
 		return gate.Response{Decision: workflow.DecisionChanges, Feedback: words}
@@ -131,7 +132,7 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 const demoPace = 700 * time.Millisecond
 
 // demoOfRun shows a run without a host, in a folder of its own.
-func demoOfRun(cmd *cobra.Command, a *app) error {
+func demoOfRun(cmd *cobra.Command, a *app.App) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -149,12 +150,11 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 			return fault.From(err)
 		}
 	}
-	a.cwd = dir
-	if err := a.setUp(); err != nil {
+	a.Cwd = dir
+	if err := a.SetUp(); err != nil {
 		return err
 	}
-	a.settings.Scoring = workflow.ScoringAudited
-	a.engine, a.library = a.newEngine(nil)
+	a.UseAudits()
 	pace := time.Duration(0)
 	if terminal.IsTerminal(a.Raw) {
 		pace = demoPace
@@ -167,9 +167,9 @@ func demoOfRun(cmd *cobra.Command, a *app) error {
 	a.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
 	played := new(int)
 	out, err := runner.New(runner.Options{
-		Engine: a.engine, Workers: []runner.Worker{demoEngine{"claude", pace, played},
+		Engine: a.Engine(), Workers: []runner.Worker{demoEngine{"claude", pace, played},
 			demoEngine{"codex", pace, played}}, Person: pausing{view, newDemoDecider(a, pace)}, Gates: runner.Ask,
-		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Tell: view.tell, Log: a.log,
+		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Tell: view.tell, Log: a.Log,
 	}).Start(cmd.Context(), a.Lang.Say(demoObjective), "")
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -18,7 +19,7 @@ import (
 // savedWord names the saved artifact on the command line.
 const savedWord = "saved"
 
-func diffCommand(a *app) *cobra.Command {
+func diffCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
 		Short: "Show what changed between two submissions of a stage",
@@ -32,17 +33,17 @@ one: that one and the latest.
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return stageIDs(a), cobra.ShellCompDirectiveNoFileComp
+				return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.completeTasks(cmd, args, prefix)
+			return a.CompleteTasks(cmd, args, prefix)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(a, cmd, args) },
 	}
 }
 
-func runDiff(a *app, cmd *cobra.Command, args []string) error {
+func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
-	s, err := a.session(cmd, args[:1])
+	s, err := a.Session(cmd, args[:1])
 	if err != nil {
 		return err
 	}
@@ -53,16 +54,16 @@ func runDiff(a *app, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	at, err := a.address(args)
+	at, err := a.Address(args)
 	if err != nil {
 		return err
 	}
 	at.Session = s.SessionID
-	rounds, err := a.engine.Submissions(cmd.Context(), at, stage, from, to)
+	rounds, err := a.Engine().Submissions(cmd.Context(), at, stage, from, to)
 	if err != nil {
 		return err
 	}
-	before, after := a.roundName(stage, rounds[0]), a.roundName(stage, rounds[1])
+	before, after := roundName(a, stage, rounds[0]), roundName(a, stage, rounds[1])
 	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
 	if a.JSON {
 		return a.PrintJSON(map[string]any{
@@ -119,7 +120,7 @@ func iteration(arg string) (int, error) {
 	return n, nil
 }
 
-func (a *app) roundName(stage workflow.StageID, r documents.Round) string {
+func roundName(a *app.App, stage workflow.StageID, r documents.Round) string {
 	if r.Iteration == documents.Saved {
 		return r.Path
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
@@ -23,7 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func doctorCommand(a *app) *cobra.Command {
+func doctorCommand(a *app.App) *cobra.Command {
 	var fix, test bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -53,17 +54,17 @@ The exit code is 1 where a problem is left, else 0.`,
 	return cmd
 }
 
-func runDoctor(ctx context.Context, a *app, fix bool) error {
+func runDoctor(ctx context.Context, a *app.App, fix bool) error {
 	dir, err := openFolder(a)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.New(dir, a.kept.Store(dir)), dir.Path()
+	project, cwd := doctor.New(dir, a.Parts().Summaries.Store(dir)), dir.Path()
 	project.Language = a.Lang
 	report := doctor.Report{Cwd: cwd}
 	if fix {
-		fixed, err := project.Fix(ctx, a.engine.Now())
+		fixed, err := project.Fix(ctx, a.Now())
 		report.Fixed = &fixed
 		if err != nil {
 			printFixed(a, fixed)
@@ -91,7 +92,7 @@ func runDoctor(ctx context.Context, a *app, fix bool) error {
 }
 
 // projectChecks checks a project: its settings, files, histories, method and memory.
-func projectChecks(ctx context.Context, a *app, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
+func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
 	checks, err := files.Check(ctx)
 	if err != nil {
 		return nil, err
@@ -104,8 +105,8 @@ func projectChecks(ctx context.Context, a *app, files *doctor.ProjectFiles, cwd 
 }
 
 // openFolder opens the folder of the project to look after.
-func openFolder(a *app) (*durable.Dir, error) {
-	cwd, err := a.project()
+func openFolder(a *app.App) (*durable.Dir, error) {
+	cwd, err := a.Project()
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +118,9 @@ func openFolder(a *app) (*durable.Dir, error) {
 }
 
 // checkSettings checks the needs of every action: the settings and the prompts.
-func checkSettings(a *app, cwd string) doctor.Check {
+func checkSettings(a *app.App, cwd string) doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.Lang.Say("settings and prompts can be used")}
-	if err := a.engine.Projects().Ready(project.Address{Cwd: cwd}); err != nil {
+	if err := a.Engine().Projects().Ready(project.Address{Cwd: cwd}); err != nil {
 		f := fault.From(err).Translated(a.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
@@ -130,7 +131,7 @@ func checkSettings(a *app, cwd string) doctor.Check {
 
 // checkFolders says in which folders assistants may work besides those that their hosts have
 // open, and names those on record that do not count.
-func checkFolders(a *app) doctor.Check {
+func checkFolders(a *app.App) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
 	rows, err := projectRows(a)
 	if err != nil {
@@ -144,27 +145,27 @@ func checkFolders(a *app) doctor.Check {
 			count[row.From]++
 			continue
 		}
-		if row.Missing && row.From == fromSessions {
+		if row.Missing && row.From == app.FromSessions {
 			continue // projects come and go
 		}
 		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
 		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.Lang.Say("does not count: %s", row.Why)})
 	}
 	c.Detail = a.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
-		lang.Count(count[fromSessions], "project"), lang.Count(count[fromTerminal]+count[fromForm]+count[fromSettings], "folder"))
+		lang.Count(count[app.FromSessions], "project"), lang.Count(count[app.FromTerminal]+count[app.FromForm]+count[app.FromSettings], "folder"))
 	return c
 }
 
 // checkHistories names the sessions that were changed by other hands.
-func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, error) {
+func checkHistories(ctx context.Context, a *app.App, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
-	sessions, _, _, err := a.engine.Sessions(ctx, at)
+	sessions, _, _, err := a.Engine().Sessions(ctx, at)
 	if err != nil {
 		c.Detail = a.Lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.engine.Changed(ctx, at, sessions, true)
+	changed, err := a.Engine().Changed(ctx, at, sessions, true)
 	if err != nil {
 		return c, err
 	}
@@ -187,12 +188,12 @@ func checkHistories(ctx context.Context, a *app, cwd string) (doctor.Check, erro
 
 // addAltered names the approved texts of active runs that are not as they were approved; those of
 // a run that has ended are free to change.
-func addAltered(ctx context.Context, a *app, cwd string, sessions []workflow.Summary, c *doctor.Check) {
+func addAltered(ctx context.Context, a *app.App, cwd string, sessions []workflow.Summary, c *doctor.Check) {
 	for _, s := range sessions {
 		if !s.CurrentState.Active() {
 			continue
 		}
-		_, v, _, err := a.engine.Inspect(ctx, project.Address{Cwd: cwd, Session: s.SessionID})
+		_, v, _, err := a.Engine().Inspect(ctx, project.Address{Cwd: cwd, Session: s.SessionID})
 		if err != nil {
 			continue // it is gone since, or the other checks name the cause
 		}
@@ -211,8 +212,8 @@ const maxLeftOut = 10
 
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
-func checkMethod(a *app, cwd string) []doctor.Check {
-	s := a.library.At(cwd).Speaking(func() lang.Language { return a.Lang })
+func checkMethod(a *app.App, cwd string) []doctor.Check {
+	s := a.Library().At(cwd).Speaking(func() lang.Language { return a.Lang })
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Searched() {
 		if src.State == "failed" {
@@ -237,20 +238,20 @@ func checkMethod(a *app, cwd string) []doctor.Check {
 }
 
 // checkPolicy names the settings that do not count, and the permissions that are wanted.
-func checkPolicy(a *app, cwd string, c *doctor.Check) {
+func checkPolicy(a *app.App, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
 		return
 	}
 	defer func() { _ = dir.Close() }()
-	settings, err := a.settings.Load(dir)
+	settings, err := a.Settings.Load(dir)
 	if err != nil {
 		return
 	}
 	for _, what := range settings.Ignored {
 		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.Lang)})
 	}
-	_, wants, err := a.engine.Wants(project.Address{Cwd: cwd})
+	_, wants, err := a.Engine().Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return
 	}
@@ -269,7 +270,7 @@ func checkPolicy(a *app, cwd string, c *doctor.Check) {
 	}
 }
 
-func doctorMachine(a *app, cwd string) doctor.MachineCheck {
+func doctorMachine(a *app.App, cwd string) doctor.MachineCheck {
 	m := doctor.MachineCheck{Language: a.Lang, Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
@@ -277,7 +278,7 @@ func doctorMachine(a *app, cwd string) doctor.MachineCheck {
 	return m
 }
 
-func printFixed(a *app, f doctor.Fixed) {
+func printFixed(a *app.App, f doctor.Fixed) {
 	if a.JSON {
 		return // an error is the one object that is printed
 	}
@@ -295,7 +296,7 @@ func printFixed(a *app, f doctor.Fixed) {
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func printReport(a *app, r doctor.Report) {
+func printReport(a *app.App, r doctor.Report) {
 	if r.Fixed != nil {
 		printFixed(a, *r.Fixed)
 	}

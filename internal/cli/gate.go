@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -23,7 +24,7 @@ type gateFlags struct {
 
 // gateCommand is a decision of the person at this terminal: confirm and approve ask for
 // any, reject only for the words.
-func gateCommand(a *app, name, short string) *cobra.Command {
+func gateCommand(a *app.App, name, short string) *cobra.Command {
 	var f gateFlags
 	cmd := &cobra.Command{
 		Use:   name + " [TASK]",
@@ -38,7 +39,7 @@ script's decision and not as yours: a gate under the policy strict does not take
 ` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runGate(a, cmd, args, name == "reject", f)
 		},
@@ -53,13 +54,13 @@ script's decision and not as yours: a gate under the policy strict does not take
 	return cmd
 }
 
-func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
-	at, err := a.address(args)
+func runGate(a *app.App, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
+	at, err := a.Address(args)
 	if err != nil {
 		return err
 	}
-	action, s, err := a.engine.GateAction(cmd.Context(), at)
-	a.speakOf(s)
+	action, s, err := a.Engine().GateAction(cmd.Context(), at)
+	a.SpeakOf(s)
 	if err != nil {
 		return err
 	}
@@ -89,12 +90,12 @@ func runGate(a *app, cmd *cobra.Command, args []string, reject bool, f gateFlags
 }
 
 // runDecision runs a decision or an answer, and ends with exitGate if none was given.
-func runDecision(a *app, cmd *cobra.Command, req request.Request) error {
-	out, err := a.do(cmd.Context(), req)
+func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
+	out, err := a.Do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	if err := a.printReply(out, false); err != nil {
+	if err := printReply(a, out, false); err != nil {
 		return err
 	}
 	if out.Silence != nil {
@@ -106,7 +107,7 @@ func runDecision(a *app, cmd *cobra.Command, req request.Request) error {
 	return nil
 }
 
-func answerHereCommand(a *app) *cobra.Command {
+func answerHereCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "answer [TASK]",
 		Short: "Answer the open questions yourself, at this terminal",
@@ -116,7 +117,7 @@ skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mc
 ` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(a, cmd, args, workflow.ActionAnswer, "")
 		},
@@ -124,8 +125,8 @@ skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mc
 }
 
 // askHere runs an action for which the person at this terminal is asked.
-func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
-	s, err := a.session(cmd, args)
+func askHere(a *app.App, cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
+	s, err := a.Session(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func askHere(a *app, cmd *cobra.Command, args []string, action workflow.Action, 
 
 // leaveCommand is a decision of the person at this terminal to move a session away from its
 // present stage.
-func leaveCommand(a *app, action workflow.Action, short string) *cobra.Command {
+func leaveCommand(a *app.App, action workflow.Action, short string) *cobra.Command {
 	var stage string
 	cmd := &cobra.Command{
 		Use:   string(action) + " [TASK]",
@@ -147,14 +148,14 @@ func leaveCommand(a *app, action workflow.Action, short string) *cobra.Command {
 		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
 		Args:  cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(a, cmd, args, action, stage)
 		},
 	}
 	if action == workflow.ActionReopen {
 		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
-		a.completeStages(cmd)
+		a.CompleteStages(cmd)
 	}
 	return cmd
 }

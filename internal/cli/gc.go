@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -20,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-func gcCommand(a *app) *cobra.Command {
+func gcCommand(a *app.App) *cobra.Command {
 	var age string
 	var apply bool
 	cmd := &cobra.Command{
@@ -41,7 +42,7 @@ as do sessions and artifacts. Nothing is removed without --apply.
 	return cmd
 }
 
-func runGC(ctx context.Context, a *app, age string, apply bool) error {
+func runGC(ctx context.Context, a *app.App, age string, apply bool) error {
 	old, err := parseAge(age)
 	if err != nil {
 		return err
@@ -51,9 +52,9 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project := doctor.New(dir, a.kept.Store(dir))
+	project := doctor.New(dir, a.Parts().Summaries.Store(dir))
 	project.Language = a.Lang
-	files, err := project.Trim(ctx, a.engine.Now().Add(-old), apply)
+	files, err := project.Trim(ctx, a.Now().Add(-old), apply)
 	if err != nil {
 		if apply && !a.JSON && len(files) > 0 {
 			a.Say("Removed %d files before this went wrong.", len(files))
@@ -98,16 +99,16 @@ func runGC(ctx context.Context, a *app, age string, apply bool) error {
 }
 
 // forgetGone removes this machine's records of sessions that no longer exist.
-func forgetGone(ctx context.Context, a *app, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
+func forgetGone(ctx context.Context, a *app.App, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	before := a.engine.Now().Add(-old)
-	forgotten, err := a.trust().Forget(ctx, before, gone, apply)
+	before := a.Now().Add(-old)
+	forgotten, err := a.Trust().Forget(ctx, before, gone, apply)
 	if err == nil {
 		var rights []trust.Forgotten
-		rights, err = a.trust().ForgetRights(ctx, before, apply)
+		rights, err = a.Trust().ForgetRights(ctx, before, apply)
 		forgotten = append(forgotten, rights...)
 	}
 	var out []doctor.Trimmed

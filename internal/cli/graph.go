@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func graphCommand(a *app) *cobra.Command {
+func graphCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "graph [TASK]",
 		Short: "Draw a run with its rounds, or the state diagram, as mermaid",
@@ -19,11 +20,11 @@ same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 
 ` + terminal.ExitHelp,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := workflow.Graph()
 			if len(args) > 0 {
-				s, err := a.session(cmd, args)
+				s, err := a.Session(cmd, args)
 				if err != nil {
 					return err
 				}

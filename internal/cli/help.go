@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -15,10 +16,10 @@ import (
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
-func (a *app) speakHelp(root *cobra.Command) {
+func speakHelp(a *app.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if a.Lang == "" { // help does not set up the rest
-			a.readSettings()
+			a.ReadSettings()
 		}
 		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
 		fmt.Fprint(a.Out, h.text())

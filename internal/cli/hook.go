@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/claudehook"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -29,7 +30,23 @@ const (
 	turnsKept = 7 * 24 * time.Hour
 )
 
-func hookCommand(a *app) *cobra.Command {
+// hookOptions handle an event.
+type hookOptions struct {
+	app *app.App
+	// isReady is true once the settings were read.
+	isReady bool
+}
+
+// ready returns the program with its settings.
+func (o *hookOptions) ready() *app.App {
+	if !o.isReady {
+		_ = o.app.SetUp() // which never fails without flags
+		o.isReady = true
+	}
+	return o.app
+}
+
+func hookCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook claude-code",
 		Short: "Handle an event of Claude Code, for its plugin",
@@ -46,48 +63,40 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
-		// Each event of each conversation starts a process: few of them need the app, see ready.
+		// Each event of each conversation starts a process: few of them need the settings, see ready.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			runHook(cmd.Context(), a)
+			(&hookOptions{app: a}).run(cmd.Context())
 			return nil
 		},
 	}
 }
 
-// ready sets up the app, if that has not been done.
-func ready(a *app) *app {
-	if a.engine == nil {
-		_ = a.setUp() // which never fails
-	}
-	return a
-}
-
 // runHook never fails: an event that it does not understand must not keep the person from working,
 // and the server holds its gates without it.
-func runHook(ctx context.Context, a *app) {
+func (o *hookOptions) run(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			ready(a).Warnf("the hook failed: %v", p)
+			o.ready().Warnf("the hook failed: %v", p)
 		}
 	}()
 	var e claudehook.HookEvent
-	if err := json.NewDecoder(io.LimitReader(a.In, maxHookInput)).Decode(&e); err != nil {
-		ready(a).Warnf("the hook got no event: %v", err)
+	if err := json.NewDecoder(io.LimitReader(o.app.In, maxHookInput)).Decode(&e); err != nil {
+		o.ready().Warnf("the hook got no event: %v", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
-	if err := keepTyped(ctx, a, e); err != nil {
-		ready(a).Warnf("the hook cannot keep what you typed, so you will be asked: %v", err)
+	if err := o.keepTyped(ctx, e); err != nil {
+		o.ready().Warnf("the hook cannot keep what you typed, so you will be asked: %v", err)
 	}
-	file := turnFile(a, e.SessionID)
+	file := o.turnFile(e.SessionID)
 	var turn claudehook.Turn
 	if data, err := durable.ReadPath(file, maxTurn); err == nil {
 		_ = json.Unmarshal(data, &turn) // a broken one is started anew
 	}
 	if reason := turn.Refuse(e); reason != "" {
 		if answer, err := claudehook.Answer(reason); err == nil {
-			fmt.Fprintln(a.Raw, string(answer))
+			fmt.Fprintln(o.app.Raw, string(answer))
 		}
 		return
 	}
@@ -96,14 +105,14 @@ func runHook(ctx context.Context, a *app) {
 		return
 	}
 	if err := keepTurn(file, next); err != nil {
-		ready(a).Warnf("the hook cannot remember this turn: %v", err)
+		o.ready().Warnf("the hook cannot remember this turn: %v", err)
 	}
 }
 
 // keepTyped keeps a decision that the person typed as a command, for the assistant's call
 // that the command makes. If it could mean several gates, or none, nothing is kept, and they
 // are asked as usual.
-func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
+func (o *hookOptions) keepTyped(ctx context.Context, e claudehook.HookEvent) error {
 	var action workflow.Action
 	decision := workflow.DecisionApprove
 	switch e.Typed() {
@@ -123,16 +132,16 @@ func keepTyped(ctx context.Context, a *app, e claudehook.HookEvent) error {
 	if !filepath.IsAbs(cwd) {
 		return nil
 	}
-	gate, words, ok := ready(a).engine.TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
+	gate, words, ok := o.ready().Engine().TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
 	if !ok {
 		return nil
 	}
-	return a.trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: a.engine.Now()})
+	return o.app.Trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: o.app.Now()})
 }
 
 // turnFile returns the file with the turn of a conversation.
-func turnFile(a *app, session string) string {
-	folder := a.stateFolder()
+func (o *hookOptions) turnFile(session string) string {
+	folder := o.app.StateFolder()
 	if folder == "" || session == "" {
 		return ""
 	}

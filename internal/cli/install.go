@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -26,7 +27,7 @@ type installFlags struct {
 	force   bool
 }
 
-func installCommand(a *app) *cobra.Command {
+func installCommand(a *app.App) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
@@ -55,7 +56,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
 	return cmd
 }
 
-func uninstallCommand(a *app) *cobra.Command {
+func uninstallCommand(a *app.App) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
@@ -106,7 +107,7 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 
 // chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
 // any, else those that have settings in the scope and are wanted.
-func chooseHosts(a *app, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+func chooseHosts(a *app.App, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := f.which(names)
 	if err != nil {
 		return hosts.Machine{}, nil, err
@@ -124,7 +125,7 @@ func chooseHosts(a *app, f installFlags, names []string, wanted func(hosts.Machi
 	return m, out, nil
 }
 
-func runInstall(ctx context.Context, a *app, f installFlags, names []string) error {
+func runInstall(ctx context.Context, a *app.App, f installFlags, names []string) error {
 	m, chosen, err := chooseHosts(a, f, names, func(m hosts.Machine, h hosts.Host) bool { return f.print || h.Present(m) != "" })
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func runInstall(ctx context.Context, a *app, f installFlags, names []string) err
 	return applyChanges(ctx, a, chosen, plan.Install, f.dryRun)
 }
 
-func runUninstall(ctx context.Context, a *app, f installFlags, names []string) error {
+func runUninstall(ctx context.Context, a *app.App, f installFlags, names []string) error {
 	m, chosen, err := chooseHosts(a, f, names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
@@ -155,8 +156,8 @@ func runUninstall(ctx context.Context, a *app, f installFlags, names []string) e
 }
 
 // applyChanges makes the changes that are planned for hosts, and shows them.
-func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
-	applier := hosts.Applier{Language: a.Lang, Folder: a.stateFolder(), Now: a.engine.Now, DryRun: dryRun}
+func applyChanges(ctx context.Context, a *app.App, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
+	applier := hosts.Applier{Language: a.Lang, Folder: a.StateFolder(), Now: a.Engine().Now, DryRun: dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
@@ -178,12 +179,12 @@ func applyChanges(ctx context.Context, a *app, chosen []hosts.Host, plan func(ho
 }
 
 // hostMachine returns this machine, with the project that entries of the project are for.
-func hostMachine(a *app, f installFlags) (hosts.Machine, error) {
-	project, err := a.project()
+func hostMachine(a *app.App, f installFlags) (hosts.Machine, error) {
+	project, err := a.Project()
 	if err != nil || f.scope != string(hosts.Project) {
 		return hosts.This(project), err
 	}
-	if a.cwd == "" {
+	if a.Cwd == "" {
 		project = hosts.Repository(project)
 	}
 	m := hosts.This(project)

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func printChange(a *app, c hosts.Change) {
+func printChange(a *app.App, c hosts.Change) {
 	words := map[string]lang.Text{
 		hosts.Added: lang.T("added"), hosts.Updated: lang.T("updated"), hosts.Unchanged: lang.T("is set up already"), hosts.Removed: lang.T("removed"),
 		hosts.Absent: lang.T("has no such entry"), hosts.Skipped: lang.T("skipped"), hosts.Failed: lang.T("not changed"),
@@ -51,7 +52,7 @@ func shellWords(words []string) string {
 	return strings.Join(out, " ")
 }
 
-func printSnippets(a *app, m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
+func printSnippets(a *app.App, m hosts.Machine, scope hosts.Scope, e hosts.Entry, chosen []hosts.Host) error {
 	snippets := []map[string]any{}
 	for _, h := range chosen {
 		path := h.File(m, scope)

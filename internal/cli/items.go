@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func itemsCommand(a *app, kind catalog.Kind, name string) *cobra.Command {
+func itemsCommand(a *app.App, kind catalog.Kind, name string) *cobra.Command {
 	var module, category string
 	var table bool
 	cmd := &cobra.Command{
@@ -27,7 +28,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 `, name) + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.shelf(cmd.Context())
+			s, err := a.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			if s, err := a.shelf(cmd.Context()); err == nil {
+			if s, err := a.Shelf(cmd.Context()); err == nil {
 				for _, i := range s.Catalog.Items(kind) {
 					names = append(names, i.Name)
 				}
@@ -64,7 +65,7 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 	return cmd
 }
 
-func showItem(a *app, s *library.Snapshot, kind catalog.Kind, name string) error {
+func showItem(a *app.App, s *library.Snapshot, kind catalog.Kind, name string) error {
 	if a.JSON {
 		details, err := s.Details(kind, name)
 		if err != nil {
@@ -87,7 +88,7 @@ var noneMatch = map[catalog.Kind]lang.Text{
 }
 
 // itemTable prints items, as wide as the terminal.
-func itemTable(a *app, items []catalog.Item, none lang.Text) error {
+func itemTable(a *app.App, items []catalog.Item, none lang.Text) error {
 	if len(items) == 0 {
 		fmt.Fprintln(a.Out, none.In(a.Lang))
 		return nil

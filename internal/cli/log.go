@@ -10,12 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func logCommand(a *app) *cobra.Command {
+func logCommand(a *app.App) *cobra.Command {
 	var verify bool
 	cmd := &cobra.Command{
 		Use:   "log [TASK]",
@@ -40,9 +41,9 @@ machine.
 ` + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, _, err := inspect(a, cmd, args)
+			s, v, _, err := a.Inspect(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -74,8 +75,8 @@ machine.
 }
 
 // verifyLog reports whether the history is unchanged, or the entry since which it is not.
-func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed signatures) error {
-	_, err := a.trust().ReadSigner() // a broken key would have been ignored
+func verifyLog(a *app.App, s *workflow.Session, v workflow.Verification, signed signatures) error {
+	_, err := a.Trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func verifyLog(a *app, s *workflow.Session, v workflow.Verification, signed sign
 	return unsigned
 }
 
-func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
+func printVerification(a *app.App, s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
 		a.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
@@ -133,7 +134,7 @@ func printVerification(a *app, s *workflow.Session, v workflow.Verification) {
 	}
 }
 
-func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
+func printLog(a *app.App, s *workflow.Session, steps []workflow.Step) error {
 	a.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
 		a.Say("An older server kept no history of the steps before.")
@@ -168,11 +169,11 @@ func printLog(a *app, s *workflow.Session, steps []workflow.Step) error {
 			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
-			words = a.adoptionText(e.Adoption)
+			words = adoptionText(a, e.Adoption)
 		}
 		rows = append(rows, []string{
 			e.At.Local().Format("2006-01-02 15:04:05"), e.By, string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
-			a.grantText(e.Grant, e.Unvouched), waited, document, words,
+			a.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
 	return terminal.Columns(a.Out, rows)
@@ -193,7 +194,7 @@ func resultText(e workflow.Transition) string {
 
 // printLogJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func printLogJSON(a *app, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
+func printLogJSON(a *app.App, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}

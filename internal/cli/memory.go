@@ -3,10 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func memoryCommand(a *app) *cobra.Command {
+func memoryCommand(a *app.App) *cobra.Command {
 	f := &memoryFlags{}
 	cmd := memoryListCommand(a, f, "memory")
 	cmd.Short = "Search, read and write the notes of this project"

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryForgetCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	yes, purge := false, false
 	cmd := &cobra.Command{
 		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
@@ -41,7 +42,7 @@ func memoryForgetCommand(a *app, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func dropNote(ctx context.Context, a *app, b *memory.Book, n notes.Note, purge bool) error {
+func dropNote(ctx context.Context, a *app.App, b *memory.Book, n notes.Note, purge bool) error {
 	drop, status := b.Forget, "deleted"
 	if purge {
 		drop, status = b.Purge, "purged"
@@ -61,7 +62,7 @@ func dropNote(ctx context.Context, a *app, b *memory.Book, n notes.Note, purge b
 	return nil
 }
 
-func memoryRestoreCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryRestoreCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
@@ -81,7 +82,7 @@ func memoryRestoreCommand(a *app, f *memoryFlags) *cobra.Command {
 	}
 }
 
-func memoryGCCommand(a *app) *cobra.Command {
+func memoryGCCommand(a *app.App) *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
@@ -117,7 +118,7 @@ func memoryGCCommand(a *app) *cobra.Command {
 // maxImport is the largest file to import, in bytes.
 const maxImport = 64 << 20
 
-func memoryImportCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryImportCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
@@ -133,7 +134,7 @@ with the reason: credentials, texts that are too long, notes that you have delet
 				return err
 			}
 			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(f.kind), Agent: f.agent, By: notes.ByTerminal}
-			return withBook(a, func(b *memory.Book) error {
+			return a.WithBook(func(b *memory.Book) error {
 				done, err := b.Import(cmd.Context(), src, apply)
 				if err != nil {
 					return err
@@ -146,7 +147,7 @@ with the reason: credentials, texts that are too long, notes that you have delet
 	return cmd
 }
 
-func printImport(a *app, done memory.Imported) error {
+func printImport(a *app.App, done memory.Imported) error {
 	if a.JSON {
 		return a.PrintJSON(done)
 	}
@@ -163,7 +164,7 @@ func printImport(a *app, done memory.Imported) error {
 	return nil
 }
 
-func memoryExportCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryExportCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the notes as JSON lines, Markdown, failure museum or learnings", Args: cobra.NoArgs,
@@ -183,7 +184,7 @@ func memoryExportCommand(a *app, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func memoryCheckCommand(a *app) *cobra.Command {
+func memoryCheckCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Name lines and files of the memory that cannot be used", Args: cobra.NoArgs,
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
@@ -210,7 +211,7 @@ func memoryCheckCommand(a *app) *cobra.Command {
 }
 
 // memoryStatsCommand counts the notes: of each type, or of each agent.
-func memoryStatsCommand(a *app, f *memoryFlags, name, short string) *cobra.Command {
+func memoryStatsCommand(a *app.App, f *memoryFlags, name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
@@ -242,7 +243,7 @@ func counts[K ~string](by map[K]int) (rows [][]string) {
 	return rows
 }
 
-func memoryMuseumCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryMuseumCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	category, top := "", 0
 	cmd := &cobra.Command{
 		Use: "museum [WORDS]", Short: "Show the failures that the project remembers, the worst first",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
@@ -23,7 +24,7 @@ type noteRow struct {
 	File       string `json:"file,omitempty"`
 }
 
-func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
+func memoryListCommand(a *app.App, f *memoryFlags, use string) *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
@@ -41,7 +42,7 @@ func memoryListCommand(a *app, f *memoryFlags, use string) *cobra.Command {
 	return cmd
 }
 
-func printNotes(a *app, b *memory.Book, list memory.Listed) error {
+func printNotes(a *app.App, b *memory.Book, list memory.Listed) error {
 	if a.JSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
@@ -65,7 +66,7 @@ func printNotes(a *app, b *memory.Book, list memory.Listed) error {
 	return nil
 }
 
-func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryShowCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
 		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
@@ -95,7 +96,7 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 			switch {
 			case deleted:
 				a.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
-			case n.Expired(a.engine.Now()):
+			case n.Expired(a.Now()):
 				a.Say("It has expired, and is not found any more.")
 			case n.Suspicious():
 				a.Say("It addresses the model that reads it, so that no briefing carries it.")
@@ -105,7 +106,7 @@ func memoryShowCommand(a *app, f *memoryFlags) *cobra.Command {
 	}
 }
 
-func memoryAddCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryAddCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	var tags []string
 	var expires string
 	cmd := &cobra.Command{
@@ -141,7 +142,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				d.ExpiresAt = day
 			}
-			return withBook(a, func(b *memory.Book) error { return addNote(a, cmd, b, d) })
+			return a.WithBook(func(b *memory.Book) error { return addNote(a, cmd, b, d) })
 		},
 	}
 	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
@@ -149,7 +150,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 	return cmd
 }
 
-func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
+func addNote(a *app.App, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
 	done, err := b.Remember(cmd.Context(), d)
 	if err != nil {
 		return err
@@ -173,7 +174,7 @@ func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
 	return nil
 }
 
-func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
+func memorySearchCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
 		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
@@ -200,7 +201,7 @@ func memorySearchCommand(a *app, f *memoryFlags) *cobra.Command {
 }
 
 // marksOf returns the reservations about a note.
-func marksOf(a *app, r memory.Found) string {
+func marksOf(a *app.App, r memory.Found) string {
 	out := ""
 	if r.Weak {
 		out += a.Lang.Say(" (weak)")

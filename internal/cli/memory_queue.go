@@ -6,13 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-func memoryQueueCommand(a *app, f *memoryFlags) *cobra.Command {
+func memoryQueueCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	cmd := queueListCommand(a, "queue")
 	cmd.AddCommand(
 		queueListCommand(a, "list"),
@@ -25,7 +26,7 @@ func memoryQueueCommand(a *app, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func queueListCommand(a *app, use string) *cobra.Command {
+func queueListCommand(a *app.App, use string) *cobra.Command {
 	run := ""
 	cmd := &cobra.Command{
 		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
@@ -41,7 +42,7 @@ func queueListCommand(a *app, use string) *cobra.Command {
 }
 
 // printTasks lists the tasks of a run, or of all.
-func printTasks(ctx context.Context, a *app, q *queue.Queue, run string) error {
+func printTasks(ctx context.Context, a *app.App, q *queue.Queue, run string) error {
 	tasks, problems, err := q.Tasks(ctx, run)
 	if err != nil {
 		return err
@@ -61,7 +62,7 @@ func printTasks(ctx context.Context, a *app, q *queue.Queue, run string) error {
 	return terminal.Columns(a.Out, rows)
 }
 
-func queueStepCommand(a *app, f *memoryFlags, use, short, to string, args cobra.PositionalArgs) *cobra.Command {
+func queueStepCommand(a *app.App, f *memoryFlags, use, short, to string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {

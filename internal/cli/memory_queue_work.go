@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -17,7 +18,7 @@ import (
 )
 
 // queueWorkCommand has a model do the tasks that wait.
-func queueWorkCommand(a *app) *cobra.Command {
+func queueWorkCommand(a *app.App) *cobra.Command {
 	m, run := &modelFlags{}, ""
 	cmd := &cobra.Command{
 		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
@@ -27,10 +28,10 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !a.model.Named() && m.model == "" && m.provider == "" {
+			if !a.Config.Model.Named() && m.model == "" && m.provider == "" {
 				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").WithHint("name one with --model, or in the settings; see docs/agents.md")
 			}
-			settings, err := m.over(a.model)
+			settings, err := m.over(a.Config.Model)
 			if err != nil {
 				return err
 			}
@@ -51,7 +52,7 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 
 // workQueue does the waiting tasks of a run, or of all. A task fails if its agent cannot do it. If
 // money or the model's server keeps it from its end, it stays claimed, with a session to resume.
-func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
+func workQueue(ctx context.Context, a *app.App, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
 	done, left := 0, limit
 	for {
 		tasks, _, err := q.Tasks(ctx, run)
@@ -94,7 +95,7 @@ func workQueue(ctx context.Context, a *app, q *queue.Queue, client *sdk.Client, 
 }
 
 // workTask has an agent do one task.
-func workTask(ctx context.Context, a *app, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
+func workTask(ctx context.Context, a *app.App, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
 	files, release, err := filesOf(a, false, nil)
 	if err != nil {
 		return "", 0, err

@@ -3,12 +3,13 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // methodCommand groups the commands that read the installed BMAD method.
-func methodCommand(a *app) *cobra.Command {
+func methodCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "method",
 		Short: "List, show and search the agents, workflows and tasks of the installed BMAD method",
@@ -23,7 +24,7 @@ repositories that you have added.
 	return cmd
 }
 
-func methodCommands(a *app) []*cobra.Command {
+func methodCommands(a *app.App) []*cobra.Command {
 	return []*cobra.Command{
 		itemsCommand(a, catalog.Agent, "agents"),
 		itemsCommand(a, catalog.Workflow, "workflows"),

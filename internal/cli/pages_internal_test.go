@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
@@ -66,7 +67,7 @@ func shownLines(page string) []string {
 
 // unknownIn returns the command or flag of a line that the program does not have, or "".
 func unknownIn(line string) string {
-	root := newRoot(&app{Terminal: &terminal.Terminal{}})
+	root := newRoot(&app.App{Terminal: &terminal.Terminal{}})
 	root.InitDefaultCompletionCmd()
 	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
 	cmd, rest, err := root.Find(words)
@@ -109,7 +110,7 @@ func TestTerminalPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for _, cmd := range newRoot(&app{Terminal: &terminal.Terminal{}}).Commands() {
+	for _, cmd := range newRoot(&app.App{Terminal: &terminal.Terminal{}}).Commands() {
 		if cmd.IsAvailableCommand() && !regexp.MustCompile("`bmad-mcp "+cmd.Name()+"[ `]").MatchString(page) {
 			t.Errorf("the page lacks `bmad-mcp %s`", cmd.Name())
 		}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func passkeysCommand(a *app) *cobra.Command {
+func passkeysCommand(a *app.App) *cobra.Command {
 	list := func(*cobra.Command, []string) error { return listPasskeys(a) }
 	cmd := &cobra.Command{
 		Use:   "passkeys",
@@ -39,11 +40,11 @@ earlier signatures can still be checked.
 }
 
 // passkeys returns the person's passkeys, to list and to check with.
-func passkeys(a *app) (*passkey.Keys, error) {
-	return passkey.New(passkey.Options{Folder: a.stateFolder(), Now: a.engine.Clock})
+func passkeys(a *app.App) (*passkey.Keys, error) {
+	return passkey.New(passkey.Options{Folder: a.StateFolder(), Now: a.Engine().Clock})
 }
 
-func listPasskeys(a *app) error {
+func listPasskeys(a *app.App) error {
 	keys, err := passkeys(a)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func listPasskeys(a *app) error {
 }
 
 // removePasskey takes a passkey out of use for the person at this terminal.
-func removePasskey(cmd *cobra.Command, a *app, name string) error {
+func removePasskey(cmd *cobra.Command, a *app.App, name string) error {
 	if _, err := a.Person(); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func removePasskey(cmd *cobra.Command, a *app, name string) error {
 // signatures are the decisions of a session that passkeys signed, checked again.
 type signatures []passkey.Checked
 
-func checkSignatures(a *app, s *workflow.Session) (signatures, error) {
+func checkSignatures(a *app.App, s *workflow.Session) (signatures, error) {
 	keys, err := passkeys(a)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s signatures) verdict(adopted int) error {
 }
 
 // say prints the result of each signature, of those that hold only if all is true.
-func (s signatures) say(a *app, all bool) {
+func (s signatures) say(a *app.App, all bool) {
 	var good []string
 	for _, c := range s {
 		switch c.Status {

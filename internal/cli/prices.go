@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -53,7 +54,7 @@ func priceRowOf(r price.Rate) priceRow {
 	return row
 }
 
-func pricesCommand(a *app) *cobra.Command {
+func pricesCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "prices [MODEL]", Short: "Show what models cost, as sessions are counted", Args: cobra.MaximumNArgs(1),
 		Long: `Shows the prices by which sessions with agents are counted, in US dollars for a million
@@ -64,15 +65,15 @@ model by model, and has the form of the built-in file:
 
 ` + terminal.ExitHelp,
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, own, err := priceTable()
+			t, own, err := app.PriceTable()
 			if err != nil {
 				return err
 			}
 			rates := t.All()
 			if len(args) == 1 {
-				r, ok := t.Find(args[0], a.engine.Now())
+				r, ok := t.Find(args[0], a.Now())
 				if !ok {
-					return fault.New(fault.NotFound, "the price of the model %q is not known", args[0]).WithHint("write it into %s", pricesFile())
+					return fault.New(fault.NotFound, "the price of the model %q is not known", args[0]).WithHint("write it into %s", app.PricesFile())
 				}
 				rates = []price.Rate{r}
 			}
@@ -90,12 +91,12 @@ model by model, and has the form of the built-in file:
 			if a.JSON {
 				out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
 				if own {
-					out["file"] = pricesFile()
+					out["file"] = app.PricesFile()
 				}
 				return a.PrintJSON(out)
 			}
 			if own {
-				a.Say("Prices of %s take precedence over the built-in ones.", pricesFile())
+				a.Say("Prices of %s take precedence over the built-in ones.", app.PricesFile())
 			}
 			return a.Table(a.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
 		},

@@ -3,8 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -12,7 +12,7 @@ import (
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func (a *app) printReply(r engine.Outcome, withPrompt bool) error {
+func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
 	if a.JSON {
 		return a.PrintJSON(r.Reply)
 	}
@@ -29,7 +29,7 @@ func (a *app) printReply(r engine.Outcome, withPrompt bool) error {
 			line += a.Lang.Say(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += a.Lang.Say(", %s: %s", g.Decision, a.grantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			line += a.Lang.Say(", %s: %s", g.Decision, a.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
 		}
 		if s.Artifact != "" {
 			line += a.Lang.Say(", %s", s.Artifact)
@@ -85,62 +85,4 @@ func nextCommands(s *standing.Standing) string {
 		text += "  bmad-mcp " + line + "\n"
 	}
 	return text
-}
-
-// grantText describes the channel of a decision and how long it took. An unvouched entry is not
-// repeated as a fact.
-func (a *app) grantText(g *workflow.Grant, unvouched bool) string {
-	switch {
-	case g == nil:
-		return ""
-	case unvouched:
-		return a.Lang.Say("unvouched: says %s", g.Channel)
-	}
-	text := fmt.Sprintf("%s (%s)", g.Channel, g.Assurance)
-	if g.Channel == workflow.ChannelRelayed {
-		text = a.Lang.Say("relayed by the assistant (%s)", g.Assurance)
-	}
-	if took, ok := g.Took(); ok {
-		text = a.Lang.Say("%s in %s", text, took.Round(time.Second))
-	}
-	return text
-}
-
-// adoptionText describes the state that a person has accepted.
-func (a *app) adoptionText(by *workflow.Adoption) string {
-	texts := workflow.AlterationsText(by.Texts).In(a.Lang)
-	if by.From == 0 {
-		return texts
-	}
-	if texts != "" {
-		return a.Lang.Say("changed from entry %d on: %s; %s", by.From, by.Problem, texts)
-	}
-	return a.Lang.Say("changed from entry %d on: %s", by.From, by.Problem)
-}
-
-// sayMoved tells that the project of a session was moved.
-func sayMoved(a *app, v workflow.Verification) {
-	if v.MovedFrom != "" {
-		a.Say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
-	}
-}
-
-// sayAltered names the approved texts that are not as they were approved, and the ways out.
-func sayAltered(a *app, s *workflow.Session, v workflow.Verification) {
-	if len(v.Altered) == 0 {
-		return
-	}
-	for _, t := range v.Altered {
-		a.Say("Not as approved: %s.", t.Text())
-	}
-	a.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
-}
-
-// warnOfChanges warns of a session that was changed by other hands.
-func warnOfChanges(a *app, s *workflow.Session, v workflow.Verification) {
-	sayMoved(a, v)
-	sayAltered(a, s, v)
-	if v.Changed() {
-		a.Say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
-	}
 }

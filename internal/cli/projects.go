@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -17,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-func projectsCommand(a *app) *cobra.Command {
+func projectsCommand(a *app.App) *cobra.Command {
 	var yes bool
 	list := func(*cobra.Command, []string) error { return listProjects(a) }
 	cmd := &cobra.Command{
@@ -69,12 +70,12 @@ type projectRow struct {
 }
 
 // projectRows returns the folders on record, each once for every record that has it.
-func projectRows(a *app) ([]projectRow, error) {
-	places, err := recordedPlaces(a)
+func projectRows(a *app.App) ([]projectRow, error) {
+	places, err := a.RecordedPlaces()
 	rules := reach.NewRules(nil, os.Environ())
 	rows := []projectRow{}
 	for _, p := range places {
-		row := projectRow{Folder: p.Folder, From: p.from}
+		row := projectRow{Folder: p.Folder, From: p.From}
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
 		case !rules.Judge(p.Folder, p.By).Empty():
@@ -96,7 +97,7 @@ func projectRows(a *app) ([]projectRow, error) {
 	return rows, err
 }
 
-func listProjects(a *app) error {
+func listProjects(a *app.App) error {
 	rows, err := projectRows(a)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func listProjects(a *app) error {
 }
 
 // addProject records a folder. It refuses an impossible folder, and asks the person if it is unusual.
-func addProject(ctx context.Context, a *app, name string, yes bool) error {
+func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
 	if variable := terminal.AssistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
 			WithHint("run it in a terminal of your own")
@@ -154,7 +155,7 @@ func addProject(ctx context.Context, a *app, name string, yes bool) error {
 			return nil
 		}
 	}
-	added, err := a.trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.engine.Now()})
+	added, err := a.Trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.Now()})
 	if err != nil {
 		return err
 	}
@@ -180,20 +181,20 @@ func unusual(rules reach.Rules, real string) lang.Text {
 	return lang.Text{}
 }
 
-func removeProject(ctx context.Context, a *app, name string) error {
+func removeProject(ctx context.Context, a *app.App, name string) error {
 	folder, err := filepath.Abs(name)
 	if err != nil {
 		return err
 	}
-	placed, err := a.trust().RemovePlace(ctx, folder)
+	placed, err := a.Trust().RemovePlace(ctx, folder)
 	if err != nil {
 		return err
 	}
-	known, err := knownProjects(a).Remove(ctx, folder)
+	known, err := a.KnownProjects().Remove(ctx, folder)
 	if err != nil {
 		return err
 	}
-	own, err := a.settings.Load(nil)
+	own, err := a.Settings.Load(nil)
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func removeProject(ctx context.Context, a *app, name string) error {
 	switch {
 	case !placed && !known && still:
 		return fault.New(fault.NotAllowed, "%q is in your settings, not on the list", folder).
-			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(a.settings.UserFolder, filepath.FromSlash(config.UserFile)))
+			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile)))
 	case !placed && !known:
 		return fault.New(fault.NotFound, "%q is not on the list", folder).WithHint("bmad-mcp projects shows the list; a folder below one that is on it goes with that")
 	case a.JSON:

@@ -3,11 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func readCommand(a *app) *cobra.Command {
+func readCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "read ADDRESS",
 		Short: "Print a file of the installed BMAD method",
@@ -22,9 +23,9 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
-				a.cwd = ref.Cwd // the address names the project itself
+				a.Cwd = ref.Cwd // the address names the project itself
 			}
-			s, err := a.shelf(cmd.Context())
+			s, err := a.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}

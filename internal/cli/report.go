@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/report"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func reportCommand(a *app) *cobra.Command {
+func reportCommand(a *app.App) *cobra.Command {
 	var asHTML, asMarkdown, force bool
 	var out string
 	cmd := &cobra.Command{
@@ -31,9 +32,9 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
   bmad-mcp report sign-in --out sign-in.html`,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, found, _, err := inspect(a, cmd, args)
+			s, found, _, err := a.Inspect(cmd, args)
 			if err != nil {
 				return err
 			}

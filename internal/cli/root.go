@@ -3,13 +3,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bmad-mcp",
 		Short: "Lead an AI coding assistant and its human from an idea to reviewed, tested code",
@@ -23,26 +24,23 @@ New here? Run: bmad-mcp demo
 
 ` + terminal.ExitHelp,
 		Args:          cobra.NoArgs,
-		Version:       version(),
+		Version:       app.Version(),
 		SilenceErrors: true,
 		// Refusals name similar commands in our own way.
 		DisableSuggestions: true,
 		SilenceUsage:       true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := a.readToolsets(); err != nil {
-				return err
-			}
-			return a.setUp()
+			return a.SetUp()
 		},
-		RunE: a.serve,
+		RunE: func(cmd *cobra.Command, args []string) error { return serve(a, cmd, args) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.JSON, "json", false, "print JSON")
-	a.toolsetFlag(root)
+	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
 		for _, c := range g.commands {
@@ -56,7 +54,7 @@ New here? Run: bmad-mcp demo
 		c.Hidden = true
 		root.AddCommand(c)
 	}
-	a.speakHelp(root)
+	speakHelp(a, root)
 	return root
 }
 
@@ -68,7 +66,7 @@ type group struct {
 
 var setUp = lang.T("Set up:")
 
-func groups(a *app) []group {
+func groups(a *app.App) []group {
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
 			demoCommand(a),
@@ -110,7 +108,7 @@ func groups(a *app) []group {
 			projectsCommand(a),
 			passkeysCommand(a),
 			pairCommand(a),
-			a.serveCommand(),
+			serveCommand(a),
 			hookCommand(a),
 			gcCommand(a),
 			uninstallCommand(a),

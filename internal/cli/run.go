@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
@@ -31,7 +31,7 @@ type runFlags struct {
 
 var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
 
-func runCommand(a *app) *cobra.Command {
+func runCommand(a *app.App) *cobra.Command {
 	f := &runFlags{}
 	cmd := &cobra.Command{
 		Use:   "run OBJECTIVE… | run --resume TASK",
@@ -73,31 +73,29 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
 	flags.StringVar(&f.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
 	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("workflow", a.completeWorkflow)
-	_ = cmd.RegisterFlagCompletionFunc("resume", a.completeTasks)
+	_ = cmd.RegisterFlagCompletionFunc("workflow", a.CompleteWorkflow)
+	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks)
 	return cmd
 }
 
-func run(cmd *cobra.Command, a *app, f *runFlags, objective string) (err error) {
+func run(cmd *cobra.Command, a *app.App, f *runFlags, objective string) (err error) {
 	if err := f.check(a, objective); err != nil {
 		return err
 	}
-	if a.cwd == "" && f.resume == "" { // a new session is for this folder, whatever lies above it
-		if a.cwd, err = os.Getwd(); err != nil {
+	if f.resume == "" {
+		if err := a.StayHere(); err != nil {
 			return err
 		}
 	}
-	// Nobody watches a run at its work, so the scores that it claims need a second opinion.
-	a.settings.Scoring = workflow.ScoringAudited
-	a.engine, a.library = a.newEngine(nil)
+	a.UseAudits()
 	o, err := runOptions(cmd, a, f)
 	if err != nil {
 		return err
 	}
 	if objective != "" {
-		a.speak(objective)
-	} else if s, _, err := a.engine.Session(cmd.Context(), project.Address{Cwd: o.Folder, Session: f.resume}); err == nil {
-		a.speakOf(s)
+		a.Speak(objective)
+	} else if s, _, err := a.Engine().Session(cmd.Context(), project.Address{Cwd: o.Folder, Session: f.resume}); err == nil {
+		a.SpeakOf(s)
 	}
 	if f.dryRun {
 		return dryRun(cmd, a, o, objective)
@@ -132,7 +130,7 @@ func run(cmd *cobra.Command, a *app, f *runFlags, objective string) (err error) 
 }
 
 // check refuses flags that contradict each other, and reads the others.
-func (f *runFlags) check(a *app, objective string) (err error) {
+func (f *runFlags) check(a *app.App, objective string) (err error) {
 	switch {
 	case f.resume == "" && objective == "":
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
@@ -187,23 +185,23 @@ func (f *runFlags) read() (err error) {
 }
 
 // runOptions returns the options of a runner for the flags.
-func runOptions(cmd *cobra.Command, a *app, f *runFlags) (o runner.Options, err error) {
+func runOptions(cmd *cobra.Command, a *app.App, f *runFlags) (o runner.Options, err error) {
 	o = runner.Options{
-		Engine: a.engine, Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags,
-		Answers: map[string]string{}, By: "bmad-mcp run", Log: a.log, Rights: runRights(a),
+		Engine: a.Engine(), Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags,
+		Answers: map[string]string{}, By: "bmad-mcp run", Log: a.Log, Rights: runRights(a),
 	}
-	if o.Folder, err = a.project(); err != nil {
+	if o.Folder, err = a.Project(); err != nil {
 		return o, err
 	}
-	if o.Prices, _, err = priceTable(); err != nil {
+	if o.Prices, _, err = app.PriceTable(); err != nil {
 		return o, err
 	}
-	if a.unread != nil { // the limit of the costs may be in it
-		return o, a.unread
+	if a.Unread != nil { // the limit of the costs may be in it
+		return o, a.Unread
 	}
 	o.Workers = runWorkers(a, o.Prices)
 	if f.answers != "" {
-		if err := readAnswers(cmd.Context(), a, f.answers, o.Answers); err != nil {
+		if err := a.ReadAnswers(cmd.Context(), f.answers, o.Answers); err != nil {
 			return o, err
 		}
 	}

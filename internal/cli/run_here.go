@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
@@ -18,7 +19,7 @@ import (
 
 // runWorkers returns the engines on this machine, the likeliest first: programs bring their own
 // login, permissions and sandbox.
-func runWorkers(a *app, prices *price.Table) []runner.Worker {
+func runWorkers(a *app.App, prices *price.Table) []runner.Worker {
 	var out []runner.Worker
 	if path, err := exec.LookPath("claude"); err == nil {
 		out = append(out, &hostcli.Claude{Path: path})
@@ -32,16 +33,16 @@ func runWorkers(a *app, prices *price.Table) []runner.Worker {
 	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
 		out = append(out, apiWorker(a, prices, "api", config.ProviderAnthropic))
 	}
-	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.model.BaseURL != "" && a.model.Provider != config.ProviderAnthropic {
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.Config.Model.BaseURL != "" && a.Config.Model.Provider != config.ProviderAnthropic {
 		out = append(out, apiWorker(a, prices, "openai", config.ProviderOpenAI))
 	}
 	return out
 }
 
 // apiWorker returns the worker of an API. The settings name its model if they are for that API.
-func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
-	return &runner.API{Engine: engine, Prices: prices, Clock: a.engine.Clock, Provider: func(model string) (provider.Provider, error) {
-		m := a.model
+func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Worker {
+	return &runner.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Provider: func(model string) (provider.Provider, error) {
+		m := a.Config.Model
 		other := m.Provider != name
 		if m.Provider == "" { // an address alone is not that of Anthropic
 			other = m.BaseURL != "" && name == config.ProviderAnthropic
@@ -50,13 +51,13 @@ func apiWorker(a *app, prices *price.Table, engine, name string) runner.Worker {
 			m = config.Model{}
 		}
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)
-		return newProvider(m, prices, a.engine.Now())
+		return app.NewProvider(m, prices, a.Now())
 	}}
 }
 
 // runRights returns this machine's records of the rights of a project's runs.
-func runRights(a *app) func(project string) sdk.Rights {
-	return func(project string) sdk.Rights { return a.trust().Rights("runs", project, runner.RunFile) }
+func runRights(a *app.App) func(project string) sdk.Rights {
+	return func(project string) sdk.Rights { return a.Trust().Rights("runs", project, runner.RunFile) }
 }
 
 // gitRepository describes a project's repository by git.

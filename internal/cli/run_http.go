@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // servedRuns are the runs that clients start over HTTP. Their gates stop: the person decides at the
@@ -190,22 +190,22 @@ func (r *servedRun) since(after int64) (events []runner.Event, changed <-chan st
 }
 
 // servedRunOptions returns the options of the runs that clients start.
-func servedRunOptions(a *app) func(sdkhttp.RunRequest) (runner.Options, error) {
-	a.settings.Scoring = workflow.ScoringAudited
-	e, _ := a.newEngine(nil)
+func servedRunOptions(a *app.App) func(sdkhttp.RunRequest) (runner.Options, error) {
+	a.UseAudits()
+	e := a.Engine()
 	return func(req sdkhttp.RunRequest) (o runner.Options, err error) {
 		o = runner.Options{
-			Engine: e, Repository: gitRepository{}, Gates: runner.Stop, By: "bmad-mcp agent serve", Log: a.log, Rights: runRights(a),
+			Engine: e, Repository: gitRepository{}, Gates: runner.Stop, By: "bmad-mcp agent serve", Log: a.Log, Rights: runRights(a),
 			Flags: runner.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit},
 		}
-		if o.Folder, err = a.project(); err != nil {
+		if o.Folder, err = a.Project(); err != nil {
 			return o, err
 		}
-		if o.Prices, _, err = priceTable(); err != nil {
+		if o.Prices, _, err = app.PriceTable(); err != nil {
 			return o, err
 		}
-		if a.unread != nil {
-			return o, a.unread
+		if a.Unread != nil {
+			return o, a.Unread
 		}
 		o.Workers = runWorkers(a, o.Prices)
 		return o, nil

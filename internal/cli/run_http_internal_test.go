@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
@@ -30,7 +31,7 @@ func (l lazy) Work(ctx context.Context, _ hostcli.Job) (*hostcli.Outcome, error)
 // was started later; one that the server's end interrupts is kept.
 func TestServedRuns(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := &app{Terminal: &terminal.Terminal{}, log: slog.New(slog.DiscardHandler), cwd: t.TempDir()}
+	a := &app.App{Terminal: &terminal.Terminal{}, Log: slog.New(slog.DiscardHandler), Cwd: t.TempDir()}
 	calls := make(chan struct{})
 	options := servedRunOptions(a)
 	with := func(req sdkhttp.RunRequest) (runner.Options, error) {

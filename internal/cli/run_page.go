@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -55,8 +56,8 @@ type pageFacts struct {
 // redraw is the interval at which the time is drawn anew.
 const redraw = 500 * time.Millisecond
 
-func newRunPage(a *app) *runPage {
-	p := &runPage{out: a.Raw, now: a.engine.Clock, stop: make(chan struct{})}
+func newRunPage(a *app.App) *runPage {
+	p := &runPage{out: a.Raw, now: a.Engine().Clock, stop: make(chan struct{})}
 	p.size = func() (int, int) {
 		if f, ok := a.Raw.(*os.File); ok {
 			if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {

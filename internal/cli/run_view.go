@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
@@ -24,7 +25,7 @@ import (
 
 // runView shows a run as it goes: on a page, as lines, or as lines of JSON.
 type runView struct {
-	app  *app
+	app  *app.App
 	page *runPage
 	// lines is nil if only a program reads.
 	lines io.Writer
@@ -38,7 +39,7 @@ type runView struct {
 }
 
 // newRunView returns the view of a run whose events go to a file, "-" for standard output.
-func newRunView(a *app, events string) (v *runView, err error) {
+func newRunView(a *app.App, events string) (v *runView, err error) {
 	v = &runView{app: a}
 	switch {
 	case events == "-":
@@ -49,7 +50,7 @@ func newRunView(a *app, events string) (v *runView, err error) {
 		}
 		v.events = func(line []byte) {
 			if err := v.folder.AppendLines(filepath.Base(events), line); err != nil {
-				a.log.Warn("an event was not written", "error", err)
+				a.Log.Warn("an event was not written", "error", err)
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func (v *runView) end(r *runner.Result) error {
 	}
 	a.Say("  cost:    %s%s, %d tokens", runner.Spending(a.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
-		a.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), pricesFile())
+		a.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
 	}
 	if len(r.Unused) > 0 {
 		a.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
@@ -172,7 +173,7 @@ func changedFiles(names []string) lang.Text {
 }
 
 // printWaiting prints the decision or questions that wait for the person.
-func printWaiting(a *app, r *runner.Result) {
+func printWaiting(a *app.App, r *runner.Result) {
 	s := r.Session
 	var audit *float64
 	if s.Audit != nil {
@@ -199,7 +200,7 @@ func printWaiting(a *app, r *runner.Result) {
 }
 
 // dryRun prints the plan of a run.
-func dryRun(cmd *cobra.Command, a *app, o runner.Options, objective string) error {
+func dryRun(cmd *cobra.Command, a *app.App, o runner.Options, objective string) error {
 	plan, err := runner.New(o).Plan(cmd.Context(), objective)
 	if err != nil {
 		return err

@@ -5,10 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-func searchCommand(a *app) *cobra.Command {
+func searchCommand(a *app.App) *cobra.Command {
 	var table bool
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
@@ -19,7 +20,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 ` + terminal.ExitHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.shelf(cmd.Context())
+			s, err := a.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"os"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 )
 
 // selfTest starts this program as a host does, shakes hands with it, and lists its tools.
-func selfTest(ctx context.Context, a *app) error {
-	cwd, err := a.project()
+func selfTest(ctx context.Context, a *app.App) error {
+	cwd, err := a.Project()
 	if err != nil {
 		return err
 	}
@@ -29,8 +30,8 @@ func selfTest(ctx context.Context, a *app) error {
 		return fault.From(err)
 	}
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"name": "bmad-mcp", "version": version(), "protocol": client.Protocol(), "tools": tools, "ready": true})
+		return a.PrintJSON(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true})
 	}
-	a.Say("bmad-mcp %s: %s, protocol %s. Ready", version(), lang.Count(len(tools), "tool"), client.Protocol())
+	a.Say("bmad-mcp %s: %s, protocol %s. Ready", app.Version(), lang.Count(len(tools), "tool"), client.Protocol())
 	return nil
 }

@@ -11,14 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 )
 
 // serve is the server on stdio, for a project or for the folders that are named. Its caller is an
 // assistant, which may not open every folder that it names.
-func (a *app) serve(cmd *cobra.Command, folders []string) error {
+func serve(a *app.App, cmd *cobra.Command, folders []string) error {
 	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
 	for _, folder := range folders {
 		if !filepath.IsAbs(folder) {
@@ -27,11 +28,10 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 		}
 	}
 	places, opened := stdioPlaces(folders)
-	a.reach, a.settings.Confined = newReach(a, opened), true
-	a.engine, a.library = a.newEngine(nil)
-	options := serverOptions(a, a.library, places)
-	options.Reach = a.reach
-	s := mcpserver.New(a.engine, options)
+	a.Confine(opened)
+	options := serverOptions(a, a.Parts(), places)
+	options.Reach = a.Reach
+	s := mcpserver.New(a.Engine(), options)
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")
 	if f, ok := a.In.(*os.File); ok {
@@ -46,20 +46,38 @@ func (a *app) serve(cmd *cobra.Command, folders []string) error {
 	return err
 }
 
-// toolsetFlag gives a command that serves the flag of its tools.
-func (a *app) toolsetFlag(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&a.sets, "toolsets", nil,
-		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
+// stdioPlaces returns the place of a server on stdio, and the folders that it was started for: those
+// that the host names, those of the call, and its own. Hosts that open no project start servers in /
+// or the home folder; neither is one.
+func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
+	rules := reach.NewRules(nil, os.Environ())
+	use := func(folder string) bool {
+		if !filepath.IsAbs(folder) || !rules.Judge(rules.Real(folder), reach.Opened).Empty() {
+			return false
+		}
+		if !slices.Contains(opened, folder) {
+			opened = append(opened, folder)
+		}
+		return true
+	}
+	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave their
+	// own placeholder if there is none. BMAD_PROJECT_ROOT is the name that settings for other servers
+	// of the method have.
+	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
+		if use(folder) && p.Project == "" {
+			p.Project = folder
+		}
+	}
+	for _, folder := range named {
+		if use(folder) && p.Project == "" && len(named) == 1 {
+			p.Project = folder
+		}
+	}
+	if here, err := os.Getwd(); err == nil && use(here) {
+		p.Folder = here
+	}
+	return p, opened
 }
 
-// readToolsets reads the flag, which takes precedence over the settings.
-func (a *app) readToolsets() error {
-	if len(a.sets) == 0 {
-		return nil
-	}
-	var err error
-	if a.toolsets, err = config.ParseToolsets(a.sets); err != nil {
-		return fault.New(fault.InvalidArgument, "--%w", err).WithHint("name one or more of them, with commas between")
-	}
-	return nil
-}
+// placeholder reports whether a host has left a value for the person to fill in.
+func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
@@ -24,21 +25,21 @@ type sessionRow struct {
 	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
 }
 
-func sessionsCommand(a *app) *cobra.Command {
+func sessionsCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of the project, the oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := a.project()
+			dir, err := a.Project()
 			if err != nil {
 				return err
 			}
-			sessions, unreadable, cwd, err := a.engine.Sessions(cmd.Context(), project.Address{Cwd: dir})
+			sessions, unreadable, cwd, err := a.Engine().Sessions(cmd.Context(), project.Address{Cwd: dir})
 			if err != nil {
 				return err
 			}
-			changed, err := a.engine.Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
+			changed, err := a.Engine().Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
 			if err != nil {
 				return err
 			}
@@ -70,7 +71,7 @@ func sessionsCommand(a *app) *cobra.Command {
 	}
 }
 
-func printSessionsJSON(a *app, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
+func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
 	rows := make([]sessionRow, len(sessions))
 	for i, s := range sessions {
 		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -17,16 +18,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func showCommand(a *app) *cobra.Command {
+func showCommand(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [TASK]",
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
 		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
 		Args:  cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, cwd, err := inspect(a, cmd, args)
+			s, v, cwd, err := a.Inspect(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
 }
 
-func printSession(a *app, s *workflow.Session, v workflow.Verification, signed signatures, cwd string) error {
+func printSession(a *app.App, s *workflow.Session, v workflow.Verification, signed signatures, cwd string) error {
 	w := s.Definition()
 	fmt.Fprintf(a.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
@@ -89,7 +90,7 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, signed s
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		stages = append(stages, []string{"  " + st.Label, string(r.Status), a.scoreText(r), a.auditText(r), a.artifactText(r, v)})
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(a, r), auditText(a, r), artifactText(a, r, v)})
 	}
 	if err := terminal.Columns(a.Out, stages); err != nil {
 		return err
@@ -108,14 +109,14 @@ func printSession(a *app, s *workflow.Session, v workflow.Verification, signed s
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.Lang.Say("by %s", e.By), a.note(e, !v.Vouches(i+1) || signed.fails(i+1)),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.Lang.Say("by %s", e.By), note(a, e, !v.Vouches(i+1) || signed.fails(i+1)),
 		})
 	}
 	return terminal.Columns(a.Out, history)
 }
 
 // note describes a step of the history besides its place.
-func (a *app) note(e workflow.Transition, unvouched bool) string {
+func note(a *app.App, e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
 		note = a.Lang.Say("score %g", *e.Score)
@@ -124,7 +125,7 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 		note = string(e.Verdict)
 	}
 	if e.Grant != nil {
-		note += " " + a.grantText(e.Grant, unvouched)
+		note += " " + a.GrantText(e.Grant, unvouched)
 	}
 	if e.Feedback != "" {
 		note += " “" + e.Feedback + "”"
@@ -138,13 +139,13 @@ func (a *app) note(e workflow.Transition, unvouched bool) string {
 		}
 	}
 	if e.Adoption != nil {
-		note += " " + a.adoptionText(e.Adoption)
+		note += " " + adoptionText(a, e.Adoption)
 	}
 	return note
 }
 
 // printVerify prints the commands that the session checks submissions with.
-func printVerify(a *app, w *workflow.Definition, s *workflow.Session) {
+func printVerify(a *app.App, w *workflow.Definition, s *workflow.Session) {
 	kept, headed := s.KeptVerify(), false
 	for _, st := range w.Stages {
 		c := kept[st.ID]
@@ -184,7 +185,7 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 	return false
 }
 
-func (a *app) scoreText(r *workflow.Record) string {
+func scoreText(a *app.App, r *workflow.Record) string {
 	switch {
 	case r.Verdict != "":
 		return string(r.Verdict)
@@ -197,7 +198,7 @@ func (a *app) scoreText(r *workflow.Record) string {
 }
 
 // auditText returns the server's own score of a stage's document.
-func (a *app) auditText(r *workflow.Record) string {
+func auditText(a *app.App, r *workflow.Record) string {
 	if r.Audit == nil {
 		return ""
 	}
@@ -207,7 +208,7 @@ func (a *app) auditText(r *workflow.Record) string {
 	return a.Lang.Say("audit %g", r.Audit.Score)
 }
 
-func (a *app) artifactText(r *workflow.Record, v workflow.Verification) string {
+func artifactText(a *app.App, r *workflow.Record, v workflow.Verification) string {
 	if r.Artifact == nil {
 		return ""
 	}
@@ -228,7 +229,7 @@ func (a *app) artifactText(r *workflow.Record, v workflow.Verification) string {
 }
 
 // printRecord prints the open points and the questions of a stage.
-func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) {
+func printRecord(a *app.App, st workflow.Stage, r *workflow.Record, unvouched bool) {
 	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
 	printSeen(a, st, r)
 	if len(r.Gaps) > 0 {
@@ -287,7 +288,7 @@ func printRecord(a *app, st workflow.Stage, r *workflow.Record, unvouched bool) 
 }
 
 // printRequest prints a change request, and the note of the author of the document.
-func printRequest(a *app, c workflow.ChangeRequest) {
+func printRequest(a *app.App, c workflow.ChangeRequest) {
 	where := a.Lang.Say("the whole document")
 	switch {
 	case c.To > c.From:
@@ -316,7 +317,7 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 }
 
 // printSeen prints the server's own findings about a stage's document.
-func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
+func printSeen(a *app.App, st workflow.Stage, r *workflow.Record) {
 	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
@@ -330,7 +331,7 @@ func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
 	}
 	if e := r.Evidence; e != nil {
 		heading(lang.T("verify command"))
-		a.Say("  %s: %s", e.Command, a.evidenceText(e))
+		a.Say("  %s: %s", e.Command, evidenceText(a, e))
 		if e.Changed != "" {
 			a.Say("  changed during the run: %s", e.Changed)
 		}
@@ -344,7 +345,7 @@ func printSeen(a *app, st workflow.Stage, r *workflow.Record) {
 }
 
 // evidenceText describes the result of a verify command.
-func (a *app) evidenceText(e *workflow.Evidence) string {
+func evidenceText(a *app.App, e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {
 	case e.NotRun != "":

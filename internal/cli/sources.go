@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/gitsource"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/sources"
@@ -23,8 +24,8 @@ type sourceRow struct {
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
 }
 
-func listSources(ctx context.Context, a *app) error {
-	s, err := a.shelf(ctx)
+func listSources(ctx context.Context, a *app.App) error {
+	s, err := a.Shelf(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,15 +35,15 @@ func listSources(ctx context.Context, a *app) error {
 		row := sourceRow{SearchedSource: src}
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
-			if c, err := a.repositories().Cache.Copy(spec); err == nil {
+			if c, err := a.Repositories().Cache.Copy(spec); err == nil {
 				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
-				if about = a.describeCopy(c); c.Problem != "" {
+				if about = describeCopy(a, c); c.Problem != "" {
 					about = a.Lang.Say("%s; last try: %s", about, c.Problem)
 				}
 			}
 		}
 		rows = append(rows, row)
-		lines = append(lines, src.Name+": "+src.State+a.setBy(src.From))
+		lines = append(lines, src.Name+": "+src.State+setBy(a, src.From))
 		for _, more := range []string{src.Place, terminal.OneLine(about)} {
 			if more != "" {
 				lines = append(lines, "  "+more)
@@ -70,7 +71,7 @@ func listSources(ctx context.Context, a *app) error {
 }
 
 // setBy tells people whose setting names a source.
-func (a *app) setBy(from string) string {
+func setBy(a *app.App, from string) string {
 	switch from {
 	case "":
 		return ""
@@ -93,16 +94,16 @@ func set(at time.Time) *time.Time {
 
 // cachedRepositories returns the repositories and the project that they are for, or an error if there
 // is no place for copies.
-func cachedRepositories(a *app) (sources.Repositories, string, error) {
-	r := a.repositories()
+func cachedRepositories(a *app.App) (sources.Repositories, string, error) {
+	r := a.Repositories()
 	if r.Cache == nil {
 		return r, "", fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
 	}
-	project, err := a.project()
+	project, err := a.Project()
 	return r, project, err
 }
 
-func addSource(ctx context.Context, a *app, url string) error {
+func addSource(ctx context.Context, a *app.App, url string) error {
 	spec, err := gitsource.Parse(url)
 	if err != nil {
 		return err
@@ -124,9 +125,9 @@ func addSource(ctx context.Context, a *app, url string) error {
 			"agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
 	if added.New {
-		a.Say("Added: %s (%s).", spec, a.describeCopy(added.Copy))
+		a.Say("Added: %s (%s).", spec, describeCopy(a, added.Copy))
 	} else {
-		a.Say("It was added before: %s (%s).", spec, a.describeCopy(added.Copy))
+		a.Say("It was added before: %s (%s).", spec, describeCopy(a, added.Copy))
 	}
 	if added.Agents+added.Workflows+added.Tasks == 0 {
 		a.Say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
@@ -138,19 +139,18 @@ func addSource(ctx context.Context, a *app, url string) error {
 }
 
 // completeSources completes the names of repositories.
-func (a *app) completeSources(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(given) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func completeSources(a *app.App) cobra.CompletionFunc {
+	return func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+		project, err := a.Project()
+		if err != nil || len(given) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		remotes, _ := a.Repositories().Of(project)
+		return sources.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 	}
-	project, err := a.project()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	remotes, _ := a.repositories().Of(project)
-	return sources.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 }
 
-func updateSources(ctx context.Context, a *app, args []string) error {
+func updateSources(ctx context.Context, a *app.App, args []string) error {
 	r, project, err := cachedRepositories(a)
 	if err != nil {
 		return err
@@ -167,17 +167,17 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 			return ctx.Err()
 		}
 		result := map[string]any{"source": remote.Spec.String(), "changed": changed, "commit": c.Commit}
-		line := a.Lang.Say("%s: unchanged (%s)", remote.Spec, a.describeCopy(c))
+		line := a.Lang.Say("%s: unchanged (%s)", remote.Spec, describeCopy(a, c))
 		switch {
 		case err != nil:
 			failed = true
 			line = lang.Of(err).In(a.Lang)
 			result["problem"] = line
 			if c.Dir != "" {
-				line = a.Lang.Say("%s; the copy stays (%s)", line, a.describeCopy(c))
+				line = a.Lang.Say("%s; the copy stays (%s)", line, describeCopy(a, c))
 			}
 		case changed:
-			line = a.Lang.Say("%s: new (%s)", remote.Spec, a.describeCopy(c))
+			line = a.Lang.Say("%s: new (%s)", remote.Spec, describeCopy(a, c))
 		}
 		results = append(results, result)
 		if !a.JSON {
@@ -197,12 +197,12 @@ func updateSources(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func removeSource(ctx context.Context, a *app, named string) error {
-	project, err := a.project()
+func removeSource(ctx context.Context, a *app.App, named string) error {
+	project, err := a.Project()
 	if err != nil {
 		return err
 	}
-	spec, err := a.repositories().Remove(ctx, project, named)
+	spec, err := a.Repositories().Remove(ctx, project, named)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func removeSource(ctx context.Context, a *app, named string) error {
 	return nil
 }
 
-func sourcesCommand(a *app) *cobra.Command {
+func sourcesCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
 		Short: "List the sources of the BMAD method; add, update or remove git repositories",
@@ -246,11 +246,11 @@ need the credentials that git has for them (credential helper, ssh agent).
 			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
 		},
 		&cobra.Command{
-			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: a.completeSources,
+			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
 		},
 		&cobra.Command{
-			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeSources,
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(a),
 			RunE: func(cmd *cobra.Command, args []string) error { return removeSource(cmd.Context(), a, args[0]) },
 		},
 	)
@@ -258,7 +258,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 }
 
 // describeCopy describes a copy to people.
-func (a *app) describeCopy(c gitsource.Copy) string {
+func describeCopy(a *app.App, c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {
 		commit = commit[:12]

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -10,7 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func taskCommand(a *app) *cobra.Command {
+func taskCommand(a *app.App) *cobra.Command {
 	task := &cobra.Command{
 		Use:   "task",
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
@@ -29,7 +30,7 @@ exactly one active session. --json prints the tool's reply.
 	return task
 }
 
-func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
+func plainCommand(a *app.App, action workflow.Action, short string) *cobra.Command {
 	var exitCode bool
 	var view string
 	var wait int
@@ -38,20 +39,20 @@ func plainCommand(a *app, action workflow.Action, short string) *cobra.Command {
 		Short: short,
 		Args:  cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: action, Address: project.Address{Session: taskName(args)}, Status: request.Status{View: view, Wait: wait}}
+			req := request.Request{Action: action, Address: project.Address{Session: app.TaskName(args)}, Status: request.Status{View: view, Wait: wait}}
 			if wait > 0 {
-				changes := feed.New(feed.Options{Now: a.engine.Clock, Log: a.log})
+				changes := feed.New(feed.Options{Now: a.Engine().Clock, Log: a.Log})
 				defer changes.Close()
 				req.Hold = changes.Await
 			}
 			if !exitCode {
-				return a.act(cmd, req, action == workflow.ActionResume)
+				return act(a, cmd, req, action == workflow.ActionResume)
 			}
-			out, err := a.do(cmd.Context(), req)
+			out, err := a.Do(cmd.Context(), req)
 			if err == nil {
-				err = a.printReply(out, false)
+				err = printReply(a, out, false)
 			}
 			if err == nil && waits(out.Reply) {
 				return terminal.ErrPending

@@ -1,19 +1,17 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func answerCommand(a *app) *cobra.Command {
+func answerCommand(a *app.App) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "answer [TASK] [ID=TEXT…]",
@@ -34,27 +32,15 @@ func answerCommand(a *app) *cobra.Command {
 				}
 			}
 			if f.answersFile != "" {
-				if err := readAnswers(cmd.Context(), a, f.answersFile, req.Answers); err != nil {
+				if err := a.ReadAnswers(cmd.Context(), f.answersFile, req.Answers); err != nil {
 					return err
 				}
 			}
-			return a.act(cmd, req, f.withPrompt)
+			return act(a, cmd, req, f.withPrompt)
 		},
 	}
 	revisionFlag(cmd, &f)
 	cmd.Flags().StringVar(&f.answersFile, "answers", "", `a JSON file of {"id": "text"}, or - for standard input`)
 	promptFlag(cmd, &f)
 	return cmd
-}
-
-func readAnswers(ctx context.Context, a *app, name string, into map[string]string) error {
-	data, err := a.ReadNamed(ctx, name, terminal.MaxInput)
-	if err != nil {
-		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
-	}
-	if err := json.Unmarshal(data, &into); err != nil {
-		return fault.New(fault.InvalidArgument, "the answers in %s are not a JSON object of texts: %w", name, err).
-			WithHint(`write {"q1": "text", "q2": "text"}`)
-	}
-	return nil
 }

@@ -3,22 +3,23 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func cancelCommand(a *app) *cobra.Command {
+func cancelCommand(a *app.App) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "cancel [TASK]",
 		Short: "End a session for good; nothing is deleted",
 		Args:  cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.act(cmd, request.Request{Action: workflow.ActionCancel,
-				Address: project.Address{Session: taskName(args)}, Decision: request.Decision{Feedback: f.feedback},
+			return act(a, cmd, request.Request{Action: workflow.ActionCancel,
+				Address: project.Address{Session: app.TaskName(args)}, Decision: request.Decision{Feedback: f.feedback},
 				Revision: f.wantedRevision(cmd)}, false)
 		},
 	}

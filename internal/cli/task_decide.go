@@ -3,13 +3,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func confirmCommand(a *app) *cobra.Command {
+func confirmCommand(a *app.App) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:     "confirm [TASK]",
@@ -17,50 +18,50 @@ func confirmCommand(a *app) *cobra.Command {
 		Short:   "Save the document and go on, or ask for another round",
 		Args:    cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := request.Request{Action: workflow.ActionConfirm,
-				Address: project.Address{Session: taskName(args)}, Stage: f.stage,
+				Address: project.Address{Session: app.TaskName(args)}, Stage: f.stage,
 				Decision: request.Decision{Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
 			if cmd.Flags().Changed("confirmed") {
 				req.Yes = &f.confirmed
 			}
-			return a.act(cmd, req, f.withPrompt)
+			return act(a, cmd, req, f.withPrompt)
 		},
 	}
 	cmd.Flags().BoolVar(&f.confirmed, "confirmed", true, "false asks for another round")
-	a.decisionFlags(cmd, &f)
+	decisionFlags(a, cmd, &f)
 	return cmd
 }
 
-func approveCommand(a *app) *cobra.Command {
+func approveCommand(a *app.App) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "approve [TASK]",
 		Short: "Approve a sprint plan, or accept the risk of failed work; or send it back",
 		Args:  cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := request.Request{Action: workflow.ActionApprove,
-				Address: project.Address{Session: taskName(args)}, Stage: f.stage,
+				Address: project.Address{Session: app.TaskName(args)}, Stage: f.stage,
 				Decision: request.Decision{Yes: &f.approved, Feedback: f.feedback}, Revision: f.wantedRevision(cmd)}
 			if !cmd.Flags().Changed("approved") {
 				if err := explicitRisk(a, cmd, args); err != nil {
 					return err
 				}
 			}
-			return a.act(cmd, req, f.withPrompt)
+			return act(a, cmd, req, f.withPrompt)
 		},
 	}
 	cmd.Flags().BoolVar(&f.approved, "approved", true, "false sends it back")
-	a.decisionFlags(cmd, &f)
+	decisionFlags(a, cmd, &f)
 	return cmd
 }
 
 // explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
-func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
-	s, err := a.session(cmd, args)
+func explicitRisk(a *app.App, cmd *cobra.Command, args []string) error {
+	s, err := a.Session(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -82,10 +83,10 @@ func explicitRisk(a *app, cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) decisionFlags(cmd *cobra.Command, f *taskFlags) {
+func decisionFlags(a *app.App, cmd *cobra.Command, f *taskFlags) {
 	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
 	cmd.Flags().StringVar(&f.stage, "stage", "", "refuse unless the session is at this stage")
 	revisionFlag(cmd, f)
 	promptFlag(cmd, f)
-	a.completeStages(cmd)
+	a.CompleteStages(cmd)
 }

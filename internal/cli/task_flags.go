@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -23,16 +24,16 @@ type taskFlags struct {
 }
 
 // act runs one action and prints its reply.
-func (a *app) act(cmd *cobra.Command, req request.Request, withPrompt bool) error {
+func act(a *app.App, cmd *cobra.Command, req request.Request, withPrompt bool) error {
 	switch req.Action {
 	case workflow.ActionConfirm, workflow.ActionApprove, workflow.ActionAnswer, workflow.ActionReopen, workflow.ActionCancel:
 		req.Via = workflow.ChannelScript
 	}
-	out, err := a.do(cmd.Context(), req)
+	out, err := a.Do(cmd.Context(), req)
 	if err != nil {
 		return err
 	}
-	return a.printReply(out, withPrompt)
+	return printReply(a, out, withPrompt)
 }
 
 // revisionFlag lets a script change only the revision that it has seen.

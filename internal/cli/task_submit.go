@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func submitCommand(a *app) *cobra.Command {
+func submitCommand(a *app.App) *cobra.Command {
 	var f taskFlags
 	cmd := &cobra.Command{
 		Use:   "submit [TASK] --stage STAGE",
@@ -20,9 +21,9 @@ func submitCommand(a *app) *cobra.Command {
   bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`,
 		Args: cobra.MaximumNArgs(1),
 
-		ValidArgsFunction: a.completeTasks,
+		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: taskName(args)},
+			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: app.TaskName(args)},
 				Stage: f.stage, Submit: request.Submit{Sprints: f.sprints}, Revision: f.wantedRevision(cmd)}
 			for _, r := range []struct {
 				engine     workflow.Engine
@@ -41,7 +42,7 @@ func submitCommand(a *app) *cobra.Command {
 				}
 				req.Results = append(req.Results, request.Result{Engine: r.engine, Text: r.text, Path: fromHere(r.path)})
 			}
-			return a.act(cmd, req, f.withPrompt)
+			return act(a, cmd, req, f.withPrompt)
 		},
 	}
 	revisionFlag(cmd, &f)
@@ -53,7 +54,7 @@ func submitCommand(a *app) *cobra.Command {
 	flags.StringVar(&f.codexPath, "codex-result-path", "", "the same, written by Codex")
 	flags.IntSliceVar(&f.sprints, "sprints", nil, "numbers of the sprints built (dev; default: all open ones)")
 	promptFlag(cmd, &f)
-	a.completeStages(cmd)
+	a.CompleteStages(cmd)
 	return cmd
 }
 

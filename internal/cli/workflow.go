@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -16,7 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func workflowCommand(a *app) *cobra.Command {
+func workflowCommand(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
 		Short: "List, show, check and draw workflows",
@@ -55,7 +57,7 @@ type workflowRow struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-func rowOf(a *app, w engine.Workflow) workflowRow {
+func rowOf(a *app.App, w engine.Workflow) workflowRow {
 	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
 	switch w.By {
 	case workflow.SetByPerson:
@@ -73,18 +75,18 @@ func rowOf(a *app, w engine.Workflow) workflowRow {
 }
 
 // waitsFor names the act of the person that has to allow a workflow, "" if there is none.
-func waitsFor(a *app, w engine.Workflow) string {
+func waitsFor(a *app.App, w engine.Workflow) string {
 	if w.Definition == nil || w.Allowed {
 		return ""
 	}
 	return a.Lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
 }
 
-func workflowList(a *app) *cobra.Command {
+func workflowList(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the workflows that a run can be started with", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			views, err := workflowViews(a)
+			views, err := a.WorkflowViews()
 			if err != nil {
 				return err
 			}
@@ -125,10 +127,10 @@ func pipeline(d *workflow.Definition) string {
 	return visible.Line(strings.Join(labels, " → "))
 }
 
-func workflowShow(a *app) *cobra.Command {
+func workflowShow(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a workflow's YAML, to be read or copied", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.completeWorkflow,
+		ValidArgsFunction: a.CompleteWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
 			w, err := workflowNamed(a, args[0])
 			if err != nil {
@@ -154,12 +156,12 @@ func workflowShow(a *app) *cobra.Command {
 	}
 }
 
-func workflowGraph(a *app) *cobra.Command {
+func workflowGraph(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use: "graph [NAME]", Short: "Draw a workflow's stages, as mermaid", Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.completeWorkflow,
+		ValidArgsFunction: a.CompleteWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := workflowNamed(a, taskName(args))
+			w, err := workflowNamed(a, app.TaskName(args))
 			if err == nil {
 				err = w.Err()
 			}
@@ -183,7 +185,7 @@ type workflowReport struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-func workflowCheck(a *app) *cobra.Command {
+func workflowCheck(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE...]",
 		Short: "Check workflow files, line by line",
@@ -220,9 +222,9 @@ The exit code is 2 where a file has mistakes, else 0.`,
 	}
 }
 
-func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowReport, error) {
+func checkWorkflows(cmd *cobra.Command, a *app.App, files []string) ([]workflowReport, error) {
 	reports := []workflowReport{}
-	known, err := workflowViews(a)
+	known, err := a.WorkflowViews()
 	if len(files) == 0 {
 		if err != nil {
 			return nil, err
@@ -239,7 +241,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 	for _, file := range files {
 		data, err := a.ReadNamed(cmd.Context(), file, workflow.MaxDefinition+1)
 		if err != nil {
-			return nil, noSuchFile(lang.T("file"), file, err)
+			return nil, terminal.NoSuchFile(lang.T("file"), file, err)
 		}
 		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
 		r := checkedWorkflow(a, file, d, problems)
@@ -254,7 +256,7 @@ func checkWorkflows(cmd *cobra.Command, a *app, files []string) ([]workflowRepor
 }
 
 // checkedWorkflow returns the report on a file, with the prompts and rubrics that its stages lack.
-func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
+func checkedWorkflow(a *app.App, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
 	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
 	for _, p := range problems {
 		r.Problems = append(r.Problems, p.Translated(a.Lang))
@@ -262,11 +264,11 @@ func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []wor
 	if d == nil {
 		return r
 	}
-	dir, err := a.project()
+	dir, err := a.Project()
 	if err != nil {
 		return r
 	}
-	p, err := a.engine.Projects().At(project.Address{Cwd: dir})
+	p, err := a.Engine().Projects().At(project.Address{Cwd: dir})
 	if err != nil {
 		return r // the settings, which doctor checks
 	}
@@ -295,7 +297,7 @@ func checkedWorkflow(a *app, file string, d *workflow.Definition, problems []wor
 	return r
 }
 
-func printChecks(a *app, reports []workflowReport) {
+func printChecks(a *app.App, reports []workflowReport) {
 	if len(reports) == 0 {
 		a.Say("There is no workflow of your own here, and none of the project.")
 	}
@@ -315,11 +317,19 @@ func printChecks(a *app, reports []workflowReport) {
 	}
 }
 
-// completeWorkflow completes the name of a workflow.
-func (a *app) completeWorkflow(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// workflowNamed returns the workflow of a name, the default one for "".
+func workflowNamed(a *app.App, name string) (config.Workflow, error) {
+	views, err := a.WorkflowViews()
+	if err != nil {
+		return config.Workflow{}, err
+	}
 	var names []string
-	for _, w := range workflows(a) {
+	for _, w := range views {
+		if w.Name == name || name == "" && w.Default {
+			return w.Workflow, nil
+		}
 		names = append(names, w.Name)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return config.Workflow{}, fault.New(fault.NotFound, "there is no workflow %q", name).
+		WithHint("the workflows here are: %s", strings.Join(names, ", ")).Suggest(name, names)
 }

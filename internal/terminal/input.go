@@ -2,21 +2,25 @@ package terminal
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
-// MaxInput bounds standard input, in bytes, at the largest submission that can be configured.
-const MaxInput = 1 << 30
+// maxInput bounds standard input, in bytes, at the largest submission that can be configured.
+const maxInput = 1 << 30
 
 // ReadAll reads standard input until it ends or ctx does.
 func (t *Terminal) ReadAll(ctx context.Context) ([]byte, error) {
-	data, err := readStream(ctx, t.In, "standard input", MaxInput)
+	data, err := readStream(ctx, t.In, "standard input", maxInput)
 	if err != nil && ctx.Err() == nil {
 		return nil, fault.New(fault.Storage, "standard input cannot be read: %w", err)
 	}
@@ -62,4 +66,25 @@ func readStream(ctx context.Context, r io.Reader, name string, limit int64) ([]b
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// ReadAnswers reads a JSON object of answers from a file that the person names, - for standard input.
+func (t *Terminal) ReadAnswers(ctx context.Context, name string, into map[string]string) error {
+	data, err := t.ReadNamed(ctx, name, maxInput)
+	if err != nil {
+		return fault.New(fault.NotFound, "the answers cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(data, &into); err != nil {
+		return fault.New(fault.InvalidArgument, "the answers in %s are not a JSON object of texts: %w", name, err).
+			WithHint(`write {"q1": "text", "q2": "text"}`)
+	}
+	return nil
+}
+
+// NoSuchFile returns the fault of a file that the person has named, and that cannot be read.
+func NoSuchFile(what lang.Text, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.NotFound, "there is no %s %s", what, name).WithHint("check the path; it is relative to the current folder")
+	}
+	return fault.New(fault.InvalidArgument, "the %s %s cannot be read: %w", what, name, err).WithHint("pass a readable %s", what)
 }

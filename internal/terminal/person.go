@@ -36,7 +36,7 @@ type Person struct {
 
 // Ask implements request.Channel.
 func (p *Person) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
-	began := time.Now()
+	began := p.t.Now()
 	fmt.Fprintf(p.Out, "%s · %s\n", q.TaskName, q.Title)
 	if q.Draft != "" {
 		fmt.Fprintln(p.Out, Indent(q.DraftLine()))
@@ -56,7 +56,7 @@ func (p *Person) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 		return gate.Response{}, err
 	}
 	answer.Channel = workflow.ChannelTerminal
-	answer.Took = max(time.Since(began), time.Millisecond)
+	answer.Took = max(p.t.Now().Sub(began), time.Millisecond)
 	return answer, nil
 }
 

@@ -93,6 +93,9 @@ func (t *Terminal) SayUnreadable(files []string) {
 	}
 }
 
+// Now returns the time of the records of this machine, which have milliseconds.
+func (t *Terminal) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
 // Since formats a time for people.
 func (t *Terminal) Since(at time.Time) string {
 	if at.IsZero() {

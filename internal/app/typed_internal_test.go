@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"io"
@@ -20,13 +20,14 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state, folder := t.TempDir(), t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
-			a := &app{Terminal: &terminal.Terminal{Err: io.Discard}, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+			a := &App{Terminal: &terminal.Terminal{Err: io.Discard}, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 			var within []string
 			if name == "http" {
 				within = []string{folder}
 			}
-			e, library := a.newEngine(within)
-			defer library.Close()
+			p := a.Build(within)
+			e := p.Engine
+			defer p.Library.Close()
 			do := func(req request.Request) {
 				t.Helper()
 				req.Cwd, req.Via = folder, workflow.ChannelRelayed

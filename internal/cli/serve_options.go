@@ -5,9 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 )
+
+// serverOptions returns the options of a server for some places.
+func serverOptions(a *app.App, p *app.Parts, places mcpserver.Places) mcpserver.Options {
+	return mcpserver.Options{
+		Version: app.Version(), Places: places, HostConfirm: a.Config.HostConfirm,
+		Method: p.Library, Memory: p.Memory, Contract: p.Contract, Model: newDelegate(a), Toolsets: a.Config.Toolsets, Log: a.Log,
+		Page: draftPage(a.StateFolder()),
+	}
+}
 
 // draftPage returns a function for the address at which a running dashboard shows the document of a
 // stage, "" if none does.

@@ -1,10 +1,12 @@
-package cli
+package app
 
 import (
 	"context"
 	"errors"
 	"io/fs"
 	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -14,8 +16,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-// fail reports an error and returns its exit code.
-func (a *app) fail(err error) int {
+// Fail prints the error of a command, nil if none is known, and returns its exit code.
+func (a *App) Fail(command *cobra.Command, err error) int {
 	var f *fault.Error
 	var io *fs.PathError
 	switch {
@@ -27,15 +29,15 @@ func (a *app) fail(err error) int {
 	default:
 		// cobra's own: unknown commands, wrong numbers of arguments.
 		f = fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see bmad-mcp --help")
-		if a.command != nil {
-			f = f.WithHint("see %s --help", a.command.CommandPath()).Offer(terminal.Misspelt(a.command, err))
+		if command != nil {
+			f = f.WithHint("see %s --help", command.CommandPath()).Offer(terminal.Misspelt(command, err))
 		}
 	}
 	if a.Lang == "" { // refused before a command had begun
-		a.readSettings()
+		a.ReadSettings()
 	}
-	if dir, err := a.project(); err == nil && a.engine != nil && a.language == lang.Auto { // the refusal belongs to no session
-		f = a.engine.Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
+	if dir, err := a.Project(); err == nil && a.built != nil && a.Config.Language == lang.Auto { // the refusal belongs to no session
+		f = a.Engine().Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
 	f = f.Translated(a.Lang)
 	if a.Lang = f.Language; a.JSON {
