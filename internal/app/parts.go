@@ -17,6 +17,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
@@ -170,4 +171,15 @@ func (a *App) WithBook(do func(b *memory.Book) error) error {
 	}
 	defer p.Close()
 	return do(a.Parts().Memory.Of(p))
+}
+
+// WithQueue opens the tasks of the project that wait for an agent.
+func (a *App) WithQueue(do func(q *queue.Queue) error) error {
+	return a.WithBook(func(b *memory.Book) error {
+		q, err := b.Queue()
+		if err != nil {
+			return err
+		}
+		return do(q)
+	})
 }

@@ -25,6 +25,7 @@ type RecordedPlace struct {
 	From string
 }
 
+// KnownProjects returns the list of projects in which sessions were started.
 func (a *App) KnownProjects() project.Known { return project.Known{Folder: a.StateFolder()} }
 
 // RecordedPlaces returns the folders that are on record, with the first problem in reading them.

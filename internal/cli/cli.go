@@ -1,5 +1,6 @@
-// Package cli is the terminal face: one file a subcommand. Without a subcommand
-// it serves MCP on stdio. Every subcommand drives the same engine as the server.
+// Package cli is the terminal face: the root of the commands, which are in packages of their own, and
+// their help. Without a subcommand it serves MCP on stdio. Every subcommand drives the same engine as
+// the server.
 package cli
 
 import (

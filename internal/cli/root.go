@@ -4,6 +4,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/agents"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/decide"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/look"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/remember"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/serve"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/setup"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/start"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
@@ -32,7 +41,7 @@ New here? Run: bmad-mcp demo
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return a.SetUp()
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return serve(a, cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(a, cmd, args) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
@@ -50,7 +59,7 @@ New here? Run: bmad-mcp demo
 	}
 	root.SetHelpCommandGroupID(setUp.String())
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range methodCommands(a) { // their names before there was a group of them
+	for _, c := range method.Commands(a) { // their names before there was a group of them
 		c.Hidden = true
 		root.AddCommand(c)
 	}
@@ -69,50 +78,50 @@ var setUp = lang.T("Set up:")
 func groups(a *app.App) []group {
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
-			demoCommand(a),
-			installCommand(a),
+			start.Demo(a),
+			start.Install(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			gateCommand(a, "confirm", "Decide yourself on the waiting document"),
-			gateCommand(a, "approve", "Decide yourself on the waiting plan or failed work"),
-			gateCommand(a, "reject", "Send back the waiting document or work, with the changes you want"),
-			answerHereCommand(a),
-			leaveCommand(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-			leaveCommand(a, workflow.ActionCancel, "End a session yourself, for good"),
-			adoptCommand(a),
+			decide.Gate(a, "confirm", "Decide yourself on the waiting document"),
+			decide.Gate(a, "approve", "Decide yourself on the waiting plan or failed work"),
+			decide.Gate(a, "reject", "Send back the waiting document or work, with the changes you want"),
+			decide.Answer(a),
+			decide.Leave(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
+			decide.Leave(a, workflow.ActionCancel, "End a session yourself, for good"),
+			decide.Adopt(a),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
-			sessionsCommand(a),
-			showCommand(a),
-			logCommand(a),
-			diffCommand(a),
-			reportCommand(a),
-			dashboardCommand(a),
-			graphCommand(a),
-			auditCommand(a),
+			look.Sessions(a),
+			look.Show(a),
+			look.Log(a),
+			look.Diff(a),
+			look.Report(a),
+			serve.Dashboard(a),
+			look.Graph(a),
+			look.Audit(a),
 		}},
 		{lang.T("Work without a host:"), []*cobra.Command{
-			runCommand(a),
-			agentCommand(a),
-			taskCommand(a),
-			pricesCommand(a),
+			run.Command(a),
+			agents.Command(a),
+			decide.Task(a),
+			run.Prices(a),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			methodCommand(a),
-			memoryCommand(a),
-			workflowCommand(a),
+			method.Command(a),
+			remember.Command(a),
+			setup.Workflow(a),
 		}},
 		{setUp, []*cobra.Command{
-			doctorCommand(a),
-			allowCommand(a),
-			projectsCommand(a),
-			passkeysCommand(a),
-			pairCommand(a),
-			serveCommand(a),
-			hookCommand(a),
-			gcCommand(a),
-			uninstallCommand(a),
-			versionCommand(a),
+			setup.Doctor(a),
+			setup.Allow(a),
+			setup.Projects(a),
+			look.Passkeys(a),
+			serve.Pair(a),
+			serve.Command(a),
+			setup.Hook(a),
+			setup.GC(a),
+			start.Uninstall(a),
+			setup.Version(a),
 		}},
 	}
 }

@@ -130,6 +130,7 @@ func (p *Person) choose(ctx context.Context, q gate.Question) (gate.Choice, erro
 	}
 }
 
+// Silent returns the response of a person who has not decided.
 func Silent(why lang.Text) gate.Response {
 	return gate.Response{Silence: gate.Silence{Why: why}}
 }

@@ -1,0 +1,99 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// agentServer has the parts of the server of agents that its flags do not set.
+type agentServer struct {
+	// client makes the client, which the server closes; limit returns the most that a request may
+	// set for its conversation, 0 for any.
+	client func(context.Context) (*sdk.Client, error)
+	limit  func() price.Money
+}
+
+// agentServeCommand serves agents over HTTP.
+func agentServeCommand(a *app.App, from agentServer) *cobra.Command {
+	f := app.HTTP{MaxBody: 1, Idle: time.Hour}
+	var noToken bool
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve agents over HTTP",
+		Long: `Serve the agents of the project over HTTP: conversations, single commands, and a stream
+of events for each. GET /api/openapi.json describes the API.
+
+Clients send the token of --token-file as Authorization: Bearer …: one line of at least
+16 characters, such as made by: openssl rand -base64 24. --no-token lets in every program
+of this machine, and works on its own addresses only. On other addresses the token
+travels as the Authorization header, so put a proxy with TLS in front. Of web pages, only
+those of the server's own origin and of each --allow-origin may call.
+
+Conversations are saved after each step. One that was at work when the server ended is
+paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the server.
+
+` + terminal.ExitHelp,
+		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
+  bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return serveAgents(cmd.Context(), a, f, noToken, from)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&f.TokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.BoolVar(&noToken, "no-token", false, "let in every program of this machine")
+	flags.StringArrayVar(&f.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
+	flags.DurationVar(&f.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	return cmd
+}
+
+// serveAgents is the server of agents.
+func serveAgents(ctx context.Context, a *app.App, f app.HTTP, noToken bool, from agentServer) error {
+	if noToken == (f.TokenFile != "") {
+		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
+			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
+	}
+	host, _, _ := net.SplitHostPort(f.Address) // check refuses an address without a host
+	if f.AllowRemote = !httpguard.Loopback(host); f.AllowRemote && noToken {
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.Address).WithHint("take 127.0.0.1, or give --token-file")
+	}
+	who, err := f.Check()
+	if err != nil {
+		return err
+	}
+	client, err := from.client(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	listener, err := f.Listen(ctx)
+	if err != nil {
+		return err
+	}
+	f.Warn(a.Terminal)
+	working, end := context.WithCancel(ctx)
+	runs := run.Serve(working, a)
+	defer runs.Close()
+	defer end()
+	h := sdkhttp.New(sdkhttp.Options{
+		Options: who, Client: client, Runs: runs, Clock: a.Engine().Clock, Log: a.Log, CostLimit: from.limit(),
+	})
+	fmt.Fprintln(a.Err, a.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	f.SayOpen(a.Terminal)
+	return a.RunHTTP(ctx, httpguard.NewServer(h), listener, h, f.Grace)
+}

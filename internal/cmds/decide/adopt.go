@@ -1,0 +1,64 @@
+package decide
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+)
+
+// Adopt returns the command that accepts what other hands have changed.
+func Adopt(a *app.App) *cobra.Command {
+	var restore bool
+	cmd := &cobra.Command{
+		Use:   "adopt [TASK]",
+		Short: "Accept a session or an approved text that was changed by other hands, as it is",
+		Long: `Shows how a session differs from this machine's record of it, and from which
+entry on, or which approved texts were edited or deleted since, and asks whether to
+continue from it as it is. Your answer becomes an entry of the history, with the problem;
+log keeps showing it. Unvouched entries stay unvouched. Under the policy strict, every
+other action is refused before that.
+
+Only a person at a terminal can do it, not a script. To undo the change instead, put
+.bmad-task/session-<id>.json back from a backup, and approved texts with --restore, which
+keeps the edited one beside it and needs no person. A session that was copied from
+another folder is adopted the same way. Exit code 5: there is nothing to adopt.
+
+` + terminal.ExitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.CompleteTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.Address(args)
+			if err != nil {
+				return err
+			}
+			return runAdopt(a, cmd, request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: restore}})
+		},
+	}
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
+	return cmd
+}
+
+func runAdopt(a *app.App, cmd *cobra.Command, req request.Request) error {
+	if !req.Restore {
+		ask, err := a.Person()
+		if err != nil {
+			return err
+		}
+		req.Ask = ask
+	}
+	out, err := a.Engine().Adopt(cmd.Context(), req)
+	a.SpeakAs(cmd.Context(), req.Address, out, err)
+	if err != nil {
+		return err
+	}
+	if err := printReply(a, out, false); err != nil {
+		return err
+	}
+	if !a.JSON && out.State.Active() {
+		a.Say("\nNow tell your assistant to go on; it sees the session with status.")
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package look
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Log returns the command that prints a history.
+func Log(a *app.App) *cobra.Command {
+	var verify bool
+	cmd := &cobra.Command{
+		Use:   "log [TASK]",
+		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
+		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
+where, in which round (the number that diff takes), with which score or verdict and
+document. DECIDED says by which channel a decision came, with which assurance, and how
+long the person took. WAITED is how long the session stood before it.
+
+--verify checks that the history is as it was written: each entry holds the hash of the
+one before, and the newest is sealed with a key of this machine that is kept outside of
+the project; beside the key stands what this machine recorded of the session, so that an
+older file that was put back shows too, and one that was copied from another folder. It
+ends with exit code 1 where the history does not hold, or an approved text of an active
+run was edited or deleted, until you accept that with bmad-mcp adopt. Anyone who can run programs under your
+account can read that key: it shows what others, or a careless assistant, have changed,
+and not what a determined one has. Decisions that a passkey signed are checked against
+their signatures as well, and end it with 1 where they were changed. Exit code 3: nothing
+shows a change, but the key does not vouch for all entries, as after work on another
+machine.
+
+` + terminal.ExitHelp,
+		Args: cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: a.CompleteTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, v, _, err := a.Inspect(cmd, args)
+			if err != nil {
+				return err
+			}
+			signed, err := checkSignatures(a, s)
+			if verify && err != nil {
+				return err
+			}
+			if verify {
+				return verifyLog(a, s, v, signed)
+			}
+			steps := s.Steps(v)
+			for i := range steps {
+				steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
+			}
+			if a.JSON {
+				return printLogJSON(a, s, v, steps, signed)
+			}
+			if len(steps) == 0 {
+				a.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
+				return nil
+			}
+			warnOfChanges(a, s, v)
+			signed.say(a, false)
+			return printLog(a, s, steps)
+		},
+	}
+	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
+	return cmd
+}
+
+// verifyLog reports whether the history is unchanged, or the entry since which it is not.
+func verifyLog(a *app.App, s *workflow.Session, v workflow.Verification, signed signatures) error {
+	_, err := a.Trust().ReadSigner() // a broken key would have been ignored
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
+		signed.add(out)
+		err = a.PrintJSON(out)
+	} else {
+		printVerification(a, s, v)
+		sayAltered(a, s, v)
+		signed.say(a, true)
+	}
+	adopted := 0
+	if v.Adopted != nil {
+		adopted = v.Adopted.Entry
+	}
+	unsigned := signed.verdict(adopted)
+	switch {
+	case err != nil:
+		return err
+	case v.Status == workflow.ChainChanged, s.CurrentState.Active() && len(v.Altered) > 0:
+		return terminal.ErrReported
+	case v.Status == workflow.ChainPartly && unsigned == nil:
+		return terminal.ErrUnvouched
+	}
+	return unsigned
+}
+
+func printVerification(a *app.App, s *workflow.Session, v workflow.Verification) {
+	if v.Adopted != nil && v.Status != workflow.ChainChanged {
+		a.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
+			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
+	}
+	switch v.Status {
+	case workflow.ChainChanged:
+		if v.Displaced {
+			a.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
+			break
+		}
+		since := ""
+		if v.BrokenAt != nil {
+			since = a.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
+		}
+		a.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
+	case workflow.ChainAdopted:
+		a.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
+	case workflow.ChainHolds:
+		a.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
+	case workflow.ChainPartly:
+		a.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
+			s.TaskName, v.Problem)
+	}
+	sayMoved(a, v)
+	if len(v.OtherKeys) > 0 {
+		a.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
+	}
+}
+
+func printLog(a *app.App, s *workflow.Session, steps []workflow.Step) error {
+	a.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	if steps[0].From != "" {
+		a.Say("An older server kept no history of the steps before.")
+	}
+	fmt.Fprintln(a.Out)
+	rows := [][]string{a.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
+	for _, e := range steps {
+		from := e.From
+		if from == "" {
+			from = "–"
+		}
+		round, waited, document, words := "", "", "", ""
+		if e.Waited != nil {
+			waited = e.Waited.Round(time.Second).String()
+		}
+		if e.Path != "" {
+			document = path.Base(e.Path)
+		}
+		if e.Iteration > 0 {
+			round = strconv.Itoa(e.Iteration)
+		}
+		if e.Feedback != "" {
+			words = "“" + terminal.OneLine(e.Feedback) + "”"
+		}
+		if text := commentsText(a.Lang, e.Grant); text != "" {
+			words = strings.TrimSpace(words + " " + text)
+		}
+		switch {
+		case e.Policy != "":
+			words = e.Policy
+		case words == "":
+			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
+		}
+		if e.Adoption != nil {
+			words = adoptionText(a, e.Adoption)
+		}
+		rows = append(rows, []string{
+			e.At.Local().Format("2006-01-02 15:04:05"), e.By, string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			a.GrantText(e.Grant, e.Unvouched), waited, document, words,
+		})
+	}
+	return terminal.Columns(a.Out, rows)
+}
+
+// resultText returns the score or verdict of a transition.
+func resultText(e workflow.Transition) string {
+	switch {
+	case e.Rows != "":
+		return string(e.Verdict) + ", " + e.Rows
+	case e.Verdict != "":
+		return string(e.Verdict)
+	case e.Score != nil:
+		return fmt.Sprintf("%g", *e.Score)
+	}
+	return ""
+}
+
+// printLogJSON prints the entries of the session's history, each with the seconds that
+// the session had waited for the human.
+func printLogJSON(a *app.App, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
+	out := map[string]any{
+		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
+	}
+	if v.Changed() {
+		out["integrity"], out["problem"] = v.Status, v.Problem
+	}
+	if len(v.Altered) > 0 {
+		out["altered"] = v.Altered
+	}
+	signed.add(out)
+	return a.PrintJSON(out)
+}

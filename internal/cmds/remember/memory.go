@@ -1,0 +1,35 @@
+// Package remember has the commands of the notes of a project and of its queue of tasks.
+package remember
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+)
+
+// Command returns the commands of the memory.
+func Command(a *app.App) *cobra.Command {
+	f := &memoryFlags{}
+	cmd := memoryListCommand(a, f, "memory")
+	cmd.Short = "Search, read and write the notes of this project"
+	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
+the repository, one on a line of structured/*.jsonl below the folder of the memory
+(_bmad/_memory, _grimoire/_memory or .claude/bmad-memory): commit them. Assistants use
+them with the toolset memory, the stages of a run by themselves. Notes that other tools
+keep there are read as well.
+
+Without a subcommand it lists the notes. forget, restore and gc --apply are yours alone:
+they refuse an assistant's terminal.
+
+` + terminal.ExitHelp
+	cmd.PersistentFlags().StringVar(&f.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
+	cmd.PersistentFlags().StringVar(&f.agent, "agent", "", "the agent that the note is from or for, such as dev")
+	cmd.AddCommand(
+		memoryListCommand(a, f, "list"), memoryShowCommand(a, f), memoryAddCommand(a, f), memorySearchCommand(a, f),
+		memoryForgetCommand(a, f), memoryRestoreCommand(a, f), memoryGCCommand(a), memoryImportCommand(a, f), memoryExportCommand(a, f),
+		memoryCheckCommand(a), memoryStatsCommand(a, f, "stats", "Count the notes"), memoryStatsCommand(a, f, "agents", "List the agents that have notes"),
+		memoryMuseumCommand(a, f), memoryQueueCommand(a, f),
+	)
+	return cmd
+}

@@ -1,0 +1,132 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// GC returns the command that removes what nothing refers to.
+func GC(a *app.App) *cobra.Command {
+	var age string
+	var apply bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
+		Long: `List what finished sessions no longer need: texts below .bmad-task/temp/ that no stage,
+no history entry and no other session refers to, what the engines of runs printed, and
+what doctor put into the trash, where these are older than --older-than; and, of any
+project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
+as do sessions and artifacts. Nothing is removed without --apply.
+
+` + terminal.ExitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, age, apply) },
+	}
+	cmd.Flags().StringVar(&age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
+	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
+	return cmd
+}
+
+func runGC(ctx context.Context, a *app.App, age string, apply bool) error {
+	old, err := parseAge(age)
+	if err != nil {
+		return err
+	}
+	dir, err := openFolder(a)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	project := doctor.New(dir, a.Parts().Summaries.Store(dir))
+	project.Language = a.Lang
+	files, err := project.Trim(ctx, a.Now().Add(-old), apply)
+	if err != nil {
+		if apply && !a.JSON && len(files) > 0 {
+			a.Say("Removed %d files before this went wrong.", len(files))
+		}
+		return err
+	}
+	forgotten, err := forgetGone(ctx, a, old, apply)
+	files = append(files, forgotten...)
+	if err != nil {
+		return err
+	}
+	bytes := int64(0)
+	for _, f := range files {
+		bytes += f.Size
+	}
+	notes := staleNotes(ctx, a)
+	if a.JSON {
+		if files == nil {
+			files = []doctor.Trimmed{}
+		}
+		out := map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes}
+		if notes > 0 {
+			out["memory_lines"] = notes
+		}
+		return a.PrintJSON(out)
+	}
+	for _, f := range files {
+		fmt.Fprintf(a.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+	}
+	switch {
+	case len(files) == 0:
+		a.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), age)
+	case apply:
+		a.Say("Removed %d files, %d bytes.", len(files), bytes)
+	default:
+		a.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
+	}
+	if notes > 0 {
+		a.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
+	}
+	return nil
+}
+
+// forgetGone removes this machine's records of sessions that no longer exist.
+func forgetGone(ctx context.Context, a *app.App, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
+	gone := func(project, id string) bool {
+		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	before := a.Now().Add(-old)
+	forgotten, err := a.Trust().Forget(ctx, before, gone, apply)
+	if err == nil {
+		var rights []trust.Forgotten
+		rights, err = a.Trust().ForgetRights(ctx, before, apply)
+		forgotten = append(forgotten, rights...)
+	}
+	var out []doctor.Trimmed
+	for _, f := range forgotten {
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.Lang.Word(f.Why)})
+	}
+	return out, err
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, fault.New(fault.InvalidArgument, "%q is not an age", text).WithHint("use days or hours, such as 30d or 12h")
+}
