@@ -8,9 +8,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
+// adoptOptions are those of adopt.
+type adoptOptions struct {
+	*app.App
+	restore bool
+}
+
 // Adopt returns the command that accepts what other hands have changed.
 func Adopt(a *app.App) *cobra.Command {
-	var restore bool
+	o := adoptOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "adopt [TASK]",
 		Short: "Accept a session or an approved text that was changed by other hands, as it is",
@@ -29,36 +35,35 @@ another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.CompleteTasks,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := a.Address(args)
-			if err != nil {
-				return err
-			}
-			return runAdopt(a, cmd, request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: restore}})
-		},
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
+	cmd.Flags().BoolVar(&o.restore, "restore", false, "put the approved texts back as they were approved")
 	return cmd
 }
 
-func runAdopt(a *app.App, cmd *cobra.Command, req request.Request) error {
-	if !req.Restore {
-		ask, err := a.Person()
+func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
+	at, err := o.Address(args)
+	if err != nil {
+		return err
+	}
+	req := request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: o.restore}}
+	if !o.restore {
+		ask, err := o.Person()
 		if err != nil {
 			return err
 		}
 		req.Ask = ask
 	}
-	out, err := a.Engine().Adopt(cmd.Context(), req)
-	a.SpeakAs(cmd.Context(), req.Address, out, err)
+	out, err := o.Engine().Adopt(cmd.Context(), req)
+	o.SpeakAs(cmd.Context(), req.Address, out, err)
 	if err != nil {
 		return err
 	}
-	if err := printReply(a, out, false); err != nil {
+	if err := printReply(o.App, out, false); err != nil {
 		return err
 	}
-	if !a.JSON && out.State.Active() {
-		a.Say("\nNow tell your assistant to go on; it sees the session with status.")
+	if !o.JSON && out.State.Active() {
+		o.Say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// gateFlags are the flags of a decision.
-type gateFlags struct {
-	yes bool
+// gateOptions are those of a decision.
+type gateOptions struct {
+	*app.App
+	reject, yes bool
 	// edited takes the draft as it was edited, without asking.
 	edited   bool
 	feedback string
 	revision int
 }
 
-// Gate is a decision of the person at this terminal: confirm and approve ask for
+// Gate returns a decision of the person at this terminal: confirm and approve ask for
 // any, reject only for the words.
 func Gate(a *app.App, name, short string) *cobra.Command {
-	var f gateFlags
+	o := gateOptions{App: a, reject: name == "reject"}
 	cmd := &cobra.Command{
 		Use:   name + " [TASK]",
 		Short: short,
@@ -41,56 +42,54 @@ script's decision and not as yours: a gate under the policy strict does not take
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.CompleteTasks,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(a, cmd, args, name == "reject", f)
-		},
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVar(&f.yes, "yes", false, "decide without asking, for scripts")
-	if name != "reject" {
-		cmd.Flags().BoolVar(&f.edited, "edited", false, "approve the draft as it was edited since it was scored, without asking; at a terminal only")
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
+	if !o.reject {
+		cmd.Flags().BoolVar(&o.edited, "edited", false, "approve the draft as it was edited since it was scored, without asking; at a terminal only")
 		cmd.MarkFlagsMutuallyExclusive("yes", "edited")
 	}
-	cmd.Flags().StringVar(&f.feedback, "feedback", "", "what to change, or why")
-	cmd.Flags().IntVar(&f.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
+	cmd.Flags().StringVar(&o.feedback, "feedback", "", "what to change, or why")
+	cmd.Flags().IntVar(&o.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
 	return cmd
 }
 
-func runGate(a *app.App, cmd *cobra.Command, args []string, reject bool, f gateFlags) error {
-	at, err := a.Address(args)
+func (o *gateOptions) run(cmd *cobra.Command, args []string) error {
+	at, err := o.Address(args)
 	if err != nil {
 		return err
 	}
-	action, s, err := a.Engine().GateAction(cmd.Context(), at)
-	a.SpeakOf(s)
+	action, s, err := o.Engine().GateAction(cmd.Context(), at)
+	o.SpeakOf(s)
 	if err != nil {
 		return err
 	}
 	req := request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
-	yes := !reject
-	if f.yes {
-		if reject && strings.TrimSpace(f.feedback) == "" {
+	yes := !o.reject
+	if o.yes {
+		if o.reject && strings.TrimSpace(o.feedback) == "" {
 			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
 		}
-		req.Via, req.Feedback = workflow.ChannelScript, f.feedback
+		req.Via, req.Feedback = workflow.ChannelScript, o.feedback
 		req.Yes = &yes
 		if cmd.Flags().Changed("revision") {
-			req.Revision = &f.revision
+			req.Revision = &o.revision
 		}
 	} else {
-		person, err := a.Person()
+		person, err := o.Person()
 		if err != nil {
 			return err
 		}
-		person.Reject, person.Words, person.Edited = reject, f.feedback, f.edited
+		person.Reject, person.Words, person.Edited = o.reject, o.feedback, o.edited
 		req.Ask = person
-		if reject {
+		if o.reject {
 			req.Yes = &yes
 		}
 	}
-	return runDecision(a, cmd, req)
+	return runDecision(o.App, cmd, req)
 }
 
-// runDecision runs a decision or an answer, and ends with exitGate if none was given.
+// runDecision runs a decision or an answer, and ends with ErrPending if none was given.
 func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
 	out, err := a.Do(cmd.Context(), req)
 	if err != nil {

@@ -6,56 +6,52 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func submitCommand(a *app.App) *cobra.Command {
-	var f taskFlags
-	cmd := &cobra.Command{
-		Use:   "submit [TASK] --stage STAGE",
-		Short: "Hand in the current stage's document",
-		Example: `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
-  bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`,
-		Args: cobra.MaximumNArgs(1),
+// handedIn is a result as the flags of an engine have it.
+type handedIn struct{ text, path string }
 
-		ValidArgsFunction: a.CompleteTasks,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req := request.Request{Action: workflow.ActionSubmit, Address: project.Address{Session: app.TaskName(args)},
-				Stage: f.stage, Submit: request.Submit{Sprints: f.sprints}, Revision: f.wantedRevision(cmd)}
-			for _, r := range []struct {
-				engine     workflow.Engine
-				name       string
-				text, path string
-			}{{workflow.Claude, "claude-result", f.claude, f.claudePath}, {workflow.Codex, "codex-result", f.codex, f.codexPath}} {
-				if !cmd.Flags().Changed(r.name) && !cmd.Flags().Changed(r.name+"-path") {
-					continue
-				}
-				if r.text == "-" {
-					data, err := a.ReadAll(cmd.Context())
-					if err != nil {
-						return err
-					}
-					r.text = string(data)
-				}
-				req.Results = append(req.Results, request.Result{Engine: r.engine, Text: r.text, Path: fromHere(r.path)})
-			}
-			return act(a, cmd, req, f.withPrompt)
-		},
-	}
-	revisionFlag(cmd, &f)
+func (o *taskOptions) submit() *cobra.Command {
+	var claude, codex handedIn
+	var sprints []int
+	cmd := o.command("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, func(req *request.Request, _ []string) error {
+		req.Sprints = sprints
+		if err := o.addResult(req, workflow.Claude, claude); err != nil {
+			return err
+		}
+		return o.addResult(req, workflow.Codex, codex)
+	})
+	cmd.Example = `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
+  bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`
 	flags := cmd.Flags()
-	flags.StringVar(&f.stage, "stage", "", "the session's current stage")
-	flags.StringVar(&f.claude, "claude-result", "", "the document as text, or - for standard input")
-	flags.StringVar(&f.codex, "codex-result", "", "the same, written by Codex")
-	flags.StringVar(&f.claudePath, "claude-result-path", "", "a file inside the project that holds it")
-	flags.StringVar(&f.codexPath, "codex-result-path", "", "the same, written by Codex")
-	flags.IntSliceVar(&f.sprints, "sprints", nil, "numbers of the sprints built (dev; default: all open ones)")
-	promptFlag(cmd, &f)
-	a.CompleteStages(cmd)
+	flags.StringVar(&claude.text, "claude-result", "", "the document as text, or - for standard input")
+	flags.StringVar(&codex.text, "codex-result", "", "the same, written by Codex")
+	flags.StringVar(&claude.path, "claude-result-path", "", "a file inside the project that holds it")
+	flags.StringVar(&codex.path, "codex-result-path", "", "the same, written by Codex")
+	flags.IntSliceVar(&sprints, "sprints", nil, "numbers of the sprints built (dev; default: all open ones)")
+	o.stageFlag("the session's current stage")
+	o.revisionFlag()
+	o.promptFlag()
 	return cmd
+}
+
+// addResult adds the result of an engine, if there is one.
+func (o *taskOptions) addResult(req *request.Request, by workflow.Engine, r handedIn) error {
+	name := string(by) + "-result"
+	if !o.cmd.Flags().Changed(name) && !o.cmd.Flags().Changed(name+"-path") {
+		return nil
+	}
+	if r.text == "-" {
+		data, err := o.ReadAll(o.cmd.Context())
+		if err != nil {
+			return err
+		}
+		r.text = string(data)
+	}
+	req.Results = append(req.Results, request.Result{Engine: by, Text: r.text, Path: fromHere(r.path)})
+	return nil
 }
 
 // fromHere makes a path that exists from the shell's folder absolute; any other
