@@ -34,15 +34,12 @@ func (a *App) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 	return append(names, others...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeStage completes the name of a stage, of any workflow that the project can use.
-func (a *App) completeStage(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteStages completes the values of --stage.
+// CompleteStages completes the values of --stage, a stage of any workflow that the project can use.
 func (a *App) CompleteStages(cmd *cobra.Command) {
 	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("stage", a.completeStage)
+	_ = cmd.RegisterFlagCompletionFunc("stage", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
+	})
 }
 
 // CompleteWorkflow completes the name of a workflow.

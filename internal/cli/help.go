@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -86,7 +87,7 @@ func (h *helpPage) prose(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		lines := strings.Split(h.lang.Word(paragraph), "\n")
-		if !hasIndent(lines) {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }) {
 			out = append(out, strings.Join(visible.Wrap(join(lines), h.width), "\n"))
 			continue
 		}
@@ -101,15 +102,6 @@ func (h *helpPage) prose(text string) string {
 		out = append(out, strings.Join(lines, "\n"))
 	}
 	return strings.Join(out, "\n\n") + "\n"
-}
-
-func hasIndent(lines []string) bool {
-	for _, line := range lines {
-		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
-			return true
-		}
-	}
-	return false
 }
 
 // join joins the lines of a paragraph, in scripts without spaces between words without any.

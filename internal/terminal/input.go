@@ -51,20 +51,24 @@ func ReadPath(ctx context.Context, name string, limit int64) ([]byte, error) {
 }
 
 func readStream(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
-	type read struct {
-		data []byte
-		err  error
-	}
-	done := make(chan read, 1)
+	return await(ctx, func() ([]byte, error) { return durable.ReadStream(r, name, limit) })
+}
+
+// await returns the result of a read, or the end of ctx: a read that waits must not keep a signal from
+// ending the program.
+func await[T any](ctx context.Context, read func() (T, error)) (out T, err error) {
+	done := make(chan struct{})
+	var got T
+	var failed error
 	go func() {
-		data, err := durable.ReadStream(r, name, limit)
-		done <- read{data, err}
+		got, failed = read()
+		close(done)
 	}()
 	select {
-	case r := <-done:
-		return r.data, r.err
+	case <-done:
+		return got, failed
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return out, ctx.Err()
 	}
 }
 

@@ -31,7 +31,7 @@ type Person struct {
 	// Out is the output for questions.
 	Out   io.Writer
 	t     *Terminal
-	lines *lines
+	lines *bufio.Reader
 }
 
 // Ask implements request.Channel.
@@ -190,7 +190,11 @@ func (p *Person) view(ctx context.Context, file string) {
 // Line asks for one line.
 func (p *Person) Line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(p.Out, prompt)
-	return p.lines.next(ctx)
+	text, err := await(ctx, func() (string, error) { return p.lines.ReadString('\n') })
+	if err == io.EOF && text != "" { //nolint:errorlint // readers return it as it is
+		err = nil
+	}
+	return strings.TrimSpace(text), err
 }
 
 // Agrees asks a question, and reports whether the person says yes.
@@ -201,32 +205,6 @@ func (p *Person) Agrees(ctx context.Context, question string) (bool, error) {
 		return false, err
 	}
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
-}
-
-// lines reads lines without keeping a signal from ending the program.
-type lines struct{ in *bufio.Reader }
-
-func newLines(in io.Reader) *lines { return &lines{in: bufio.NewReader(in)} }
-
-func (l *lines) next(ctx context.Context) (string, error) {
-	type read struct {
-		text string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		text, err := l.in.ReadString('\n')
-		done <- read{text, err}
-	}()
-	select {
-	case r := <-done:
-		if r.err == io.EOF && r.text != "" { //nolint:errorlint // readers return it as it is
-			r.err = nil
-		}
-		return strings.TrimSpace(r.text), r.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
 }
 
 // assistantsTerminal has variables that assistants set for the commands that they run.
@@ -241,7 +219,7 @@ func (t *Terminal) Person() (*Person, error) {
 	if name := AssistantHere(); name != "" {
 		return nil, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
 	}
-	return &Person{t: t, Out: t.Prompts(), lines: newLines(t.In)}, nil
+	return &Person{t: t, Out: t.Prompts(), lines: bufio.NewReader(t.In)}, nil
 }
 
 // AskPerson asks the person at this terminal for a yes. yes answers for a script of theirs. An

@@ -61,6 +61,15 @@ func (t *Terminal) PrintJSON(v any) error {
 	return err
 }
 
+// Conclude prints the result of a command: the value for a program, the sentence for a person.
+func (t *Terminal) Conclude(v any, format string, args ...any) error {
+	if t.JSON {
+		return t.PrintJSON(v)
+	}
+	t.Say(format, args...)
+	return nil
+}
+
 // ForPeople reports whether a list is shown to a person: a terminal gets a table, everything
 // else JSON.
 func (t *Terminal) ForPeople() bool {

@@ -11,23 +11,26 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-// memoryFlags choose notes, or describe a new one.
-type memoryFlags struct{ kind, agent string }
+// options are the flags of all commands of the memory, which choose notes or describe a new one.
+type options struct {
+	*app.App
+	kind, agent string
+}
 
-func (f memoryFlags) filter() memory.Filter {
-	return memory.Filter{Type: notes.Type(f.kind), Agent: f.agent}
+func (o *options) filter() memory.Filter {
+	return memory.Filter{Type: notes.Type(o.kind), Agent: o.agent}
 }
 
 // onBook runs a subcommand with the notes of the project.
-func onBook(a *app.App, do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
+func (o *options) onBook(do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return a.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
+		return o.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
 	}
 }
 
 // sayProblems names lines and files that cannot be used.
-func sayProblems(a *app.App, problems []notes.Problem) {
+func (o *options) sayProblems(problems []notes.Problem) {
 	for _, p := range problems {
-		fmt.Fprintln(a.Err, a.Lang.Say("cannot be used: %s", p.In(a.Lang)))
+		fmt.Fprintln(o.Err, o.Lang.Say("cannot be used: %s", p.In(o.Lang)))
 	}
 }

@@ -10,31 +10,41 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-func memoryForgetCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) forget() *cobra.Command {
 	yes, purge := false, false
 	cmd := &cobra.Command{
 		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			n, _, _, err := b.Show(ctx, notes.Type(f.kind), args[0])
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
 			}
-			agreed, err := a.AskPerson(ctx, yes, a.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
+			agreed, err := o.AskPerson(ctx, yes, o.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
 			if err != nil {
 				return err
 			}
 			if !agreed {
-				a.Say("Not deleted.")
+				o.Say("Not deleted.")
 				return nil
 			}
-			return dropNote(ctx, a, b, n, purge)
+			result := map[string]any{"status": "deleted", "id": n.ID, "type": n.Type}
+			if !purge {
+				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+					return err
+				}
+				return o.Conclude(result, "Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
+			}
+			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+				return err
+			}
+			result["status"] = "purged"
+			return o.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
@@ -42,53 +52,30 @@ func memoryForgetCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func dropNote(ctx context.Context, a *app.App, b *memory.Book, n notes.Note, purge bool) error {
-	drop, status := b.Forget, "deleted"
-	if purge {
-		drop, status = b.Purge, "purged"
-	}
-	n, err := drop(ctx, n.Type, n.ID, notes.ByTerminal)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"status": status, "id": n.ID, "type": n.Type})
-	}
-	if purge {
-		a.Say("Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
-	} else {
-		a.Say("Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
-	}
-	return nil
-}
-
-func memoryRestoreCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) restore() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			if _, err := a.AskPerson(ctx, true, ""); err != nil {
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			if _, err := o.AskPerson(ctx, true, ""); err != nil {
 				return err
 			}
-			n, err := b.Restore(ctx, notes.Type(f.kind), args[0])
+			n, err := b.Restore(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type})
-			}
-			a.Say("It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
-			return nil
+			return o.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
+				"It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
 		}),
 	}
 }
 
-func memoryGCCommand(a *app.App) *cobra.Command {
+func (o *options) gc() *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
 			if apply {
-				if _, err := a.AskPerson(ctx, true, ""); err != nil {
+				if _, err := o.AskPerson(ctx, true, ""); err != nil {
 					return err
 				}
 			}
@@ -96,17 +83,17 @@ func memoryGCCommand(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(c)
+			if o.JSON {
+				return o.PrintJSON(c)
 			}
-			a.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
+			o.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
 			switch {
 			case len(c.Files) == 0:
-				a.Say("Nothing to remove.")
+				o.Say("Nothing to remove.")
 			case apply:
-				a.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
+				o.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
 			default:
-				a.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
+				o.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
 			}
 			return nil
 		}),
@@ -118,7 +105,7 @@ func memoryGCCommand(a *app.App) *cobra.Command {
 // maxImport is the largest file to import, in bytes.
 const maxImport = 64 << 20
 
-func memoryImportCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) takeIn() *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
@@ -129,17 +116,17 @@ with the reason: credentials, texts that are too long, notes that you have delet
 
 ` + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := a.ReadNamed(cmd.Context(), args[0], maxImport)
+			data, err := o.ReadNamed(cmd.Context(), args[0], maxImport)
 			if err != nil {
 				return err
 			}
-			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(f.kind), Agent: f.agent, By: notes.ByTerminal}
-			return a.WithBook(func(b *memory.Book) error {
+			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(o.kind), Agent: o.agent, By: notes.ByTerminal}
+			return o.WithBook(func(b *memory.Book) error {
 				done, err := b.Import(cmd.Context(), src, apply)
 				if err != nil {
 					return err
 				}
-				return printImport(a, done)
+				return o.printImport(done)
 			})
 		},
 	}
@@ -147,36 +134,36 @@ with the reason: credentials, texts that are too long, notes that you have delet
 	return cmd
 }
 
-func printImport(a *app.App, done memory.Imported) error {
-	if a.JSON {
-		return a.PrintJSON(done)
+func (o *options) printImport(done memory.Imported) error {
+	if o.JSON {
+		return o.PrintJSON(done)
 	}
 	for _, i := range done.Items {
 		if i.Status == memory.Refused {
-			a.Say("line %d is refused: %s", i.Line, i.Reason(a.Lang))
+			o.Say("line %d is refused: %s", i.Line, i.Reason(o.Lang))
 		}
 	}
-	sayProblems(a, done.Problems)
-	a.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
+	o.sayProblems(done.Problems)
+	o.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
 	if !done.Applied {
-		a.Say("Nothing was written; --apply does it.")
+		o.Say("Nothing was written; --apply does it.")
 	}
 	return nil
 }
 
-func memoryExportCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) export() *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the notes as JSON lines, Markdown, failure museum or learnings", Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
-			text, err := b.Export(ctx, format, f.filter())
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			text, err := b.Export(ctx, format, o.filter())
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"format": format, "text": text})
+			if o.JSON {
+				return o.PrintJSON(map[string]any{"format": format, "text": text})
 			}
-			_, err = fmt.Fprint(a.Out, text)
+			_, err = fmt.Fprint(o.Out, text)
 			return err
 		}),
 	}
@@ -184,54 +171,51 @@ func memoryExportCommand(a *app.App, f *memoryFlags) *cobra.Command {
 	return cmd
 }
 
-func memoryCheckCommand(a *app.App) *cobra.Command {
+func (o *options) check() *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Name lines and files of the memory that cannot be used", Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
 			problems, err := b.Check(ctx)
 			switch {
 			case err != nil:
 				return err
-			case a.JSON:
-				if err := a.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)}); err != nil {
-					return err
-				}
+			case o.JSON:
+				err = o.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)})
 			case len(problems) == 0:
-				a.Say("All notes can be used.")
+				o.Say("All notes can be used.")
+			default:
+				o.sayProblems(problems)
 			}
-			if len(problems) == 0 {
-				return nil
+			if err == nil && len(problems) > 0 {
+				return terminal.ErrReported
 			}
-			if !a.JSON {
-				sayProblems(a, problems)
-			}
-			return terminal.ErrReported
+			return err
 		}),
 	}
 }
 
-// memoryStatsCommand counts the notes: of each type, or of each agent.
-func memoryStatsCommand(a *app.App, f *memoryFlags, name, short string) *cobra.Command {
+// stats counts the notes: of each type, or of each agent.
+func (o *options) stats(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
-			s, err := b.Stats(ctx, f.filter())
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			s, err := b.Stats(ctx, o.filter())
 			if err != nil {
 				return err
 			}
 			switch {
-			case a.JSON && name == "stats":
-				return a.PrintJSON(s)
-			case a.JSON:
-				return a.PrintJSON(map[string]any{"agents": s.ByAgent})
+			case o.JSON && name == "stats":
+				return o.PrintJSON(s)
+			case o.JSON:
+				return o.PrintJSON(map[string]any{"agents": s.ByAgent})
 			case name == "stats":
-				a.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
+				o.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
 					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return terminal.Columns(a.Out, counts(s.ByType))
+				return terminal.Columns(o.Out, counts(s.ByType))
 			case len(s.ByAgent) == 0:
-				a.Say("No agent has notes.")
+				o.Say("No agent has notes.")
 			}
-			return terminal.Columns(a.Out, counts(s.ByAgent))
+			return terminal.Columns(o.Out, counts(s.ByAgent))
 		}),
 	}
 }
@@ -244,29 +228,29 @@ func counts[K ~string](by map[K]int) (rows [][]string) {
 	return rows
 }
 
-func memoryMuseumCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) museum() *cobra.Command {
 	category, top := "", 0
 	cmd := &cobra.Command{
 		Use: "museum [WORDS]", Short: "Show the failures that the project remembers, the worst first",
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
 			m, err := b.Failures(ctx, category, strings.Join(args, " "), top)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(m)
+			if o.JSON {
+				return o.PrintJSON(m)
 			}
 			for _, one := range m.Failures {
-				if f.agent == "" || strings.EqualFold(f.agent, one.Agent) {
-					fmt.Fprintln(a.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
+				if o.agent == "" || strings.EqualFold(o.agent, one.Agent) {
+					fmt.Fprintln(o.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
 						one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
 					if one.Lesson != "" {
-						fmt.Fprintln(a.Out, terminal.Indent(visible.Line(one.Lesson)))
+						fmt.Fprintln(o.Out, terminal.Indent(visible.Line(one.Lesson)))
 					}
 				}
 			}
-			a.Say("%d of %d failures.", len(m.Failures), m.Total)
-			sayProblems(a, m.Problems)
+			o.Say("%d of %d failures.", len(m.Failures), m.Total)
+			o.sayProblems(m.Problems)
 			return nil
 		}),
 	}

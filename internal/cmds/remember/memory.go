@@ -10,8 +10,8 @@ import (
 
 // Command returns the commands of the memory.
 func Command(a *app.App) *cobra.Command {
-	f := &memoryFlags{}
-	cmd := memoryListCommand(a, f, "memory")
+	o := &options{App: a}
+	cmd := o.list("memory")
 	cmd.Short = "Search, read and write the notes of this project"
 	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
 the repository, one on a line of structured/*.jsonl below the folder of the memory
@@ -23,13 +23,13 @@ Without a subcommand it lists the notes. forget, restore and gc --apply are your
 they refuse an assistant's terminal.
 
 ` + terminal.ExitHelp
-	cmd.PersistentFlags().StringVar(&f.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
-	cmd.PersistentFlags().StringVar(&f.agent, "agent", "", "the agent that the note is from or for, such as dev")
+	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
+	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(
-		memoryListCommand(a, f, "list"), memoryShowCommand(a, f), memoryAddCommand(a, f), memorySearchCommand(a, f),
-		memoryForgetCommand(a, f), memoryRestoreCommand(a, f), memoryGCCommand(a), memoryImportCommand(a, f), memoryExportCommand(a, f),
-		memoryCheckCommand(a), memoryStatsCommand(a, f, "stats", "Count the notes"), memoryStatsCommand(a, f, "agents", "List the agents that have notes"),
-		memoryMuseumCommand(a, f), memoryQueueCommand(a, f),
+		o.list("list"), o.show(), o.add(), o.search(),
+		o.forget(), o.restore(), o.gc(), o.takeIn(), o.export(),
+		o.check(), o.stats("stats", "Count the notes"), o.stats("agents", "List the agents that have notes"),
+		o.museum(), o.queue(),
 	)
 	return cmd
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
@@ -24,89 +23,89 @@ type noteRow struct {
 	File       string `json:"file,omitempty"`
 }
 
-func memoryListCommand(a *app.App, f *memoryFlags, use string) *cobra.Command {
+func (o *options) list(use string) *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, _ []string) error {
-			filter := f.filter()
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			filter := o.filter()
 			filter.Deleted, filter.Expired = all, all
 			list, err := b.List(ctx, filter)
 			if err != nil {
 				return err
 			}
-			return printNotes(a, b, list)
+			return o.printNotes(b, list)
 		}),
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
 	return cmd
 }
 
-func printNotes(a *app.App, b *memory.Book, list memory.Listed) error {
-	if a.JSON {
+func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
+	if o.JSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
 			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
 		}
-		return a.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
+		return o.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
 	}
 	if len(list.Notes) == 0 {
-		a.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
+		o.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
 	} else {
-		rows := [][]string{a.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
+		rows := [][]string{o.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
-			text := visible.Cut(visible.Line(n.Text), 60, "…") + marksOf(a, memory.Found{Suspicious: n.Suspicious()})
+			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
 			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
-		if err := terminal.Columns(a.Out, rows); err != nil {
+		if err := terminal.Columns(o.Out, rows); err != nil {
 			return err
 		}
 	}
-	sayProblems(a, list.Problems)
+	o.sayProblems(list.Problems)
 	return nil
 }
 
-func memoryShowCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) show() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			n, deleted, file, err := b.Show(ctx, notes.Type(f.kind), args[0])
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			n, deleted, file, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
+			if o.JSON {
+				return o.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
 			}
 			if n.Text == "" {
-				a.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
+				o.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
 				return nil
 			}
 			if n.By == "" {
 				n.By = "?"
 			}
-			fmt.Fprintf(a.Out, "%s\n\n%s\n\n%s\n", a.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
+			fmt.Fprintf(o.Out, "%s\n\n%s\n\n%s\n", o.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
 				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
-				a.Say("tags: %s", strings.Join(n.Tags, ", "))
+				o.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
 			if n.Finding != "" {
-				a.Say("session: %s, finding %s", n.Session, n.Finding)
+				o.Say("session: %s, finding %s", n.Session, n.Finding)
 			}
-			a.Say("in %s", file)
+			o.Say("in %s", file)
 			switch {
 			case deleted:
-				a.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
-			case n.Expired(a.Now()):
-				a.Say("It has expired, and is not found any more.")
+				o.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+			case n.Expired(o.Now()):
+				o.Say("It has expired, and is not found any more.")
 			case n.Suspicious():
-				a.Say("It addresses the model that reads it, so that no briefing carries it.")
+				o.Say("It addresses the model that reads it, so that no briefing carries it.")
 			}
 			return nil
 		}),
 	}
 }
 
-func memoryAddCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) add() *cobra.Command {
 	var tags []string
 	var expires string
 	cmd := &cobra.Command{
@@ -119,13 +118,13 @@ twice, and --tag replaces its tags. Credentials are refused.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if len(args) == 0 {
-				data, err := a.ReadAll(cmd.Context())
+				data, err := o.ReadAll(cmd.Context())
 				if err != nil {
 					return err
 				}
 				text = string(data)
 			}
-			d := notes.Draft{Type: notes.Type(f.kind), Agent: f.agent, Text: text, By: notes.ByTerminal}
+			d := notes.Draft{Type: notes.Type(o.kind), Agent: o.agent, Text: text, By: notes.ByTerminal}
 			if d.Type == "" {
 				d.Type = notes.SharedContext
 			}
@@ -142,7 +141,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				d.ExpiresAt = day
 			}
-			return a.WithBook(func(b *memory.Book) error { return addNote(a, cmd, b, d) })
+			return o.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
 		},
 	}
 	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
@@ -150,49 +149,49 @@ twice, and --tag replaces its tags. Credentials are refused.
 	return cmd
 }
 
-func addNote(a *app.App, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
+func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
 	done, err := b.Remember(cmd.Context(), d)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(done)
+	if o.JSON {
+		return o.PrintJSON(done)
 	}
 	switch done.Status {
 	case notes.Unchanged:
-		a.Say("It is known already: %s in %s.", done.ID, done.File)
+		o.Say("It is known already: %s in %s.", done.ID, done.File)
 	case notes.Updated:
-		a.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
+		o.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
 	case notes.Restored:
-		a.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
+		o.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
 	default:
-		a.Say("Kept: %s in %s.", done.ID, done.File)
+		o.Say("Kept: %s in %s.", done.ID, done.File)
 	}
 	for _, s := range done.Similar {
-		a.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
+		o.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
 	}
 	return nil
 }
 
-func memorySearchCommand(a *app.App, f *memoryFlags) *cobra.Command {
+func (o *options) search() *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
 		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
-		RunE: onBook(a, func(ctx context.Context, b *memory.Book, args []string) error {
-			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(f.kind), Agent: f.agent, Limit: limit})
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(found)
+			if o.JSON {
+				return o.PrintJSON(found)
 			}
 			for _, r := range found.Results {
-				fmt.Fprintf(a.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, marksOf(a, r), terminal.Indent(strings.TrimSpace(r.Text)))
+				fmt.Fprintf(o.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, o.marksOf(r), terminal.Indent(strings.TrimSpace(r.Text)))
 			}
 			if found.NothingClose {
-				a.Say("Nothing close among %d notes.", found.Searched)
+				o.Say("Nothing close among %d notes.", found.Searched)
 			}
-			sayProblems(a, found.Problems)
+			o.sayProblems(found.Problems)
 			return nil
 		}),
 	}
@@ -201,16 +200,16 @@ func memorySearchCommand(a *app.App, f *memoryFlags) *cobra.Command {
 }
 
 // marksOf returns the reservations about a note.
-func marksOf(a *app.App, r memory.Found) string {
+func (o *options) marksOf(r memory.Found) string {
 	out := ""
 	if r.Weak {
-		out += a.Lang.Say(" (weak)")
+		out += o.Lang.Say(" (weak)")
 	}
 	if r.Stale {
-		out += a.Lang.Say(" (stale: the files that it names are gone)")
+		out += o.Lang.Say(" (stale: the files that it names are gone)")
 	}
 	if r.Suspicious {
-		out += a.Lang.Say(" (suspicious: it addresses the model)")
+		out += o.Lang.Say(" (suspicious: it addresses the model)")
 	}
 	return out
 }

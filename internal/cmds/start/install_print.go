@@ -44,10 +44,7 @@ func printChange(a *app.App, c hosts.Change) {
 func shellWords(words []string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.ContainsAny(w, " \"'\\$`&|;<>(){}*?!#~") {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
+		out[i] = terminal.ShellWord(w)
 	}
 	return strings.Join(out, " ")
 }
