@@ -14,16 +14,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cmds/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-func agentChatCommand(a *app.App, m *modelFlags) *cobra.Command {
-	var ofProject, write bool
-	var open []string
+// chatOptions are those of chat.
+type chatOptions struct {
+	*program
+	ofProject, write bool
+	open             []string
+}
+
+func chatCommand(p *program) *cobra.Command {
+	o := &chatOptions{program: p}
 	cmd := &cobra.Command{
 		Use: "chat AGENT", Short: "Talk with an agent", Args: cobra.ExactArgs(1),
 		Long: `Talks with an agent, line by line. Its documents stay in memory until /save; with
@@ -34,45 +39,47 @@ the answer to a question.
   /cost /documents /save DIR /exit, and the agent's own menu: *help
 
 ` + agentExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			// Ctrl+C belongs to the turn, not to the program.
-			ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
-			defer cancel()
-			if err := knownAgent(ctx, a, args[0]); err != nil {
-				return err
-			}
-			client, err := workingClient(a, *m)
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			var files vfs.FS
-			if ofProject || write {
-				var release func() error
-				if files, release, err = filesOf(a, write, open); err != nil {
-					return err
-				}
-				defer func() { _ = release() }() // every write was confirmed
-			}
-			c, err := client.StartConversation(ctx, args[0], sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1}})
-			if err != nil {
-				return agentFault(a, err)
-			}
-			signals := make(chan os.Signal, 2)
-			signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-			defer signal.Stop(signals)
-			return newChat(a, c, signals, cancel).run(ctx)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
-	cmd.Flags().BoolVar(&ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
-	cmd.Flags().BoolVar(&write, "files", false, "let the agent change the files of the project")
-	run.OpenFlag(cmd, &open)
+	cmd.Flags().BoolVar(&o.ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
+	cmd.Flags().BoolVar(&o.write, "files", false, "let the agent change the files of the project")
+	run.OpenFlag(cmd, &o.open)
 	return cmd
+}
+
+func (o *chatOptions) run(ctx context.Context, agent string) error {
+	// Ctrl+C belongs to the turn, not to the program.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	if err := o.knownAgent(ctx, agent); err != nil {
+		return err
+	}
+	client, err := o.workingClient()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	var files vfs.FS
+	if o.ofProject || o.write {
+		var release func() error
+		if files, release, err = o.files(o.write, o.open); err != nil {
+			return err
+		}
+		defer func() { _ = release() }() // every write was confirmed
+	}
+	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1}})
+	if err != nil {
+		return o.fault(err)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	return newChat(o.program, c, signals, cancel).run(ctx)
 }
 
 // chat is a conversation at a terminal, or from a pipe.
 type chat struct {
-	a       *app.App
+	p       *program
 	c       *sdk.Conversation
 	t       *teller
 	input   chan typed
@@ -94,15 +101,18 @@ type typed struct {
 	err  error
 }
 
-func newChat(a *app.App, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
-	_, noTerminal := a.Person()
-	return &chat{a: a, c: c, t: &teller{a: a, out: a.Prompts()}, input: make(chan typed), events: c.Events(), signals: signals, end: end, person: noTerminal == nil}
+func newChat(p *program, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
+	_, noTerminal := p.Person()
+	return &chat{
+		p: p, c: c, t: &teller{lang: p.Lang, out: p.Prompts()}, input: make(chan typed),
+		events: c.Events(), signals: signals, end: end, person: noTerminal == nil,
+	}
 }
 
 // run takes lines until the end.
 func (c *chat) run(ctx context.Context) error {
 	if c.person {
-		fmt.Fprintln(c.t.out, c.a.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
+		fmt.Fprintln(c.t.out, c.p.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
 	}
 	go c.watch(ctx)
 	go c.read(ctx)
@@ -117,14 +127,14 @@ func (c *chat) run(ctx context.Context) error {
 			continue
 		case line == "/exit" || line == "*exit":
 			_, err := c.c.End(ctx)
-			return errors.Join(agentFault(c.a, err), c.leave())
+			return errors.Join(c.p.fault(err), c.leave())
 		case c.command(line):
 			continue
 		}
 		if err := c.turn(ctx, line); err != nil {
 			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
 				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
-					c.a.Fail(nil, err)
+					c.p.Fail(nil, err)
 				}
 				continue // the person may go on
 			}
@@ -147,7 +157,7 @@ func (c *chat) watch(ctx context.Context) {
 				(*stop)()
 				continue
 			}
-			fmt.Fprintln(c.a.Err, c.a.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
+			fmt.Fprintln(c.p.Err, c.p.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
 		case <-ctx.Done():
 			return
 		}
@@ -157,7 +167,7 @@ func (c *chat) watch(ctx context.Context) {
 // read hands on the lines that the person types. A line goes to the question or prompt that waits
 // for it then: one that was cancelled takes none.
 func (c *chat) read(ctx context.Context) {
-	in := bufio.NewReader(c.a.In)
+	in := bufio.NewReader(c.p.In)
 	for {
 		text, err := in.ReadString('\n')
 		if text != "" {
@@ -194,9 +204,9 @@ func (c *chat) turn(ctx context.Context, words string) error {
 	c.stop.Store(&stop)
 	defer c.stop.Store(nil)
 	if err := c.c.Send(ctx, words); err != nil {
-		return agentFault(c.a, err)
+		return c.p.fault(err)
 	}
-	return agentFault(c.a, follow(waiting, c.c, c.t, c.events, c.answer, func() error {
+	return c.p.fault(follow(waiting, c.c, c.t, c.events, c.answer, func() error {
 		_, err := c.c.Wait(ctx)
 		return err
 	}))
@@ -221,26 +231,26 @@ func (c *chat) command(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "/cost":
-		c.a.Say("%s so far", spentText(c.a, c.c.Costs()))
+		c.p.Say("%s so far", spentText(c.p.Lang, c.c.Costs()))
 	case "/documents":
 		docs := c.c.Documents()
 		for _, d := range docs {
-			c.a.Say("document: %s (%d bytes)", d.Path, len(d.Content))
+			c.p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
 		}
 		if len(docs) == 0 {
-			c.a.Say("There are no documents yet.")
+			c.p.Say("There are no documents yet.")
 		}
 	case "/save":
 		if rest = strings.TrimSpace(rest); rest == "" {
-			c.a.Say("Name a folder: /save DIR")
+			c.p.Say("Name a folder: /save DIR")
 			return true
 		}
 		saved, err := saveDocuments(c.c.Documents(), rest, false)
 		if err != nil {
-			c.a.Fail(nil, err)
+			c.p.Fail(nil, err)
 		}
 		for _, name := range saved {
-			c.a.Say("saved: %s", name)
+			c.p.Say("saved: %s", name)
 		}
 	default:
 		return false
@@ -253,13 +263,13 @@ func (c *chat) leave() error {
 	if c.c.Status() == sdk.Idle && len(c.c.History()) == 0 {
 		return nil // nobody has spoken
 	}
-	o := outcome{ID: c.c.ID(), Status: c.c.Status(), Text: c.t.text, Questions: c.c.Questions(), Documents: c.c.Documents(), Costs: c.c.Costs()}
-	if c.a.JSON {
-		return c.a.PrintJSON(o)
+	o := outcomeOf(c.c, c.t.text)
+	if c.p.JSON {
+		return c.p.PrintJSON(o)
 	}
-	c.a.Say("session %s, %s so far", o.ID, spentText(c.a, o.Costs))
+	c.p.Say("session %s, %s so far", o.ID, spentText(c.p.Lang, o.Costs))
 	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
-		c.a.Say("It waits: bmad-mcp agent resume %s", o.ID)
+		c.p.Say("It waits: bmad-mcp agent resume %s", o.ID)
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func TestInterruptedChat(t *testing.T) {
 	a := agentApp(t, &out, s)
 	in, typing := io.Pipe()
 	a.In = in
-	client, err := workingClient(a, modelFlags{})
+	p := &program{App: a}
+	client, err := p.workingClient()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestInterruptedChat(t *testing.T) {
 			}
 		}
 	}
-	c := newChat(a, conversation, signals, cancel)
+	c := newChat(p, conversation, signals, cancel)
 	c.person = true
 	ended := make(chan error, 1)
 	go func() { ended <- c.run(ctx) }()

@@ -1,12 +1,17 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -14,13 +19,46 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// agentProject returns the folder that agents work for, "" for / or a home folder without --cwd.
-func agentProject(a *app.App) (string, error) {
-	folder, err := a.Project()
+// program is the program with the flags that choose the model.
+type program struct {
+	*app.App
+	provider, model, baseURL, limit string
+}
+
+// modelFlags adds the flags to a command and to those below it.
+func (p *program) modelFlags(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&p.provider, "provider", "", "the API of the model's server: anthropic, openai")
+	flags.StringVar(&p.model, "model", "", "the model, such as claude-sonnet-5-5")
+	flags.StringVar(&p.baseURL, "base-url", "", "the address of the model's server, such as http://localhost:11434/v1")
+	flags.StringVar(&p.limit, "limit", "", "the most that a session may spend, in US dollars")
+}
+
+// settings returns those of the model, with the flags in their place.
+func (p *program) settings() (config.Model, error) {
+	m := p.Config.Model
+	m.Provider, m.Name, m.BaseURL = cmp.Or(p.provider, m.Provider), cmp.Or(p.model, m.Name), cmp.Or(p.baseURL, m.BaseURL)
+	if m.Provider != "" && !slices.Contains(config.Providers(), m.Provider) {
+		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai",
+			m.Provider).WithHint("openai is for every server with OpenAI's chat completions, such as Ollama")
+	}
+	if p.limit != "" {
+		limit, err := price.ParseMoney(p.limit)
+		if err != nil || limit <= 0 {
+			return m, fault.New(fault.InvalidArgument, "--limit %q is not an amount in dollars", p.limit).WithHint("write it as 2.50")
+		}
+		m.CostLimit = limit
+	}
+	return m, nil
+}
+
+// project returns the folder that agents work for, "" for / or a home folder without --cwd.
+func (p *program) project() (string, error) {
+	folder, err := p.Project()
 	if err != nil {
 		return "", err
 	}
-	if home, _ := os.UserHomeDir(); a.Cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
+	if home, _ := os.UserHomeDir(); p.Cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
 		return "", nil
 	}
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
@@ -29,26 +67,25 @@ func agentProject(a *app.App) (string, error) {
 	return folder, nil
 }
 
-// agentClient makes a client for the folder that the command is for. p is nil if it only lists.
-func agentClient(a *app.App, p provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
-	project, err := agentProject(a)
+// client makes a client for the folder that the command is for. model is nil if it only lists.
+func (p *program) client(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
+	project, err := p.project()
 	if err != nil {
 		return nil, err
 	}
-	o := sdk.Options{Provider: p, Project: project, CostLimit: limit, Prices: prices, Log: a.Log}
-	if project == "" {
-		state := a.StateFolder()
+	o := sdk.Options{Provider: model, Project: project, CostLimit: limit, Prices: prices, Log: p.Log}
+	switch state := p.StateFolder(); {
+	case project == "":
 		if state == "" {
 			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
 		if o.Store, err = sdk.OpenPrivateStore(filepath.Join(state, "conversations")); err != nil {
-			return nil, agentFault(a, err)
+			return nil, p.fault(err)
 		}
+	case state != "":
+		o.Rights = p.Trust().Rights("conversations", project, sdk.StateFile)
 	}
-	if project != "" && a.StateFolder() != "" {
-		o.Rights = a.Trust().Rights("conversations", project, sdk.StateFile)
-	}
-	repositories := a.Repositories()
+	repositories := p.Repositories()
 	remotes, _ := repositories.Of(project)
 	for _, r := range remotes {
 		if repositories.Cache == nil {
@@ -59,29 +96,44 @@ func agentClient(a *app.App, p provider.Provider, prices *price.Table, limit pri
 		}
 	}
 	c, err := sdk.New(o)
-	if err != nil {
-		return nil, agentFault(a, err)
-	}
-	return c, nil
+	return c, p.fault(err)
 }
 
-// agentSessions lists the saved sessions of the folder that the command is for.
-func agentSessions(ctx context.Context, a *app.App) ([]sdk.Summary, error) {
-	client, err := agentClient(a, nil, nil, 0)
+// look returns a client's answer that takes no model.
+func look[T any](p *program, do func(c *sdk.Client) (T, error)) (out T, err error) {
+	client, err := p.client(nil, nil, 0)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer client.Close()
-	list, err := client.Sessions(ctx)
-	return list, agentFault(a, err)
+	out, err = do(client)
+	return out, p.fault(err)
+}
+
+// sessions lists the saved sessions of the folder that the command is for.
+func (p *program) sessions(ctx context.Context) ([]sdk.Summary, error) {
+	return look(p, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
+}
+
+// session returns the summary of a saved session.
+func (p *program) session(ctx context.Context, id string) (sdk.Summary, error) {
+	list, err := p.sessions(ctx)
+	if err != nil {
+		return sdk.Summary{}, err
+	}
+	at := slices.IndexFunc(list, func(s sdk.Summary) bool { return s.ID == id })
+	if at < 0 {
+		return sdk.Summary{}, p.fault(sdk.ErrNotFound)
+	}
+	return list[at], nil
 }
 
 // workingClient makes a client with the model of the flags and settings.
-func workingClient(a *app.App, f modelFlags) (*sdk.Client, error) {
-	if a.Unread != nil { // the limit may be in the unread part
-		return nil, a.Unread
+func (p *program) workingClient() (*sdk.Client, error) {
+	if p.Unread != nil { // the limit may be in the unread part
+		return nil, p.Unread
 	}
-	m, err := f.over(a.Config.Model)
+	m, err := p.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -89,16 +141,16 @@ func workingClient(a *app.App, f modelFlags) (*sdk.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := app.NewProvider(m, prices, a.Now())
+	model, err := app.NewProvider(m, prices, p.Now())
 	if err != nil {
 		return nil, err
 	}
-	return agentClient(a, p, prices, m.CostLimit)
+	return p.client(model, prices, m.CostLimit)
 }
 
-// agentFault returns an error of the sdk in the words of this program; nil stays nil. It prints the
+// fault returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
-func agentFault(a *app.App, err error) error {
+func (p *program) fault(err error) error {
 	var agent *sdk.AgentError
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
@@ -124,10 +176,10 @@ func agentFault(a *app.App, err error) error {
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
 	case errors.As(err, &limit):
-		a.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
+		p.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
 	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
-		a.Warnf("the model did not do the work: %q", err.Error())
+		p.Warnf("the model did not do the work: %q", err.Error())
 		return terminal.ErrEngine
 	}
 	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists the saved ones")

@@ -2,18 +2,14 @@
 package agents
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
-	"github.com/bmad-mcp/bmad-mcp/sdk"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // Command returns the commands of agents.
 func Command(a *app.App) *cobra.Command {
-	m := &modelFlags{}
+	p := &program{App: a}
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Work with an agent of the BMAD method, without a host",
@@ -26,17 +22,10 @@ in .bmad-task/conversations of the project, and go on after a crash.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	m.add(cmd)
+	p.modelFlags(cmd)
 	cmd.AddCommand(
-		agentChatCommand(a, m), agentAskCommand(a, m), agentAnswerCommand(a, m), agentResumeCommand(a, m),
-		agentListCommand(a), agentSessionsCommand(a), agentShowCommand(a), agentTranscriptCommand(a), agentDeleteCommand(a),
-		agentServeCommand(a, agentServer{
-			client: func(context.Context) (*sdk.Client, error) { return workingClient(a, *m) },
-			limit: func() price.Money {
-				settings, _ := m.over(a.Config.Model) // client has refused wrong flags before
-				return settings.CostLimit
-			},
-		}),
+		chatCommand(p), askCommand(p), answerCommand(p), resumeCommand(p),
+		listCommand(p), sessionsCommand(p), showCommand(p), transcriptCommand(p), deleteCommand(p), serveCommand(p, p.workingClient),
 	)
 	return cmd
 }

@@ -19,7 +19,7 @@ import (
 
 // QueueWork has a model do the tasks that wait.
 func QueueWork(a *app.App) *cobra.Command {
-	m, run := &modelFlags{}, ""
+	p, run := &program{App: a}, ""
 	cmd := &cobra.Command{
 		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
 		Long: `Has the agent of each waiting task do it, by the model that you have named in the settings
@@ -28,32 +28,32 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !a.Config.Model.Named() && m.model == "" && m.provider == "" {
+			if !p.Config.Model.Named() && p.model == "" && p.provider == "" {
 				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").
 					WithHint("name one with --model, or in the settings; see docs/agents.md")
 			}
-			settings, err := m.over(a.Config.Model)
+			settings, err := p.settings()
 			if err != nil {
 				return err
 			}
-			client, err := workingClient(a, *m)
+			client, err := p.workingClient()
 			if err != nil {
 				return err
 			}
 			defer client.Close()
-			return a.WithQueue(func(q *queue.Queue) error {
-				return workQueue(cmd.Context(), a, q, client, run, settings.CostLimit)
+			return p.WithQueue(func(q *queue.Queue) error {
+				return p.workQueue(cmd.Context(), q, client, run, settings.CostLimit)
 			})
 		},
 	}
-	m.add(cmd)
+	p.modelFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "only the tasks of this run")
 	return cmd
 }
 
 // workQueue does the waiting tasks of a run, or of all. A task fails if its agent cannot do it. If
 // money or the model's server keeps it from its end, it stays claimed, with a session to resume.
-func workQueue(ctx context.Context, a *app.App, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
+func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
 	done, left := 0, limit
 	for {
 		tasks, _, err := q.Tasks(ctx, run)
@@ -62,7 +62,7 @@ func workQueue(ctx context.Context, a *app.App, q *queue.Queue, client *sdk.Clie
 		}
 		next := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Status == queue.Queued })
 		if next < 0 {
-			a.Say("No task waits any more; %d were done.", done)
+			p.Say("No task waits any more; %d were done.", done)
 			return nil
 		}
 		t := tasks[next]
@@ -71,15 +71,15 @@ func workQueue(ctx context.Context, a *app.App, q *queue.Queue, client *sdk.Clie
 		} else if err != nil {
 			return err
 		}
-		a.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
-		result, spent, err := workTask(ctx, a, client, t, left)
+		p.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
+		result, spent, err := p.workTask(ctx, client, t, left)
 		step := queue.Step{ID: t.ID, To: queue.Completed, By: notes.ByTerminal, Result: result}
 		var limited *sdk.CostLimitError
 		var server *sdk.ProviderError
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
-			a.Warnf("%s", a.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
-			return agentFault(a, err)
+			p.Warnf("%s", p.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
+			return p.fault(err)
 		case err != nil:
 			step.To, step.Result = queue.Failed, err.Error()
 		default:
@@ -91,13 +91,13 @@ func workQueue(ctx context.Context, a *app.App, q *queue.Queue, client *sdk.Clie
 		if limit > 0 {
 			left = max(left-spent, 1)
 		}
-		a.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
+		p.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
 	}
 }
 
 // workTask has an agent do one task.
-func workTask(ctx context.Context, a *app.App, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
-	files, release, err := filesOf(a, false, nil)
+func (p *program) workTask(ctx context.Context, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
+	files, release, err := p.files(false, nil)
 	if err != nil {
 		return "", 0, err
 	}

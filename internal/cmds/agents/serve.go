@@ -15,21 +15,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// agentServer has the parts of the server of agents that its flags do not set.
-type agentServer struct {
-	// client makes the client, which the server closes; limit returns the most that a request may
-	// set for its conversation, 0 for any.
-	client func(context.Context) (*sdk.Client, error)
-	limit  func() price.Money
+// serveOptions are those of the server of agents.
+type serveOptions struct {
+	*program
+	app.HTTP
+	noToken bool
+	// open makes the client, which the server closes.
+	open func() (*sdk.Client, error)
 }
 
-// agentServeCommand serves agents over HTTP.
-func agentServeCommand(a *app.App, from agentServer) *cobra.Command {
-	f := app.HTTP{MaxBody: 1, Idle: time.Hour}
-	var noToken bool
+// serveCommand serves agents over HTTP.
+func serveCommand(p *program, open func() (*sdk.Client, error)) *cobra.Command {
+	o := serveOptions{program: p, HTTP: app.HTTP{MaxBody: 1, Idle: time.Hour}, open: open}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve agents over HTTP",
@@ -49,51 +48,49 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serveAgents(cmd.Context(), a, f, noToken, from)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
-	flags.StringVar(&f.TokenFile, "token-file", "", "file with the token that clients have to send")
-	flags.BoolVar(&noToken, "no-token", false, "let in every program of this machine")
-	flags.StringArrayVar(&f.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
-	flags.DurationVar(&f.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	flags.StringVar(&o.Address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&o.TokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.BoolVar(&o.noToken, "no-token", false, "let in every program of this machine")
+	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
+	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
 	return cmd
 }
 
-// serveAgents is the server of agents.
-func serveAgents(ctx context.Context, a *app.App, f app.HTTP, noToken bool, from agentServer) error {
-	if noToken == (f.TokenFile != "") {
+func (o *serveOptions) run(ctx context.Context) error {
+	if o.noToken == (o.TokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
 	}
-	host, _, _ := net.SplitHostPort(f.Address) // check refuses an address without a host
-	if f.AllowRemote = !httpguard.Loopback(host); f.AllowRemote && noToken {
-		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", f.Address).WithHint("take 127.0.0.1, or give --token-file")
+	host, _, _ := net.SplitHostPort(o.Address) // check refuses an address without a host
+	if o.AllowRemote = !httpguard.Loopback(host); o.AllowRemote && o.noToken {
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", o.Address).WithHint("take 127.0.0.1, or give --token-file")
 	}
-	who, err := f.Check()
+	who, err := o.Check()
 	if err != nil {
 		return err
 	}
-	client, err := from.client(ctx)
+	client, err := o.open()
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	listener, err := f.Listen(ctx)
+	listener, err := o.Listen(ctx)
 	if err != nil {
 		return err
 	}
-	f.Warn(a.Terminal)
+	o.Warn(o.Terminal)
+	settings, _ := o.settings() // client has refused wrong flags
 	working, end := context.WithCancel(ctx)
-	runs := run.Serve(working, a)
+	runs := run.Serve(working, o.App)
 	defer runs.Close()
 	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
-		Options: who, Client: client, Runs: runs, Clock: a.Engine().Clock, Log: a.Log, CostLimit: from.limit(),
+		Options: who, Client: client, Runs: runs, Clock: o.Engine().Clock, Log: o.Log, CostLimit: settings.CostLimit,
 	})
-	fmt.Fprintln(a.Err, a.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
-	f.SayOpen(a.Terminal)
-	return a.RunHTTP(ctx, httpguard.NewServer(h), listener, h, f.Grace)
+	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	o.SayOpen(o.Terminal)
+	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
-	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
@@ -26,11 +25,8 @@ func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string)
 		t.Fatal(err)
 	}
 	defer a.Close()
-	cmd := agentServeCommand(a, agentServer{
-		client: func(context.Context) (*sdk.Client, error) {
-			return sdk.New(sdk.Options{Provider: fake.New(), Prices: fake.Prices(), Project: t.TempDir()})
-		},
-		limit: func() price.Money { return price.Dollar },
+	cmd := serveCommand(&program{App: a, limit: "1"}, func() (*sdk.Client, error) {
+		return sdk.New(sdk.Options{Provider: fake.New(), Prices: fake.Prices(), Project: t.TempDir()})
 	})
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -29,48 +28,43 @@ func (r reader) Send(context.Context, provider.Request, func(provider.Delta)) (*
 	return nil, errors.New("the session was opened to be read")
 }
 
-func agentListCommand(a *app.App) *cobra.Command {
+func listCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the agents that can be asked", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := agentClient(a, nil, nil, 0)
+			agents, err := look(p, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(cmd.Context()) })
 			if err != nil {
 				return err
 			}
-			defer client.Close()
-			agents, err := client.Agents(cmd.Context())
-			if err != nil {
-				return agentFault(a, err)
-			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"agents": agents})
+			if p.JSON {
+				return p.PrintJSON(map[string]any{"agents": agents})
 			}
 			if len(agents) == 0 {
-				a.Say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
+				p.Say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
 				return nil
 			}
 			rows := [][]string{}
 			for _, g := range agents {
 				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
 			}
-			return a.Table(a.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+			return p.Table(p.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
 		},
 	}
 }
 
-func agentSessionsCommand(a *app.App) *cobra.Command {
+func sessionsCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "sessions", Short: "List the saved sessions with agents, the one changed last first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := agentSessions(cmd.Context(), a)
+			list, err := p.sessions(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"sessions": list})
+			if p.JSON {
+				return p.PrintJSON(map[string]any{"sessions": list})
 			}
 			if len(list) == 0 {
-				a.Say("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
+				p.Say("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
 				return nil
 			}
 			rows := [][]string{}
@@ -81,113 +75,107 @@ func agentSessionsCommand(a *app.App) *cobra.Command {
 				}
 				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), visible.Line(title)})
 			}
-			return a.Table(a.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
+			return p.Table(p.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
 		},
 	}
 }
 
-func agentShowCommand(a *app.App) *cobra.Command {
-	f := &workFlags{}
+func showCommand(p *program) *cobra.Command {
+	o := &workOptions{program: p}
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a saved session: where it stands, its documents and open questions", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := agentSessions(cmd.Context(), a)
-			if err != nil {
-				return err
-			}
-			at := slices.IndexFunc(list, func(s sdk.Summary) bool { return s.ID == args[0] })
-			if at < 0 {
-				return agentFault(a, sdk.ErrNotFound)
-			}
-			client, err := agentClient(a, reader{Provider: list[at].Provider, Model: list[at].Model}, nil, 0)
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			s, _, release, err := openTalk(cmd.Context(), a, client, list[at], 0, &workFlags{})
-			if err != nil {
-				return err
-			}
-			defer func() { _ = release() }() // nothing was written
-			o := outcome{ID: s.ID(), Status: list[at].Status, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs()}
-			if f.out != "" {
-				o.Saved, err = saveDocuments(o.Documents, f.out, f.force)
-			}
-			if a.JSON {
-				return errors.Join(err, a.PrintJSON(o))
-			}
-			a.Say("%s with %s (%s), %s", list[at].Kind, list[at].Agent, list[at].Model, list[at].Status)
-			sayWork(a, o)
-			return err
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.show(cmd.Context(), args[0]) },
 	}
-	cmd.Flags().StringVar(&f.out, "out", "", "the folder that the documents are written to")
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that are there")
+	cmd.Flags().StringVar(&o.out, "out", "", "the folder that the documents are written to")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
 	return cmd
 }
 
-func agentTranscriptCommand(a *app.App) *cobra.Command {
+func (o *workOptions) show(ctx context.Context, id string) error {
+	was, err := o.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	client, err := o.client(reader{Provider: was.Provider, Model: was.Model}, nil, 0)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	s, _, release, err := o.openTalk(ctx, client, was, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // nothing was written
+	out := outcomeOf(s, "")
+	out.Status = was.Status
+	if o.out != "" {
+		out.Saved, err = saveDocuments(out.Documents, o.out, o.force)
+	}
+	if o.JSON {
+		return errors.Join(err, o.PrintJSON(out))
+	}
+	o.Say("%s with %s (%s), %s", was.Kind, was.Agent, was.Model, was.Status)
+	o.sayWork(out)
+	return err
+}
+
+func transcriptCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use: "transcript ID", Short: "Print a session as Markdown, or its events with --json", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := agentClient(a, nil, nil, 0)
+			events, err := look(p, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
-			defer client.Close()
-			events, err := client.Transcript(cmd.Context(), args[0])
-			if err != nil {
-				return agentFault(a, err)
+			if p.JSON {
+				return p.PrintJSON(map[string]any{"id": args[0], "events": events})
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"id": args[0], "events": events})
-			}
-			fmt.Fprint(a.Out, transcript(a, args[0], events))
+			fmt.Fprint(p.Out, transcribe(p.Lang, args[0], events))
 			return nil
 		},
 	}
 }
 
-// transcript writes events as Markdown. It quotes the words of others, so that they cannot pass for a
+// transcribe writes events as Markdown. It quotes the words of others, so that they cannot pass for a
 // part of the document.
-func transcript(a *app.App, id string, events []sdk.Event) string {
+func transcribe(l lang.Language, id string, events []sdk.Event) string {
 	var b strings.Builder
 	quote := func(text string) {
 		fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(visible.Text(strings.TrimSpace(text)), "\n", "\n> "))
 	}
 	line := func(text string) { fmt.Fprintf(&b, "\n%s\n", text) }
-	fmt.Fprintf(&b, "# %s\n", a.Lang.Say("Session %s", id))
+	fmt.Fprintf(&b, "# %s\n", l.Say("Session %s", id))
 	var spent int64
 	for _, e := range events {
 		switch e.Type {
 		case sdk.EventStarted:
-			line(a.Lang.Say("Agent %s, model %s, begun %s", visible.Line(e.Agent), visible.Line(e.Text), e.At.UTC().Format("2006-01-02 15:04 UTC")))
+			line(l.Say("Agent %s, model %s, begun %s", visible.Line(e.Agent), visible.Line(e.Text), e.At.UTC().Format("2006-01-02 15:04 UTC")))
 		case sdk.EventTurnStarted:
-			fmt.Fprintf(&b, "\n## %s\n", a.Lang.Say("Turn %d", e.Turn))
-			line(a.Lang.Say("**Person:**"))
+			fmt.Fprintf(&b, "\n## %s\n", l.Say("Turn %d", e.Turn))
+			line(l.Say("**Person:**"))
 			quote(e.Text)
 		case sdk.EventToolFinished:
 			failed := ""
 			if e.Tool.Failed {
-				failed = a.Lang.Say(" (failed)")
+				failed = l.Say(" (failed)")
 			}
-			line(a.Lang.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
+			line(l.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
 		case sdk.EventQuestion:
-			line(a.Lang.Say("**The agent asks:**"))
+			line(l.Say("**The agent asks:**"))
 			quote(strings.Join(append([]string{e.Question.Question}, e.Question.Options...), "\n- "))
 		case sdk.EventAnswered:
-			line(a.Lang.Say("**The person answers:**"))
+			line(l.Say("**The person answers:**"))
 			quote(e.Text)
 		case sdk.EventTurnCompleted:
-			line(a.Lang.Say("**Agent:**"))
+			line(l.Say("**Agent:**"))
 			quote(e.Text)
 		case sdk.EventFailed:
-			line(a.Lang.Say("**Ended early:** %s", visible.Line(e.Text)))
+			line(l.Say("**Ended early:** %s", visible.Line(e.Text)))
 		case sdk.EventCost:
 			spent = e.Cost.Spent
 		}
 	}
-	line(a.Lang.Say("Spent: %s", price.Money(spent).Short()))
+	line(l.Say("Spent: %s", price.Money(spent).Short()))
 	return b.String()
 }
 
@@ -196,38 +184,26 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
 }
 
-func agentDeleteCommand(a *app.App) *cobra.Command {
+func deleteCommand(p *program) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use: "delete ID", Short: "Delete a saved session for good, yourself", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := agentSessions(cmd.Context(), a)
-			if err != nil {
+			if _, err := p.session(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			if !slices.ContainsFunc(list, func(s sdk.Summary) bool { return s.ID == args[0] }) {
-				return agentFault(a, sdk.ErrNotFound)
-			}
-			ok, err := a.AskPerson(cmd.Context(), yes, a.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
+			ok, err := p.AskPerson(cmd.Context(), yes, p.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
 			if err != nil {
 				return err
 			}
 			if !ok {
 				return fault.New(fault.GatePending, "nothing was deleted").WithHint("answer y, or add --yes")
 			}
-			client, err := agentClient(a, nil, nil, 0)
+			_, err = look(p, func(c *sdk.Client) (any, error) { return nil, c.Delete(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
-			defer client.Close()
-			if err := client.Delete(cmd.Context(), args[0]); err != nil {
-				return agentFault(a, err)
-			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"id": args[0], "deleted": true})
-			}
-			a.Say("Deleted: %s", args[0])
-			return nil
+			return p.Conclude(map[string]any{"id": args[0], "deleted": true}, "Deleted: %s", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -40,8 +40,8 @@ type talk interface {
 
 // teller shows the events of a session, a line for each tool and the agent's text as it comes.
 type teller struct {
-	a   *app.App
-	out io.Writer
+	lang lang.Language
+	out  io.Writer
 	// midLine is true behind a text without its line break, streamed once this turn has shown text.
 	midLine, streamed bool
 	// text is the last whole answer.
@@ -49,7 +49,6 @@ type teller struct {
 }
 
 func (t *teller) tell(e sdk.Event) {
-	l := t.a.Lang
 	line := func(text string) {
 		t.endLine()
 		fmt.Fprintln(t.out, text)
@@ -62,14 +61,14 @@ func (t *teller) tell(e sdk.Event) {
 		line("· " + visible.Line(e.Tool.Name) + " " + visible.Cut(visible.Line(e.Tool.Input), 90, "…"))
 	case sdk.EventToolFinished:
 		if e.Tool.Failed {
-			line(l.Say("  it failed: %s", visible.Cut(visible.Line(e.Tool.Result), 90, "…")))
+			line(t.lang.Say("  it failed: %s", visible.Cut(visible.Line(e.Tool.Result), 90, "…")))
 		}
 	case sdk.EventRetry:
-		line(l.Say("(attempt %d in %s: %s)", e.Attempt, time.Duration(e.AfterMS)*time.Millisecond, visible.Line(e.Text)))
+		line(t.lang.Say("(attempt %d in %s: %s)", e.Attempt, time.Duration(e.AfterMS)*time.Millisecond, visible.Line(e.Text)))
 	case sdk.EventWarning:
 		line("(" + visible.Line(e.Text) + ")")
 	case sdk.EventCostWarning:
-		line(l.Say("(%d%% of the limit is spent: %s of %s)", e.Cost.Percent, price.Money(e.Cost.Spent).Short(), price.Money(e.Cost.Limit).Short()))
+		line(t.lang.Say("(%d%% of the limit is spent: %s of %s)", e.Cost.Percent, price.Money(e.Cost.Spent).Short(), price.Money(e.Cost.Limit).Short()))
 	case sdk.EventTurnStarted:
 		t.streamed = false
 	case sdk.EventDropped:
@@ -167,13 +166,13 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 	return errors.Join(err, s.Pause(context.WithoutCancel(ctx)))
 }
 
-// answersFile reads the answers of a script, by the id of a question or by its words.
-func answersFile(ctx context.Context, a *app.App, name string) (map[string]string, error) {
+// readAnswers reads the answers of a script, by the id of a question or by its words.
+func (p *program) readAnswers(ctx context.Context, name string) (map[string]string, error) {
 	answers := map[string]string{}
 	if name == "" {
 		return answers, nil
 	}
-	data, err := a.ReadNamed(ctx, name, 1<<20)
+	data, err := p.ReadNamed(ctx, name, 1<<20)
 	if err != nil {
 		return nil, fault.New(fault.NotFound, "the answers cannot be read: %w", err).WithHint("name a JSON file such as {\"Which database?\": \"PostgreSQL\"}")
 	}
@@ -184,21 +183,18 @@ func answersFile(ctx context.Context, a *app.App, name string) (map[string]strin
 }
 
 // replies answers from the file, then from the person at this terminal if there is one.
-func replies(a *app.App, answers map[string]string, out io.Writer) replier {
-	person, err := a.Person()
-	if err != nil {
-		person = nil
-	}
+func (p *program) replies(answers map[string]string) replier {
+	person, err := p.Person()
 	return func(ctx context.Context, q sdk.Question) (string, bool, error) {
 		for _, key := range []string{q.ID, q.Question} {
 			if text, ok := answers[key]; ok {
 				return text, true, nil
 			}
 		}
-		if person == nil {
+		if err != nil { // nobody is here
 			return "", false, nil
 		}
-		showQuestion(out, q)
+		showQuestion(p.Prompts(), q)
 		for {
 			line, err := person.Line(ctx, "> ")
 			if errors.Is(err, io.EOF) {
