@@ -20,9 +20,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// runFlags are the flags of run that are not kept with the run.
-type runFlags struct {
-	runner.Flags
+// options are those of run.
+type options struct {
+	*app.App
+	kept                      runner.Flags // with the run
 	engineFor, modelFor, docs []string
 	budget                    string
 	gates                     string
@@ -35,7 +36,7 @@ var runExitHelp = terminal.WithExits("the budget or the time is spent", "the eng
 
 // Command returns the command that runs all stages.
 func Command(a *app.App) *cobra.Command {
-	f := &runFlags{}
+	o := &options{App: a}
 	cmd := &cobra.Command{
 		Use:   "run OBJECTIVE… | run --resume TASK",
 		Short: "Take an objective through all stages without a host, by Claude Code, Codex or an API",
@@ -52,76 +53,76 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 		Example: `  bmad-mcp run "Add a --json flag to the list command"
   bmad-mcp run --workflow quick --engine claude --budget 2 "Fix the typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return run(cmd, a, f, strings.Join(args, " ")) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.resume, "resume", "", "go on with this task, of a run or of an assistant")
-	flags.StringVar(&f.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
-	flags.StringVar(&f.name, "name", "", "the task's name (default: made from the objective)")
-	flags.StringVar(&f.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
-	flags.StringVar(&f.From, "from", "", "take the documents of the stages before from this task")
-	flags.StringArrayVar(&f.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
-	flags.StringVar(&f.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
-	flags.StringArrayVar(&f.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
-	flags.StringVar(&f.Model, "model", "", "the model to use (default: the engine's own choice)")
-	flags.StringArrayVar(&f.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
-	flags.StringVar(&f.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
-	flags.IntVar(&f.Minutes, "max-minutes", 0, "end after this many minutes")
-	flags.StringVar(&f.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
-	flags.BoolVar(&f.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
-	flags.StringVar(&f.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
-	flags.StringArrayVar(&f.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
-	OpenFlag(cmd, &f.Open)
-	flags.BoolVar(&f.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
-	flags.StringVar(&f.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
+	flags.StringVar(&o.resume, "resume", "", "go on with this task, of a run or of an assistant")
+	flags.StringVar(&o.kept.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
+	flags.StringVar(&o.name, "name", "", "the task's name (default: made from the objective)")
+	flags.StringVar(&o.kept.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
+	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this task")
+	flags.StringArrayVar(&o.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
+	flags.StringVar(&o.kept.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
+	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
+	flags.StringVar(&o.kept.Model, "model", "", "the model to use (default: the engine's own choice)")
+	flags.StringArrayVar(&o.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
+	flags.StringVar(&o.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
+	flags.IntVar(&o.kept.Minutes, "max-minutes", 0, "end after this many minutes")
+	flags.StringVar(&o.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
+	flags.BoolVar(&o.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
+	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
+	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
+	OpenFlag(cmd, &o.kept.Open)
+	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
+	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
 	// The error is for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("workflow", a.CompleteWorkflow)
 	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks)
 	return cmd
 }
 
-func run(cmd *cobra.Command, a *app.App, f *runFlags, objective string) (err error) {
-	if err := f.check(a, objective); err != nil {
+func (o *options) run(ctx context.Context, objective string) (err error) {
+	if err := o.check(objective); err != nil {
 		return err
 	}
-	if f.resume == "" {
-		if err := a.StayHere(); err != nil {
+	if o.resume == "" {
+		if err := o.StayHere(); err != nil {
 			return err
 		}
 	}
-	a.UseAudits()
-	o, err := runOptions(cmd, a, f)
+	o.UseAudits()
+	opts, err := o.runner(ctx)
 	if err != nil {
 		return err
 	}
 	if objective != "" {
-		a.Speak(objective)
-	} else if s, _, err := a.Engine().Session(cmd.Context(), project.Address{Cwd: o.Folder, Session: f.resume}); err == nil {
-		a.SpeakOf(s)
+		o.Speak(objective)
+	} else if s, _, err := o.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
+		o.SpeakOf(s)
 	}
-	if f.dryRun {
-		return dryRun(cmd, a, o, objective)
+	if o.dryRun {
+		return dryRun(ctx, o.App, opts, objective)
 	}
-	view, err := NewView(a, f.events)
+	view, err := NewView(o.App, o.events)
 	if err != nil {
 		return err
 	}
 	defer view.Close()
-	o.Tell = view.Tell
-	if o.Person != nil {
-		o.Person = view.Asking(o.Person)
+	opts.Tell = view.Tell
+	if opts.Person != nil {
+		opts.Person = view.Asking(opts.Person)
 	}
 	var out *runner.Result
-	if f.resume != "" {
-		out, err = runner.New(o).Resume(cmd.Context(), f.resume)
+	if o.resume != "" {
+		out, err = runner.New(opts).Resume(ctx, o.resume)
 	} else {
-		out, err = runner.New(o).Start(cmd.Context(), objective, f.name)
+		out, err = runner.New(opts).Start(ctx, objective, o.name)
 	}
 	view.Close()
 	switch {
 	case errors.Is(err, context.Canceled) && view.task != "":
-		a.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
 		return terminal.ErrStopped
 	case err != nil:
 		return err
@@ -133,46 +134,46 @@ func run(cmd *cobra.Command, a *app.App, f *runFlags, objective string) (err err
 }
 
 // check refuses flags that contradict each other, and reads the others.
-func (f *runFlags) check(a *app.App, objective string) (err error) {
+func (o *options) check(objective string) (err error) {
 	switch {
-	case f.resume == "" && objective == "":
+	case o.resume == "" && objective == "":
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
-	case f.resume != "" && objective != "":
+	case o.resume != "" && objective != "":
 		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
-	case f.resume != "" && f.Workflow != "":
+	case o.resume != "" && o.kept.Workflow != "":
 		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
-	case f.resume != "" && f.dryRun:
-		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", f.resume)
-	case f.yes && f.gates != "" && f.gates != string(runner.Yes):
-		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", f.gates).WithHint("leave one out")
-	case f.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(f.gates)):
-		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", f.gates).WithHint("see bmad-mcp run --help")
-	case f.events == "-" && a.JSON:
+	case o.resume != "" && o.dryRun:
+		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
+	case o.yes && o.gates != "" && o.gates != string(runner.Yes):
+		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
+	case o.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(o.gates)):
+		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
+	case o.events == "-" && o.JSON:
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
-	case f.Minutes < 0:
-		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", f.Minutes).WithHint("name whole minutes, 1 or more")
+	case o.kept.Minutes < 0:
+		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", o.kept.Minutes).WithHint("name whole minutes, 1 or more")
 	}
-	if f.yes {
-		f.gates = string(runner.Yes)
+	if o.yes {
+		o.gates = string(runner.Yes)
 	}
-	if err := CheckOpen(f.Open); err != nil {
+	if err := CheckOpen(o.kept.Open); err != nil {
 		return err
 	}
-	return f.read()
+	return o.read()
 }
 
 // read reads the flags that are texts.
-func (f *runFlags) read() (err error) {
-	if f.NoBudget = f.budget == "none"; f.budget != "" && !f.NoBudget {
-		if f.Budget, err = price.ParseMoney(f.budget); err != nil || f.Budget == 0 {
-			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", f.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
+func (o *options) read() (err error) {
+	if o.kept.NoBudget = o.budget == "none"; o.budget != "" && !o.kept.NoBudget {
+		if o.kept.Budget, err = price.ParseMoney(o.budget); err != nil || o.kept.Budget == 0 {
+			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", o.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
 		}
 	}
 	for _, pairs := range []struct {
 		flag string
 		from []string
 		to   *map[workflow.StageID]string
-	}{{"--engine-for", f.engineFor, &f.EngineFor}, {"--model-for", f.modelFor, &f.ModelFor}, {"--doc", f.docs, &f.Docs}} {
+	}{{"--engine-for", o.engineFor, &o.kept.EngineFor}, {"--model-for", o.modelFor, &o.kept.ModelFor}, {"--doc", o.docs, &o.kept.Docs}} {
 		for _, text := range pairs.from {
 			stage, value, ok := strings.Cut(text, "=")
 			if !ok || stage == "" || value == "" {
@@ -187,37 +188,28 @@ func (f *runFlags) read() (err error) {
 	return nil
 }
 
-// runOptions returns the options of a runner for the flags.
-func runOptions(cmd *cobra.Command, a *app.App, f *runFlags) (o runner.Options, err error) {
-	o = runner.Options{
-		Engine: a.Engine(), Repository: gitRepository{}, Gates: runner.Gates(f.gates), Flags: f.Flags,
-		Answers: map[string]string{}, By: "bmad-mcp run", Log: a.Log, Rights: runRights(a),
+// runner returns the options of a runner for the flags.
+func (o *options) runner(ctx context.Context) (runner.Options, error) {
+	out, err := optionsHere(o.App)
+	if err != nil {
+		return out, err
 	}
-	if o.Folder, err = a.Project(); err != nil {
-		return o, err
-	}
-	if o.Prices, _, err = app.PriceTable(); err != nil {
-		return o, err
-	}
-	if a.Unread != nil { // the limit of the costs may be in it
-		return o, a.Unread
-	}
-	o.Workers = runWorkers(a, o.Prices)
-	if f.answers != "" {
-		if err := a.ReadAnswers(cmd.Context(), f.answers, o.Answers); err != nil {
-			return o, err
+	out.Gates, out.Flags, out.Answers, out.By = runner.Gates(o.gates), o.kept, map[string]string{}, "bmad-mcp run"
+	if o.answers != "" {
+		if err := o.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
+			return out, err
 		}
 	}
-	person, err := a.Person()
+	person, err := o.Person()
 	switch {
 	case err == nil:
-		o.Person, o.Gates = person, cmp.Or(o.Gates, runner.Ask)
-		if f.events == "-" {
-			person.Out = a.Err
+		out.Person, out.Gates = person, cmp.Or(out.Gates, runner.Ask)
+		if o.events == "-" {
+			person.Out = o.Err
 		}
-	case o.Gates == runner.Ask && !f.dryRun:
-		return o, err
+	case out.Gates == runner.Ask && !o.dryRun:
+		return out, err
 	}
-	o.Gates = cmp.Or(o.Gates, runner.Stop)
-	return o, nil
+	out.Gates = cmp.Or(out.Gates, runner.Stop)
+	return out, nil
 }

@@ -17,6 +17,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
+// optionsHere returns the options of a runner that every run in this folder has.
+func optionsHere(a *app.App) (o runner.Options, err error) {
+	o = runner.Options{Engine: a.Engine(), Repository: gitRepository{}, Log: a.Log}
+	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, runner.RunFile) }
+	if o.Folder, err = a.Project(); err != nil {
+		return o, err
+	}
+	if o.Prices, _, err = app.PriceTable(); err != nil {
+		return o, err
+	}
+	o.Workers = runWorkers(a, o.Prices)
+	return o, a.Unread // the limit of the costs may be in it
+}
+
 // runWorkers returns the engines on this machine, the likeliest first: programs bring their own
 // login, permissions and sandbox.
 func runWorkers(a *app.App, prices *price.Table) []runner.Worker {
@@ -53,11 +67,6 @@ func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Work
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)
 		return app.NewProvider(m, prices, a.Now())
 	}}
-}
-
-// runRights returns this machine's records of the rights of a project's runs.
-func runRights(a *app.App) func(project string) sdk.Rights {
-	return func(project string) sdk.Rights { return a.Trust().Rights("runs", project, runner.RunFile) }
 }
 
 // gitRepository describes a project's repository by git.

@@ -36,7 +36,8 @@ type servedRun struct {
 
 // Serve serves the runs of the project until base ends.
 func Serve(base context.Context, a *app.App) *Served {
-	return newServedRuns(base, servedRunOptions(a))
+	a.UseAudits()
+	return newServedRuns(base, func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) })
 }
 
 func newServedRuns(base context.Context, options func(sdkhttp.RunRequest) (runner.Options, error)) *Served {
@@ -194,25 +195,10 @@ func (r *servedRun) since(after int64) (events []runner.Event, changed <-chan st
 	return events, r.changed, r.over
 }
 
-// servedRunOptions returns the options of the runs that clients start.
-func servedRunOptions(a *app.App) func(sdkhttp.RunRequest) (runner.Options, error) {
-	a.UseAudits()
-	e := a.Engine()
-	return func(req sdkhttp.RunRequest) (o runner.Options, err error) {
-		o = runner.Options{
-			Engine: e, Repository: gitRepository{}, Gates: runner.Stop, By: "bmad-mcp agent serve", Log: a.Log, Rights: runRights(a),
-			Flags: runner.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit},
-		}
-		if o.Folder, err = a.Project(); err != nil {
-			return o, err
-		}
-		if o.Prices, _, err = app.PriceTable(); err != nil {
-			return o, err
-		}
-		if a.Unread != nil {
-			return o, a.Unread
-		}
-		o.Workers = runWorkers(a, o.Prices)
-		return o, nil
-	}
+// servedOptions returns the options of a run that a client starts.
+func servedOptions(a *app.App, req sdkhttp.RunRequest) (runner.Options, error) {
+	o, err := optionsHere(a)
+	o.Gates, o.By = runner.Stop, "bmad-mcp agent serve"
+	o.Flags = runner.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit}
+	return o, err
 }

@@ -33,9 +33,9 @@ func TestServedRuns(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	a := &app.App{Terminal: &terminal.Terminal{}, Log: slog.New(slog.DiscardHandler), Cwd: t.TempDir()}
 	calls := make(chan struct{})
-	options := servedRunOptions(a)
+	a.UseAudits()
 	with := func(req sdkhttp.RunRequest) (runner.Options, error) {
-		o, err := options(req)
+		o, err := servedOptions(a, req)
 		o.Workers, o.Flags.Dirty = []runner.Worker{lazy{calls}}, true
 		return o, err
 	}

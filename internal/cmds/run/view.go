@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/spf13/cobra"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -203,8 +201,8 @@ func printWaiting(a *app.App, r *runner.Result) {
 }
 
 // dryRun prints the plan of a run.
-func dryRun(cmd *cobra.Command, a *app.App, o runner.Options, objective string) error {
-	plan, err := runner.New(o).Plan(cmd.Context(), objective)
+func dryRun(ctx context.Context, a *app.App, o runner.Options, objective string) error {
+	plan, err := runner.New(o).Plan(ctx, objective)
 	if err != nil {
 		return err
 	}
