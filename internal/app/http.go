@@ -20,7 +20,7 @@ import (
 
 // HTTP says how a server on HTTP is reached, as its flags do.
 type HTTP struct {
-	Address     string
+	Addr        string
 	AllowRemote bool
 	TokenFile   string
 	Origins     []string
@@ -39,15 +39,15 @@ const maxTokenFile = 64 << 10
 
 // Check returns who may call, or an error if that is more than is meant.
 func (f HTTP) Check() (o httpguard.Options, err error) {
-	host, _, err := net.SplitHostPort(f.Address)
+	host, _, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return o, fault.New(fault.InvalidArgument, "invalid --http address %q", f.Address).WithHint("give host and port, such as 127.0.0.1:7777")
+		return o, fault.New(fault.InvalidArgument, "invalid --http address %q", f.Addr).WithHint("give host and port, such as 127.0.0.1:7777")
 	}
 	if f.MaxBody < 1 || f.Idle < time.Second || f.Grace < 0 {
 		return o, fault.New(fault.InvalidArgument, "--max-body-bytes has to be at least 1, --idle-timeout 1s, --grace 0s").WithHint("leave them out for the defaults")
 	}
 	if !f.AllowRemote && !httpguard.Loopback(host) {
-		return o, fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.Address).
+		return o, fault.New(fault.InvalidArgument, "--http %q would serve other machines", f.Addr).
 			WithHint("take 127.0.0.1, or add --allow-remote and --token-file")
 	}
 	o.Remote = f.AllowRemote
@@ -93,9 +93,9 @@ func readToken(name string) (string, error) {
 
 // Listen listens on the address.
 func (f HTTP) Listen(ctx context.Context) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.Address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.Addr)
 	if err != nil {
-		return nil, CannotListen(f.Address, err)
+		return nil, CannotListen(f.Addr, err)
 	}
 	return listener, nil
 }

@@ -51,7 +51,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.Address, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&o.Addr, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
 	flags.StringVar(&o.TokenFile, "token-file", "", "file with the token that clients have to send")
 	flags.BoolVar(&o.noToken, "no-token", false, "let in every program of this machine")
 	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
@@ -64,9 +64,9 @@ func (o *serveOptions) run(ctx context.Context) error {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
 	}
-	host, _, _ := net.SplitHostPort(o.Address) // check refuses an address without a host
+	host, _, _ := net.SplitHostPort(o.Addr) // check refuses an address without a host
 	if o.AllowRemote = !httpguard.Loopback(host); o.AllowRemote && o.noToken {
-		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", o.Address).WithHint("take 127.0.0.1, or give --token-file")
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", o.Addr).WithHint("take 127.0.0.1, or give --token-file")
 	}
 	who, err := o.Check()
 	if err != nil {

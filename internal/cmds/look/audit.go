@@ -20,11 +20,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// auditCall has the arguments of the audit command.
-type auditCall struct {
+// auditOptions are those of audit.
+type auditOptions struct {
+	*app.App
 	file, stage, format, rubric string
 	from, objective             string
-	earlier                     map[workflow.StageID]*string
+	prd, architecture, plan     string
 	min                         float64
 }
 
@@ -44,8 +45,7 @@ const maxAudited = 64 << 20
 
 // Audit returns the command that scores a document.
 func Audit(a *app.App) *cobra.Command {
-	prd, architecture, plan := "", "", ""
-	call := auditCall{earlier: map[workflow.StageID]*string{"po": &prd, "architect": &architecture, "sm": &plan}}
+	o := auditOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "audit FILE",
 		Short: "Score a document by a rubric, finding by finding",
@@ -67,71 +67,71 @@ The exit code is 1 where the score is below --min, else 0.`,
   bmad-mcp audit docs/prd.md --stage po --format sarif > prd.sarif`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			call.file = args[0]
-			return runAudit(cmd.Context(), a, call)
+			o.file = args[0]
+			return o.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.stage, "stage", "", "stage of the document")
+	flags.StringVar(&o.stage, "stage", "", "stage of the document")
 	// The stages are read from the workflows only if somebody asks for help.
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(a.StageIDs(), ", ")
 		cmd.Parent().HelpFunc()(cmd, args)
 	})
-	flags.StringVar(&call.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
-	flags.StringVar(&prd, "prd", "", "product requirements to trace to")
-	flags.StringVar(&architecture, "architecture", "", "architecture to trace to")
-	flags.StringVar(&plan, "plan", "", "sprint plan to trace to")
-	flags.StringVar(&call.objective, "objective", "", "the original request, in the person's words")
-	flags.StringVar(&call.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
-	flags.Float64Var(&call.min, "min", 0, "lowest acceptable score")
-	flags.StringVar(&call.format, "format", "text", "text, json or sarif")
+	flags.StringVar(&o.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
+	flags.StringVar(&o.prd, "prd", "", "product requirements to trace to")
+	flags.StringVar(&o.architecture, "architecture", "", "architecture to trace to")
+	flags.StringVar(&o.plan, "plan", "", "sprint plan to trace to")
+	flags.StringVar(&o.objective, "objective", "", "the original request, in the person's words")
+	flags.StringVar(&o.rubric, "rubric", "", "your own rubric: a YAML file, or a folder with <stage>.yaml")
+	flags.Float64Var(&o.min, "min", 0, "lowest acceptable score")
+	flags.StringVar(&o.format, "format", "text", "text, json or sarif")
 	return cmd
 }
 
-func runAudit(ctx context.Context, a *app.App, call auditCall) error {
-	a.Speak(call.objective)
-	if a.JSON {
-		call.format = "json"
+func (o *auditOptions) run(ctx context.Context) error {
+	o.Speak(o.objective)
+	if o.JSON {
+		o.format = "json"
 	}
-	if !slices.Contains([]string{"text", "json", "sarif"}, call.format) {
-		return fault.New(fault.InvalidArgument, "there is no format %q", call.format).WithHint("pass --format text, json or sarif")
+	if !slices.Contains([]string{"text", "json", "sarif"}, o.format) {
+		return fault.New(fault.InvalidArgument, "there is no format %q", o.format).WithHint("pass --format text, json or sarif")
 	}
-	if !(call.min >= 0 && call.min <= 100) {
-		return fault.New(fault.InvalidArgument, "--min %g is not a score", call.min).WithHint("pass a number from 0 to 100")
+	if !(o.min >= 0 && o.min <= 100) {
+		return fault.New(fault.InvalidArgument, "--min %g is not a score", o.min).WithHint("pass a number from 0 to 100")
 	}
-	w, stage, err := auditedStage(a, call)
+	w, stage, err := o.auditedStage()
 	if err != nil {
 		return err
 	}
-	rubric, err := loadRubric(ctx, a, call.rubric, w, stage)
+	rubric, err := o.loadRubric(ctx, w, stage)
 	if err != nil {
 		return err
 	}
-	document, err := readDocument(ctx, a, call.file)
+	document, err := o.readDocument(ctx, o.file)
 	if err != nil {
 		return err
 	}
-	earlier, err := earlierDocuments(ctx, a, call, w, stage)
+	earlier, err := o.earlierDocuments(ctx, w, stage)
 	if err != nil {
 		return err
 	}
 	planned, _ := w.OfKind(workflow.KindPlan)
-	found := rubric.Audit(document, audit.Background{Language: a.Lang, Objective: call.objective, Earlier: earlier, Plan: planned.ID})
+	found := rubric.Audit(document, audit.Background{Language: o.Lang, Objective: o.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
-		File: filepath.ToSlash(call.file), Stage: stage.ID, Score: found.Score, Min: call.min,
-		OK: found.Score >= call.min, Summary: found.Summary, Findings: found.Findings,
+		File: filepath.ToSlash(o.file), Stage: stage.ID, Score: found.Score, Min: o.min,
+		OK: found.Score >= o.min, Summary: found.Summary, Findings: found.Findings,
 	}
 	if report.Findings == nil {
 		report.Findings = []workflow.AuditFinding{}
 	}
-	switch call.format {
+	switch o.format {
 	case "json":
-		err = a.PrintJSON(report)
+		err = o.PrintJSON(report)
 	case "sarif":
-		err = printSARIF(a, report)
+		err = o.printSARIF(report)
 	default:
-		printAudit(a, report)
+		o.print(report)
 	}
 	if err == nil && !report.OK {
 		return terminal.ErrReported
@@ -140,29 +140,30 @@ func runAudit(ctx context.Context, a *app.App, call auditCall) error {
 }
 
 // auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
-func auditedStage(a *app.App, call auditCall) (*workflow.Definition, workflow.Stage, error) {
-	for _, w := range a.Workflows() {
+func (o *auditOptions) auditedStage() (*workflow.Definition, workflow.Stage, error) {
+	for _, w := range o.Workflows() {
 		for _, st := range w.Definition.Stages {
-			meant := call.stage == string(st.ID)
-			if call.stage == "" && st.Artifact != "" {
-				meant = filepath.Base(call.file) == st.Artifact
+			meant := o.stage == string(st.ID)
+			if o.stage == "" && st.Artifact != "" {
+				meant = filepath.Base(o.file) == st.Artifact
 			}
 			if meant {
 				return w.Definition, st, nil
 			}
 		}
 	}
-	ids := strings.Join(a.StageIDs(), ", ")
-	if call.stage != "" {
-		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", call.stage).
+	ids := strings.Join(o.StageIDs(), ", ")
+	if o.stage != "" {
+		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", o.stage).
 			WithHint("the stages are: %s", ids)
 	}
-	return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(call.file)).
+	return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "the name %s does not tell the stage", filepath.Base(o.file)).
 		WithHint("pass --stage: %s", ids)
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func loadRubric(ctx context.Context, a *app.App, name string, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
+func (o *auditOptions) loadRubric(ctx context.Context, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
+	name := o.rubric
 	if name == "" {
 		return audit.Load(nil, w, stage)
 	}
@@ -174,7 +175,7 @@ func loadRubric(ctx context.Context, a *app.App, name string, w *workflow.Defini
 	if folder {
 		name = filepath.Join(name, audit.FileName(stage))
 	}
-	data, err := a.ReadNamed(ctx, name, maxAudited)
+	data, err := o.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case folder && errors.Is(err, fs.ErrNotExist):
 		return audit.Load(nil, w, stage)
@@ -186,27 +187,27 @@ func loadRubric(ctx context.Context, a *app.App, name string, w *workflow.Defini
 
 // earlierDocuments reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func earlierDocuments(ctx context.Context, a *app.App, call auditCall, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
-	folder := call.from
-	if folder == "" && call.file != "-" {
-		folder = filepath.Dir(call.file)
+func (o *auditOptions) earlierDocuments(ctx context.Context, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
+	folder := o.from
+	if folder == "" && o.file != "-" {
+		folder = filepath.Dir(o.file)
 	} else if folder != "" {
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return nil, terminal.NoSuchFile(lang.T("folder"), folder, err)
 		}
 	}
-	out := map[workflow.StageID]string{}
+	named, out := map[workflow.StageID]string{"po": o.prd, "architect": o.architecture, "sm": o.plan}, map[workflow.StageID]string{}
 	for _, s := range w.Stages[:w.Index(stage.ID)] {
 		name, must := "", false
-		if named := call.earlier[s.ID]; named != nil && *named != "" {
-			name, must = *named, true
+		if n := named[s.ID]; n != "" {
+			name, must = n, true
 		} else if folder != "" && s.Artifact != "" {
 			name = filepath.Join(folder, s.Artifact)
 		}
 		if name == "" {
 			continue
 		}
-		text, err := readDocument(ctx, a, name)
+		text, err := o.readDocument(ctx, name)
 		switch {
 		case err == nil:
 			out[s.ID] = text
@@ -217,8 +218,8 @@ func earlierDocuments(ctx context.Context, a *app.App, call auditCall, w *workfl
 	return out, nil
 }
 
-func readDocument(ctx context.Context, a *app.App, name string) (string, error) {
-	data, err := a.ReadNamed(ctx, name, maxAudited)
+func (o *auditOptions) readDocument(ctx context.Context, name string) (string, error) {
+	data, err := o.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
@@ -228,24 +229,24 @@ func readDocument(ctx context.Context, a *app.App, name string) (string, error) 
 	return string(data), nil
 }
 
-func printAudit(a *app.App, r auditReport) {
+func (o *auditOptions) print(r auditReport) {
 	if r.Min > 0 {
-		a.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
+		o.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
 	} else {
-		a.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
+		o.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	}
 	if len(r.Findings) == 0 {
-		a.Say("nothing found")
+		o.Say("nothing found")
 		return
 	}
-	fmt.Fprintln(a.Out)
+	fmt.Fprintln(o.Out)
 	for _, f := range r.Findings {
-		fmt.Fprintf(a.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+		fmt.Fprintf(o.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
 	}
 }
 
 // printSARIF prints the findings as code scanners and editors read them.
-func printSARIF(a *app.App, r auditReport) error {
+func (o *auditOptions) printSARIF(r auditReport) error {
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"
@@ -254,5 +255,5 @@ func printSARIF(a *app.App, r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	return audit.WriteSARIF(a.Out, audit.Scan{Version: app.Version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
+	return audit.WriteSARIF(o.Out, audit.Scan{Version: app.Version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }

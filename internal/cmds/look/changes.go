@@ -2,20 +2,21 @@ package look
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // adoptionText describes the state that a person has accepted.
-func adoptionText(a *app.App, by *workflow.Adoption) string {
-	texts := workflow.AlterationsText(by.Texts).In(a.Lang)
+func adoptionText(l lang.Language, by *workflow.Adoption) string {
+	texts := workflow.AlterationsText(by.Texts).In(l)
 	if by.From == 0 {
 		return texts
 	}
 	if texts != "" {
-		return a.Lang.Say("changed from entry %d on: %s; %s", by.From, by.Problem, texts)
+		return l.Say("changed from entry %d on: %s; %s", by.From, by.Problem, texts)
 	}
-	return a.Lang.Say("changed from entry %d on: %s", by.From, by.Problem)
+	return l.Say("changed from entry %d on: %s", by.From, by.Problem)
 }
 
 // sayMoved tells that the project of a session was moved.

@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -64,7 +65,7 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	before, after := roundName(a, stage, rounds[0]), roundName(a, stage, rounds[1])
+	before, after := roundName(a.Lang, stage, rounds[0]), roundName(a.Lang, stage, rounds[1])
 	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
 	if a.JSON {
 		return a.PrintJSON(map[string]any{
@@ -121,11 +122,11 @@ func iteration(arg string) (int, error) {
 	return n, nil
 }
 
-func roundName(a *app.App, stage workflow.StageID, r documents.Round) string {
+func roundName(l lang.Language, stage workflow.StageID, r documents.Round) string {
 	if r.Iteration == documents.Saved {
 		return r.Path
 	}
-	return a.Lang.Say("%s, submission %d", stage, r.Iteration)
+	return l.Say("%s, submission %d", stage, r.Iteration)
 }
 
 func roundJSON(r documents.Round) map[string]any {

@@ -16,9 +16,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// logOptions are those of log.
+type logOptions struct {
+	*app.App
+	verify bool
+}
+
 // Log returns the command that prints a history.
 func Log(a *app.App) *cobra.Command {
-	var verify bool
+	o := logOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "log [TASK]",
 		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
@@ -43,52 +49,54 @@ machine.
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.CompleteTasks,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, _, err := a.Inspect(cmd, args)
-			if err != nil {
-				return err
-			}
-			signed, err := checkSignatures(a, s)
-			if verify && err != nil {
-				return err
-			}
-			if verify {
-				return verifyLog(a, s, v, signed)
-			}
-			steps := s.Steps(v)
-			for i := range steps {
-				steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
-			}
-			if a.JSON {
-				return printLogJSON(a, s, v, steps, signed)
-			}
-			if len(steps) == 0 {
-				a.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
-				return nil
-			}
-			warnOfChanges(a, s, v)
-			signed.say(a, false)
-			return printLog(a, s, steps)
-		},
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
+	cmd.Flags().BoolVar(&o.verify, "verify", false, "check that nobody has changed the history")
 	return cmd
 }
 
-// verifyLog reports whether the history is unchanged, or the entry since which it is not.
-func verifyLog(a *app.App, s *workflow.Session, v workflow.Verification, signed signatures) error {
-	_, err := a.Trust().ReadSigner() // a broken key would have been ignored
+func (o *logOptions) run(cmd *cobra.Command, args []string) error {
+	s, v, _, err := o.Inspect(cmd, args)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
+	signed, err := checkSignatures(o.App, s)
+	if o.verify {
+		if err != nil {
+			return err
+		}
+		return o.check(s, v, signed)
+	}
+	steps := s.Steps(v)
+	for i := range steps {
+		steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
+	}
+	if o.JSON {
+		return o.printJSON(s, v, steps, signed)
+	}
+	if len(steps) == 0 {
+		o.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
+		return nil
+	}
+	warnOfChanges(o.App, s, v)
+	signed.print(o.App, false)
+	return o.print(s, steps)
+}
+
+// check reports whether the history is unchanged, or the entry since which it is not.
+func (o *logOptions) check(s *workflow.Session, v workflow.Verification, signed signatures) error {
+	_, err := o.Trust().ReadSigner() // a broken key would have been ignored
+	if err != nil {
+		return err
+	}
+	if o.JSON {
 		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
 		signed.add(out)
-		err = a.PrintJSON(out)
+		err = o.PrintJSON(out)
 	} else {
-		printVerification(a, s, v)
-		sayAltered(a, s, v)
-		signed.say(a, true)
+		o.printVerification(s, v)
+		sayAltered(o.App, s, v)
+		signed.print(o.App, true)
 	}
 	adopted := 0
 	if v.Adopted != nil {
@@ -106,43 +114,43 @@ func verifyLog(a *app.App, s *workflow.Session, v workflow.Verification, signed 
 	return unsigned
 }
 
-func printVerification(a *app.App, s *workflow.Session, v workflow.Verification) {
+func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verification) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
-		a.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
+		o.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
 	}
 	switch v.Status {
 	case workflow.ChainChanged:
 		if v.Displaced {
-			a.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
+			o.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
 			break
 		}
 		since := ""
 		if v.BrokenAt != nil {
-			since = a.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
+			since = o.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
 		}
-		a.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
+		o.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	case workflow.ChainAdopted:
-		a.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
+		o.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
 	case workflow.ChainHolds:
-		a.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
+		o.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		a.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
+		o.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
 			s.TaskName, v.Problem)
 	}
-	sayMoved(a, v)
+	sayMoved(o.App, v)
 	if len(v.OtherKeys) > 0 {
-		a.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
+		o.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
 	}
 }
 
-func printLog(a *app.App, s *workflow.Session, steps []workflow.Step) error {
-	a.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
+	o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	if steps[0].From != "" {
-		a.Say("An older server kept no history of the steps before.")
+		o.Say("An older server kept no history of the steps before.")
 	}
-	fmt.Fprintln(a.Out)
-	rows := [][]string{a.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
+	fmt.Fprintln(o.Out)
+	rows := [][]string{o.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
@@ -161,7 +169,7 @@ func printLog(a *app.App, s *workflow.Session, steps []workflow.Step) error {
 		if e.Feedback != "" {
 			words = "“" + terminal.OneLine(e.Feedback) + "”"
 		}
-		if text := commentsText(a.Lang, e.Grant); text != "" {
+		if text := commentsText(o.Lang, e.Grant); text != "" {
 			words = strings.TrimSpace(words + " " + text)
 		}
 		switch {
@@ -171,14 +179,14 @@ func printLog(a *app.App, s *workflow.Session, steps []workflow.Step) error {
 			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
-			words = adoptionText(a, e.Adoption)
+			words = adoptionText(o.Lang, e.Adoption)
 		}
 		rows = append(rows, []string{
 			e.At.Local().Format("2006-01-02 15:04:05"), e.By, string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
-			a.GrantText(e.Grant, e.Unvouched), waited, document, words,
+			o.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
-	return terminal.Columns(a.Out, rows)
+	return terminal.Columns(o.Out, rows)
 }
 
 // resultText returns the score or verdict of a transition.
@@ -194,9 +202,9 @@ func resultText(e workflow.Transition) string {
 	return ""
 }
 
-// printLogJSON prints the entries of the session's history, each with the seconds that
+// printJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func printLogJSON(a *app.App, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
+func (o *logOptions) printJSON(s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}
@@ -207,5 +215,5 @@ func printLogJSON(a *app.App, s *workflow.Session, v workflow.Verification, step
 		out["altered"] = v.Altered
 	}
 	signed.add(out)
-	return a.PrintJSON(out)
+	return o.PrintJSON(out)
 }

@@ -85,11 +85,8 @@ func removePasskey(cmd *cobra.Command, a *app.App, name string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"removed": key})
-	}
-	a.Say("The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
-	return nil
+	return a.Conclude(map[string]any{"removed": key},
+		"The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
 }
 
 // signatures are the decisions of a session that passkeys signed, checked again.
@@ -136,8 +133,8 @@ func (s signatures) verdict(adopted int) error {
 	return err
 }
 
-// say prints the result of each signature, of those that hold only if all is true.
-func (s signatures) say(a *app.App, all bool) {
+// print prints the result of each signature, of those that hold only if all is true.
+func (s signatures) print(a *app.App, all bool) {
 	var good []string
 	for _, c := range s {
 		switch c.Status {

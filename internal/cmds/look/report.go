@@ -16,10 +16,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
+// reportOptions are those of report.
+type reportOptions struct {
+	*app.App
+	asHTML, asMarkdown, force bool
+	out                       string
+}
+
 // Report returns the command that writes the story of a run.
 func Report(a *app.App) *cobra.Command {
-	var asHTML, asMarkdown, force bool
-	var out string
+	o := reportOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "report [TASK]",
 		Short: "Write the story of a run: stages, scores, decisions, findings, accepted risks",
@@ -34,35 +40,37 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 		Args: cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: a.CompleteTasks,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, found, _, err := a.Inspect(cmd, args)
-			if err != nil {
-				return err
-			}
-			ending := strings.ToLower(filepath.Ext(out))
-			text := report.Markdown(s, found, a.Lang)
-			if asHTML || !asMarkdown && (ending == ".html" || ending == ".htm") {
-				if text, err = report.HTML(s, found, a.Lang); err != nil {
-					return err
-				}
-			}
-			if out == "" {
-				_, err = fmt.Fprint(a.Out, text)
-				return err
-			}
-			if err := writeNew(out, text, force); err != nil {
-				return err
-			}
-			a.Say("Written: %s", out)
-			return nil
-		},
+		RunE:              o.run,
 	}
-	cmd.Flags().BoolVar(&asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
-	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "write Markdown (default)")
-	cmd.Flags().StringVar(&out, "out", "", "the file to write; without it, standard output")
-	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
+	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
+	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	cmd.MarkFlagsMutuallyExclusive("html", "markdown")
 	return cmd
+}
+
+func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
+	s, found, _, err := o.Inspect(cmd, args)
+	if err != nil {
+		return err
+	}
+	ending := strings.ToLower(filepath.Ext(o.out))
+	text := report.Markdown(s, found, o.Lang)
+	if o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm") {
+		if text, err = report.HTML(s, found, o.Lang); err != nil {
+			return err
+		}
+	}
+	if o.out == "" {
+		_, err = fmt.Fprint(o.Out, text)
+		return err
+	}
+	if err := writeNew(o.out, text, o.force); err != nil {
+		return err
+	}
+	o.Say("Written: %s", o.out)
+	return nil
 }
 
 // writeNew writes a file that the person names, and replaces one only with force.

@@ -38,8 +38,8 @@ func Show(a *app.App) *cobra.Command {
 				return a.PrintJSON(inspected{s, v, signed})
 			}
 			warnOfChanges(a, s, v)
-			signed.say(a, false)
-			return printSession(a, s, v, signed, cwd)
+			signed.print(a, false)
+			return (&sessionText{a, s, v, signed}).print(cwd)
 		},
 	}
 }
@@ -71,69 +71,77 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
 }
 
-func printSession(a *app.App, s *workflow.Session, v workflow.Verification, signed signatures, cwd string) error {
-	w := s.Definition()
-	fmt.Fprintf(a.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
+// sessionText prints a session for people.
+type sessionText struct {
+	*app.App
+	session *workflow.Session
+	found   workflow.Verification
+	signed  signatures
+}
+
+func (t *sessionText) print(cwd string) error {
+	s, v, w := t.session, t.found, t.session.Definition()
+	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
-		{a.Lang.Say("Objective"), s.Objective},
-		{a.Lang.Say("Project"), cwd},
-		{a.Lang.Say("Session"), store.SessionPath(s.SessionID)},
-		{a.Lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
-		{a.Lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
+		{t.Lang.Say("Objective"), s.Objective},
+		{t.Lang.Say("Project"), cwd},
+		{t.Lang.Say("Session"), store.SessionPath(s.SessionID)},
+		{t.Lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
+		{t.Lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
 	}
 	if s.ReworkCount > 0 {
-		facts = append(facts, []string{a.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
+		facts = append(facts, []string{t.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
 	}
-	if err := terminal.Columns(a.Out, facts); err != nil {
+	if err := terminal.Columns(t.Out, facts); err != nil {
 		return err
 	}
 
-	a.Say("\nStages")
+	t.Say("\nStages")
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(a, r), auditText(a, r), artifactText(a, r, v)})
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.Lang, r), auditText(t.Lang, r), artifactText(t.Lang, r, v)})
 	}
-	if err := terminal.Columns(a.Out, stages); err != nil {
+	if err := terminal.Columns(t.Out, stages); err != nil {
 		return err
 	}
-	printVerify(a, w, s)
+	t.printVerify(w)
 	for _, st := range w.Stages {
-		printRecord(a, st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
+		t.printRecord(st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
-		a.Say("\nSprints")
+		t.Say("\nSprints")
 		for _, sp := range s.Sprints {
-			fmt.Fprintf(a.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			fmt.Fprintf(t.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
-	a.Say("\nHistory")
+	t.Say("\nHistory")
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, a.Lang.Say("by %s", e.By),
-			note(a, e, !v.Vouches(i+1) || signed.fails(i+1)),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.By),
+			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
 		})
 	}
-	return terminal.Columns(a.Out, history)
+	return terminal.Columns(t.Out, history)
 }
 
 // note describes a step of the history besides its place.
-func note(a *app.App, e workflow.Transition, unvouched bool) string {
+func (t *sessionText) note(e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
-		note = a.Lang.Say("score %g", *e.Score)
+		note = t.Lang.Say("score %g", *e.Score)
 	}
 	if e.Verdict != "" {
 		note = string(e.Verdict)
 	}
 	if e.Grant != nil {
-		note += " " + a.GrantText(e.Grant, unvouched)
+		note += " " + t.GrantText(e.Grant, unvouched)
 	}
 	if e.Feedback != "" {
 		note += " “" + e.Feedback + "”"
 	}
-	if text := commentsText(a.Lang, e.Grant); text != "" {
+	if text := commentsText(t.Lang, e.Grant); text != "" {
 		note += " " + text
 	}
 	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
@@ -142,35 +150,35 @@ func note(a *app.App, e workflow.Transition, unvouched bool) string {
 		}
 	}
 	if e.Adoption != nil {
-		note += " " + adoptionText(a, e.Adoption)
+		note += " " + adoptionText(t.Lang, e.Adoption)
 	}
 	return note
 }
 
 // printVerify prints the commands that the session checks submissions with.
-func printVerify(a *app.App, w *workflow.Definition, s *workflow.Session) {
-	kept, headed := s.KeptVerify(), false
+func (t *sessionText) printVerify(w *workflow.Definition) {
+	kept, headed := t.session.KeptVerify(), false
 	for _, st := range w.Stages {
 		c := kept[st.ID]
 		if c.Command == "" {
 			continue
 		}
 		if !headed {
-			a.Say("\nVerify commands of this run")
+			t.Say("\nVerify commands of this run")
 			headed = true
 		}
 		now := ""
 		switch {
 		case c.Instead == nil:
 		case *c.Instead == "":
-			now = a.Lang.Say("; no longer configured")
+			now = t.Lang.Say("; no longer configured")
 		default:
-			now = a.Lang.Say("; configured now: %s", *c.Instead)
+			now = t.Lang.Say("; configured now: %s", *c.Instead)
 		}
 		if c.Accepted {
-			now += a.Lang.Say(", accepted")
+			now += t.Lang.Say(", accepted")
 		}
-		a.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
+		t.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
 	}
 }
 
@@ -188,30 +196,30 @@ func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workfl
 	return false
 }
 
-func scoreText(a *app.App, r *workflow.Record) string {
+func scoreText(l lang.Language, r *workflow.Record) string {
 	switch {
 	case r.Verdict != "":
 		return string(r.Verdict)
 	case r.Score == nil:
 		return "–"
 	case r.ClaimedScore == nil && r.EstimatedScore != nil:
-		return a.Lang.Say("%g (estimate)", *r.Score)
+		return l.Say("%g (estimate)", *r.Score)
 	}
 	return fmt.Sprintf("%g", *r.Score)
 }
 
 // auditText returns the server's own score of a stage's document.
-func auditText(a *app.App, r *workflow.Record) string {
+func auditText(l lang.Language, r *workflow.Record) string {
 	if r.Audit == nil {
 		return ""
 	}
 	if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
-		return a.Lang.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
+		return l.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
 	}
-	return a.Lang.Say("audit %g", r.Audit.Score)
+	return l.Say("audit %g", r.Audit.Score)
 }
 
-func artifactText(a *app.App, r *workflow.Record, v workflow.Verification) string {
+func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) string {
 	if r.Artifact == nil {
 		return ""
 	}
@@ -219,32 +227,32 @@ func artifactText(a *app.App, r *workflow.Record, v workflow.Verification) strin
 		switch {
 		case t.Path != r.Artifact.Path:
 		case t.Missing:
-			return r.Artifact.Path + a.Lang.Say(" (gone since it was approved)")
+			return r.Artifact.Path + l.Say(" (gone since it was approved)")
 		default:
-			return r.Artifact.Path + a.Lang.Say(" (edited since it was approved)")
+			return r.Artifact.Path + l.Say(" (edited since it was approved)")
 		}
 	}
 	switch {
 	case r.Artifact.Stale:
-		return r.Artifact.Path + a.Lang.Say(" (out of date)")
+		return r.Artifact.Path + l.Say(" (out of date)")
 	}
 	return r.Artifact.Path
 }
 
 // printRecord prints the open points and the questions of a stage.
-func printRecord(a *app.App, st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
-	printSeen(a, st, r)
+func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouched bool) {
+	heading := func(name lang.Text) { t.Say("\n%s: %s", st.Label, name) }
+	t.printSeen(st, r)
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
 		for _, g := range r.Gaps {
-			fmt.Fprintf(a.Out, "  - %s\n", g)
+			fmt.Fprintf(t.Out, "  - %s\n", g)
 		}
 	}
 	if len(r.ChangeRequests) > 0 {
 		heading(lang.T("change requests"))
 		for _, c := range r.ChangeRequests {
-			printRequest(a, c)
+			t.printRequest(c)
 		}
 	}
 	if len(r.Questions)+len(r.Asked) > 0 {
@@ -253,21 +261,21 @@ func printRecord(a *app.App, st workflow.Stage, r *workflow.Record, unvouched bo
 			answer := r.Answers[q.ID]
 			switch {
 			case q.Status == workflow.QuestionSkipped:
-				answer = a.Lang.Say("(skipped)")
+				answer = t.Lang.Say("(skipped)")
 			case answer == "":
-				answer = a.Lang.Say("(left open)")
+				answer = t.Lang.Say("(left open)")
 			}
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
 				by = " (" + string(channel) + ")"
 				if unvouched {
-					by = a.Lang.Say(" (unvouched: says %s)", channel)
+					by = t.Lang.Say(" (unvouched: says %s)", channel)
 				}
 			}
-			fmt.Fprintf(a.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+			fmt.Fprintf(t.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.OpenQuestions() {
-			a.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
+			t.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
 		}
 	}
 	if len(r.Findings) > 0 {
@@ -275,39 +283,39 @@ func printRecord(a *app.App, st workflow.Stage, r *workflow.Record, unvouched bo
 		for _, f := range r.Findings {
 			state := f.Status
 			if f.Open() {
-				state = a.Lang.Say("open")
+				state = t.Lang.Say("open")
 			}
-			fmt.Fprintf(a.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+			fmt.Fprintf(t.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
 	if len(r.Criteria) > 0 {
-		heading(lang.T("%s", words.Rows(a.Lang, r.Criteria)))
+		heading(lang.T("%s", words.Rows(t.Lang, r.Criteria)))
 		for _, c := range verdict.WorstFirst(r.Criteria) {
 			if c.Result != workflow.ResultPass {
-				fmt.Fprintf(a.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
+				fmt.Fprintf(t.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
 			}
 		}
 	}
 }
 
 // printRequest prints a change request, and the note of the author of the document.
-func printRequest(a *app.App, c workflow.ChangeRequest) {
-	where := a.Lang.Say("the whole document")
+func (t *sessionText) printRequest(c workflow.ChangeRequest) {
+	where := t.Lang.Say("the whole document")
 	switch {
 	case c.To > c.From:
-		where = a.Lang.Say("lines %d to %d", c.From, c.To)
+		where = t.Lang.Say("lines %d to %d", c.From, c.To)
 	case c.From > 0:
-		where = a.Lang.Say("line %d", c.From)
+		where = t.Lang.Say("line %d", c.From)
 	}
 	if c.Stage != "" {
 		where = string(c.Stage) + ", " + where
 	}
-	fmt.Fprintln(a.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
+	fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
 	if c.Replace != "" {
-		a.Say("      instead: %s", terminal.OneLine(c.Replace))
+		t.Say("      instead: %s", terminal.OneLine(c.Replace))
 	}
 	if c.Note != "" {
-		fmt.Fprintf(a.Out, "      → %s\n", terminal.OneLine(c.Note))
+		fmt.Fprintf(t.Out, "      → %s\n", terminal.OneLine(c.Note))
 	}
 }
 
@@ -320,41 +328,41 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 }
 
 // printSeen prints the server's own findings about a stage's document.
-func printSeen(a *app.App, st workflow.Stage, r *workflow.Record) {
-	heading := func(name lang.Text) { a.Say("\n%s: %s", st.Label, name) }
+func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
+	heading := func(name lang.Text) { t.Say("\n%s: %s", st.Label, name) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {
-				line = a.Lang.Say("line %d: ", f.Line)
+				line = t.Lang.Say("line %d: ", f.Line)
 			}
-			a.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
+			t.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {
 		heading(lang.T("verify command"))
-		a.Say("  %s: %s", e.Command, evidenceText(a, e))
+		t.Say("  %s: %s", e.Command, evidenceText(t.Lang, e))
 		if e.Changed != "" {
-			a.Say("  changed during the run: %s", e.Changed)
+			t.Say("  changed during the run: %s", e.Changed)
 		}
 		for _, note := range e.Notes {
-			a.Say("  note: %s", note)
+			t.Say("  note: %s", note)
 		}
 		if e.Tail != "" {
-			fmt.Fprintln(a.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
+			fmt.Fprintln(t.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
 		}
 	}
 }
 
 // evidenceText describes the result of a verify command.
-func evidenceText(a *app.App, e *workflow.Evidence) string {
+func evidenceText(l lang.Language, e *workflow.Evidence) string {
 	took := (time.Duration(e.TookMS) * time.Millisecond).String()
 	switch {
 	case e.NotRun != "":
-		return a.Lang.Say("not run, %s", e.NotRun)
+		return l.Say("not run, %s", e.NotRun)
 	case e.TimedOut:
-		return a.Lang.Say("ended after %s", took)
+		return l.Say("ended after %s", took)
 	}
-	return a.Lang.Say("exit code %d after %s", e.ExitCode, took)
+	return l.Say("exit code %d after %s", e.ExitCode, took)
 }

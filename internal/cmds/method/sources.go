@@ -206,11 +206,7 @@ func removeSource(ctx context.Context, a *app.App, named string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"source": spec.String(), "removed": true})
-	}
-	a.Say("Removed: %s", spec)
-	return nil
+	return a.Conclude(map[string]any{"source": spec.String(), "removed": true}, "Removed: %s", spec)
 }
 
 func sourcesCommand(a *app.App) *cobra.Command {

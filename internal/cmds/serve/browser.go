@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -28,12 +27,11 @@ const launcherFor = time.Minute
 // openBrowser has the person's browser open a page, and pairs it. Lists of processes show the
 // arguments of each to all, so that the browser gets a private file which leads to the address.
 // The file is removed after a while, or by remove.
-func openBrowser(ctx context.Context, a *app.App, d *dashboard.Dashboard, page string) (remove func(), err error) {
+func openBrowser(ctx context.Context, state string, d *dashboard.Dashboard, page string) (remove func(), err error) {
 	program := browser()
 	if program == nil {
 		return nil, lang.Errorf("none is known here; BROWSER names one")
 	}
-	state := a.StateFolder()
 	if state == "" {
 		return nil, lang.Errorf("there is no state folder")
 	}

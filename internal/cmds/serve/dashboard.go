@@ -15,8 +15,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
 )
 
-// dashboardFlags are the flags of dashboard.
-type dashboardFlags struct {
+// dashboardOptions are those of dashboard.
+type dashboardOptions struct {
+	*app.App
 	port             int
 	roots            []string
 	noOpen, readOnly bool
@@ -24,7 +25,7 @@ type dashboardFlags struct {
 
 // Dashboard returns the command that serves pages.
 func Dashboard(a *app.App) *cobra.Command {
-	var f dashboardFlags
+	o := dashboardOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "dashboard [TASK]",
 		Short: "Read runs in a web browser, and decide there",
@@ -40,13 +41,13 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteTasks,
-		RunE:              func(cmd *cobra.Command, args []string) error { return runDashboard(cmd.Context(), a, f, args) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.port, "port", 0, "port of this machine; 0 takes a free one")
-	flags.StringArrayVar(&f.roots, "root", nil, "folder whose projects are shown; can be repeated")
-	flags.BoolVar(&f.noOpen, "no-open", false, "open no browser")
-	flags.BoolVar(&f.readOnly, "read-only", false, "let nobody decide in a browser")
+	flags.IntVar(&o.port, "port", 0, "port of this machine; 0 takes a free one")
+	flags.StringArrayVar(&o.roots, "root", nil, "folder whose projects are shown; can be repeated")
+	flags.BoolVar(&o.noOpen, "no-open", false, "open no browser")
+	flags.BoolVar(&o.readOnly, "read-only", false, "let nobody decide in a browser")
 	return cmd
 }
 
@@ -68,31 +69,28 @@ code is good for five minutes, once. Type only a code that your own browser show
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"origin": origin})
-			}
-			a.Say("The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
-			return nil
+			return a.Conclude(map[string]any{"origin": origin},
+				"The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
 		},
 	}
 }
 
-func runDashboard(ctx context.Context, a *app.App, f dashboardFlags, args []string) error {
-	if f.port < 0 || f.port > 65535 {
-		return fault.New(fault.InvalidArgument, "there is no port %d", f.port).WithHint("take one from 1 to 65535, or 0 for a free one")
+func (o *dashboardOptions) run(ctx context.Context, args []string) error {
+	if o.port < 0 || o.port > 65535 {
+		return fault.New(fault.InvalidArgument, "there is no port %d", o.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
 	var roots []string
-	served := a.Parts()
-	if len(f.roots) > 0 {
+	served := o.Parts()
+	if len(o.roots) > 0 {
 		var err error
-		if roots, err = a.Roots(f.roots); err != nil {
+		if roots, err = o.Roots(o.roots); err != nil {
 			return err
 		}
-		served = a.Build(roots)
+		served = o.Build(roots)
 	}
 	page := "/"
 	if len(args) > 0 {
-		at, err := a.Address(args)
+		at, err := o.Address(args)
 		if err != nil {
 			return err
 		}
@@ -103,38 +101,38 @@ func runDashboard(ctx context.Context, a *app.App, f dashboardFlags, args []stri
 		page = dashboard.PageOf(p.Dir.Path(), id, "")
 		p.Close()
 	}
-	shown, err := openDashboard(ctx, a, net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)), f.readOnly, roots, served)
+	shown, err := openDashboard(ctx, o.App, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)), o.readOnly, roots, served)
 	if err != nil {
 		return err
 	}
 	defer func() { shown.remove() }()
-	if err := shown.announce(ctx, a, page, f); err != nil {
+	if err := o.announce(ctx, shown, page); err != nil {
 		return errors.Join(err, shown.close())
 	}
-	return a.RunHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
+	return o.RunHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
 // announce prints the address, and opens the browser of a person at a terminal.
-func (s *dashboardServer) announce(ctx context.Context, a *app.App, page string, f dashboardFlags) error {
+func (o *dashboardOptions) announce(ctx context.Context, s *dashboardServer, page string) error {
 	address := s.d.Address(page)
-	_, nobody := a.Person()
-	opens := nobody == nil && !f.noOpen
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"address": address})
+	_, nobody := o.Person()
+	opens := nobody == nil && !o.noOpen
+	if o.JSON {
+		return o.PrintJSON(map[string]any{"address": address})
 	}
-	a.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
+	o.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
 	if opens {
-		opened, err := openBrowser(ctx, a, s.d, page)
+		opened, err := openBrowser(ctx, o.StateFolder(), s.d, page)
 		if err == nil {
-			a.Say("Your browser opens, paired to decide.")
+			o.Say("Your browser opens, paired to decide.")
 			registered := s.remove
 			s.remove = func() { opened(); registered() }
 			return nil
 		}
-		a.Warnf("no browser could be opened: %v", err)
+		o.Warnf("no browser could be opened: %v", err)
 	}
-	if !f.readOnly {
-		a.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
+	if !o.readOnly {
+		o.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
 	}
 	return nil
 }

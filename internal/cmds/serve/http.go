@@ -19,8 +19,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-// httpFlags are the flags of serve.
-type httpFlags struct {
+// options are those of serve.
+type options struct {
+	*app.App
 	app.HTTP
 	roots     []string
 	metrics   bool
@@ -29,7 +30,7 @@ type httpFlags struct {
 
 // Command returns the command that serves MCP.
 func Command(a *app.App) *cobra.Command {
-	var f httpFlags
+	o := options{App: a}
 	cmd := &cobra.Command{
 		Use:   "serve [FOLDER...]",
 		Short: "Serve MCP: on stdio, or with --http to several clients at once",
@@ -59,7 +60,7 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 				if len(args) > 0 {
 					return fault.New(fault.InvalidArgument, "%q is a folder for stdio, and --http serves HTTP", args[0]).WithHint("name it with --root")
 				}
-				return serveHTTP(a, cmd.Context(), f)
+				return o.run(cmd.Context())
 			}
 			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics", "dashboard"} {
 				if cmd.Flags().Changed(name) {
@@ -70,75 +71,75 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.Address, "http", "", "serve HTTP on this address, such as 127.0.0.1:7777; port 0 takes a free one")
-	flags.StringArrayVar(&f.roots, "root", nil, "folder in which projects may be named; can be repeated")
-	flags.BoolVar(&f.AllowRemote, "allow-remote", false, "listen for other machines too; needs --token-file")
-	flags.StringVar(&f.TokenFile, "token-file", "", "file with the token that clients have to send")
-	flags.StringArrayVar(&f.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:6274; can be repeated")
-	flags.Int64Var(&f.MaxBody, "max-body-bytes", 32<<20, "largest request that is read")
-	flags.DurationVar(&f.Idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
-	flags.DurationVar(&f.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
-	flags.StringVar(&f.dashboard, "dashboard", "", "also serve the dashboard, on this address of this machine, such as 127.0.0.1:7778")
-	flags.BoolVar(&f.metrics, "metrics", false, "serve /metrics, for Prometheus")
+	flags.StringVar(&o.Addr, "http", "", "serve HTTP on this address, such as 127.0.0.1:7777; port 0 takes a free one")
+	flags.StringArrayVar(&o.roots, "root", nil, "folder in which projects may be named; can be repeated")
+	flags.BoolVar(&o.AllowRemote, "allow-remote", false, "listen for other machines too; needs --token-file")
+	flags.StringVar(&o.TokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:6274; can be repeated")
+	flags.Int64Var(&o.MaxBody, "max-body-bytes", 32<<20, "largest request that is read")
+	flags.DurationVar(&o.Idle, "idle-timeout", 30*time.Minute, "end a client's session that had no request for so long")
+	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	flags.StringVar(&o.dashboard, "dashboard", "", "also serve the dashboard, on this address of this machine, such as 127.0.0.1:7778")
+	flags.BoolVar(&o.metrics, "metrics", false, "serve /metrics, for Prometheus")
 	a.ToolsetFlag(cmd)
 	return cmd
 }
 
-// serveHTTP is the server on HTTP.
-func serveHTTP(a *app.App, ctx context.Context, f httpFlags) error {
-	who, err := f.Check()
+// run is the server on HTTP.
+func (o *options) run(ctx context.Context) error {
+	who, err := o.Check()
 	if err != nil {
 		return err
 	}
-	roots, err := a.Roots(f.roots)
+	roots, err := o.Roots(o.roots)
 	if err != nil {
 		return err
 	}
 	places := mcpserver.Places{Remote: true, Served: roots}
-	if len(f.roots) == 0 {
+	if len(o.roots) == 0 {
 		places.Project = roots[0]
 	}
-	p := a.Build(roots)
-	s := mcpserver.New(p.Engine, serverOptions(a, p, places))
+	p := o.Build(roots)
+	s := mcpserver.New(p.Engine, serverOptions(o.App, p, places))
 	h := s.Handler(mcpserver.HTTPOptions{
 		Options: who,
-		MaxBody: f.MaxBody, Idle: f.Idle, Metrics: f.metrics, Now: p.Engine.Clock,
+		MaxBody: o.MaxBody, Idle: o.Idle, Metrics: o.metrics, Now: p.Engine.Clock,
 	})
-	listener, err := f.Listen(ctx)
+	listener, err := o.Listen(ctx)
 	if err != nil {
 		return err
 	}
-	if f.dashboard != "" {
-		end, err := f.serveDashboard(ctx, a, roots, p)
+	if o.dashboard != "" {
+		end, err := o.serveDashboard(ctx, roots, p)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
 		defer end()
 	}
-	f.Warn(a.Terminal)
-	fmt.Fprintf(a.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
-	f.SayOpen(a.Terminal)
-	return a.RunHTTP(ctx, httpguard.NewServer(h), listener, h, f.Grace)
+	o.Warn(o.Terminal)
+	fmt.Fprintf(o.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
+	o.SayOpen(o.Terminal)
+	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
 }
 
 // serveDashboard serves the dashboard beside MCP, until end.
-func (f httpFlags) serveDashboard(ctx context.Context, a *app.App, roots []string, p *app.Parts) (end func(), err error) {
-	host, _, err := net.SplitHostPort(f.dashboard)
+func (o *options) serveDashboard(ctx context.Context, roots []string, p *app.Parts) (end func(), err error) {
+	host, _, err := net.SplitHostPort(o.dashboard)
 	if err != nil || host != "127.0.0.1" && host != "localhost" {
 		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q",
-			f.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
+			o.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
 	}
-	s, err := openDashboard(ctx, a, f.dashboard, false, roots, p)
+	s, err := openDashboard(ctx, o.App, o.dashboard, false, roots, p)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(a.Err, a.Lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
+	fmt.Fprintln(o.Err, o.Lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
 	done := make(chan struct{})
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(done)
-		if err := a.RunHTTP(ctx, s.server, s.first, s.d, f.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			a.Log.Error("the dashboard ended", "error", err)
+		if err := o.RunHTTP(ctx, s.server, s.first, s.d, o.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			o.Log.Error("the dashboard ended", "error", err)
 		}
 	}()
 	return func() { stop(); <-done; s.remove() }, nil

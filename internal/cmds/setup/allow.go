@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"unicode"
@@ -19,9 +20,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// allowOptions are those of allow.
+type allowOptions struct {
+	*app.App
+	list, forget bool
+}
+
 // Allow returns the command that allows a project's commands.
 func Allow(a *app.App) *cobra.Command {
-	var list, forget bool
+	o := allowOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "allow",
 		Short: "Allow this project's commands, rubrics and repositories, or take that back",
@@ -41,33 +48,34 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
                allowed, the lower of both scores counts)
   source       a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, err := a.Address(nil)
-			if err != nil {
-				return err
-			}
-			cwd, wants, err := a.Engine().Wants(at)
-			if err != nil {
-				return err
-			}
-			switch {
-			case forget:
-				return forgetAllowed(a, cmd, cwd)
-			case list || a.JSON:
-				return listWants(a, cwd, wants)
-			}
-			return runAllow(a, cmd, cwd, wants)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&list, "list", false, "only show them")
-	cmd.Flags().BoolVar(&forget, "forget", false, "take back everything that was allowed in this project")
+	cmd.Flags().BoolVar(&o.list, "list", false, "only show them")
+	cmd.Flags().BoolVar(&o.forget, "forget", false, "take back everything that was allowed in this project")
 	return cmd
 }
 
-func forgetAllowed(a *app.App, cmd *cobra.Command, cwd string) error {
+func (o *allowOptions) run(ctx context.Context) error {
+	at, err := o.Address(nil)
+	if err != nil {
+		return err
+	}
+	cwd, wants, err := o.Engine().Wants(at)
+	switch {
+	case err != nil:
+		return err
+	case o.forget:
+		return o.takeBack(ctx, cwd)
+	case o.list || o.JSON:
+		return o.show(cwd, wants)
+	}
+	return o.ask(ctx, cwd, wants)
+}
+
+func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
 	n := 0
 	for _, kind := range trust.Kinds() {
-		some, err := a.Trust().Disallow(cmd.Context(), cwd, kind)
+		some, err := o.Trust().Disallow(ctx, cwd, kind)
 		if err != nil {
 			return err
 		}
@@ -75,33 +83,33 @@ func forgetAllowed(a *app.App, cmd *cobra.Command, cwd string) error {
 			n += some
 		}
 	}
-	a.Say("Taken back in %s: %d.", cwd, n)
+	o.Say("Taken back in %s: %d.", cwd, n)
 	return nil
 }
 
-func listWants(a *app.App, cwd string, wants []permission.Want) error {
-	if a.JSON {
+func (o *allowOptions) show(cwd string, wants []permission.Want) error {
+	if o.JSON {
 		out := []map[string]any{}
 		for _, w := range wants {
 			out = append(out, wantJSON(w))
 		}
-		return a.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
+		return o.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
 	}
 	if len(wants) == 0 {
-		a.Say("This project asks for nothing that you would have to allow.")
+		o.Say("This project asks for nothing that you would have to allow.")
 	}
 	for _, w := range wants {
 		state := w.Note
 		switch {
 		case state != "":
 		case w.Allowed:
-			state = a.Lang.Say("allowed")
+			state = o.Lang.Say("allowed")
 		default:
-			state = a.Lang.Say("not allowed yet")
+			state = o.Lang.Say("not allowed yet")
 		}
-		a.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
-		for _, line := range aboutWant(a.Lang, w) {
-			fmt.Fprintf(a.Out, "  %s\n", visible.Exact(line))
+		o.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(o.Lang, w) {
+			fmt.Fprintf(o.Out, "  %s\n", visible.Exact(line))
 		}
 	}
 	return nil
@@ -171,7 +179,7 @@ func question(w permission.Want) lang.Text {
 	return lang.T("may the server run this command, with your rights, when its stage is handed in")
 }
 
-func runAllow(a *app.App, cmd *cobra.Command, cwd string, wants []permission.Want) error {
+func (o *allowOptions) ask(ctx context.Context, cwd string, wants []permission.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {
@@ -179,13 +187,13 @@ func runAllow(a *app.App, cmd *cobra.Command, cwd string, wants []permission.Wan
 		}
 	}
 	if len(open) == 0 {
-		return listWants(a, cwd, wants)
+		return o.show(cwd, wants)
 	}
-	person, err := a.Person()
+	person, err := o.Person()
 	if err != nil {
 		return err
 	}
-	a.Say("In %s", cwd)
+	o.Say("In %s", cwd)
 	for _, w := range open {
 		for _, text := range append(scriptNames(w), w.Text) {
 			if visible.Steers(text) {
@@ -193,32 +201,32 @@ func runAllow(a *app.App, cmd *cobra.Command, cwd string, wants []permission.Wan
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		a.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
-		for _, line := range aboutWant(a.Lang, w) {
-			fmt.Fprintln(a.Out, line)
+		o.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(o.Lang, w) {
+			fmt.Fprintln(o.Out, line)
 		}
 		if len(w.Scripts) > 0 {
-			a.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
+			o.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
 			first, size := utf8.DecodeRuneInString(w.Note)
-			a.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
+			o.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
 		}
 		if visible.Hides(w.Text) {
-			a.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
+			o.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
 		}
-		agreed, err := person.Agrees(cmd.Context(), a.Lang.Say("Allow it [y/n]: "))
+		agreed, err := person.Agrees(ctx, o.Lang.Say("Allow it [y/n]: "))
 		if err != nil {
 			return err
 		}
 		if !agreed {
-			a.Say("Not allowed.")
+			o.Say("Not allowed.")
 			continue
 		}
-		if err := a.Engine().Allow(cmd.Context(), w); err != nil {
+		if err := o.Engine().Allow(ctx, w); err != nil {
 			return err
 		}
-		a.Say("Allowed.")
+		o.Say("Allowed.")
 	}
 	return nil
 }

@@ -26,9 +26,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// doctorOptions are those of doctor.
+type doctorOptions struct {
+	*app.App
+	fix, test bool
+}
+
 // Doctor returns the command that checks the project and the machine.
 func Doctor(a *app.App) *cobra.Command {
-	var fix, test bool
+	o := doctorOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the files of the project, and whether hosts find this program",
@@ -45,48 +51,48 @@ servers at work.
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if test {
+			if o.test {
 				return selfTest(cmd.Context(), a)
 			}
-			return runDoctor(cmd.Context(), a, fix)
+			return o.run(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
-	cmd.Flags().BoolVar(&test, "test", false, "start the server and count its tools")
+	cmd.Flags().BoolVar(&o.fix, "fix", false, "repair what can be made again")
+	cmd.Flags().BoolVar(&o.test, "test", false, "start the server and count its tools")
 	cmd.MarkFlagsMutuallyExclusive("fix", "test")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, a *app.App, fix bool) error {
-	dir, err := openFolder(a)
+func (o *doctorOptions) run(ctx context.Context) error {
+	dir, err := openFolder(o.App)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.New(dir, a.Parts().Summaries.Store(dir)), dir.Path()
-	project.Language = a.Lang
+	project, cwd := doctor.New(dir, o.Parts().Summaries.Store(dir)), dir.Path()
+	project.Language = o.Lang
 	report := doctor.Report{Cwd: cwd}
-	if fix {
-		fixed, err := project.Fix(ctx, a.Now())
+	if o.fix {
+		fixed, err := project.Fix(ctx, o.Now())
 		report.Fixed = &fixed
 		if err != nil {
-			printFixed(a, fixed)
+			o.printFixed(fixed)
 			return err
 		}
 	}
-	checks, err := projectChecks(ctx, a, project, cwd)
+	checks, err := projectChecks(ctx, o.App, project, cwd)
 	if err != nil {
 		return err
 	}
 	report.Add(checks...)
-	report.Add(doctorMachine(a, cwd).Check()...)
-	report.Add(checkFolders(a))
-	if a.JSON {
-		if err := a.PrintJSON(report); err != nil {
+	report.Add(doctorMachine(o.App, cwd).Check()...)
+	report.Add(checkFolders(o.App))
+	if o.JSON {
+		if err := o.PrintJSON(report); err != nil {
 			return err
 		}
 	} else {
-		printReport(a, report)
+		o.print(report)
 	}
 	if !report.OK {
 		return terminal.ErrReported
@@ -281,50 +287,50 @@ func doctorMachine(a *app.App, cwd string) doctor.MachineCheck {
 	return m
 }
 
-func printFixed(a *app.App, f doctor.Fixed) {
-	if a.JSON {
+func (o *doctorOptions) printFixed(f doctor.Fixed) {
+	if o.JSON {
 		return // an error is the one object that is printed
 	}
 	for _, done := range f.Done {
-		a.Say("fixed: %s", done)
+		o.Say("fixed: %s", done)
 	}
 	for _, left := range f.Left {
-		a.Say("left alone: %s", left)
+		o.Say("left alone: %s", left)
 	}
 	if len(f.Done)+len(f.Left) > 0 {
-		fmt.Fprintln(a.Out)
+		fmt.Fprintln(o.Out)
 	}
 }
 
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func printReport(a *app.App, r doctor.Report) {
+func (o *doctorOptions) print(r doctor.Report) {
 	if r.Fixed != nil {
-		printFixed(a, *r.Fixed)
+		o.printFixed(*r.Fixed)
 	}
 	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
-	titles := map[doctor.Group]string{doctor.OfProject: a.Lang.Say("Project %s", r.Cwd), doctor.OfMachine: a.Lang.Say("This machine")}
+	titles := map[doctor.Group]string{doctor.OfProject: o.Lang.Say("Project %s", r.Cwd), doctor.OfMachine: o.Lang.Say("This machine")}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
 		if c.Group != group {
 			if group != "" {
-				fmt.Fprintln(a.Out)
+				fmt.Fprintln(o.Out)
 			}
 			group = c.Group
-			fmt.Fprintln(a.Out, titles[group])
+			fmt.Fprintln(o.Out, titles[group])
 		}
-		name := a.Lang.Word(c.Name)
-		fmt.Fprintf(a.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
+		name := o.Lang.Word(c.Name)
+		fmt.Fprintf(o.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
 		for i, item := range c.Items {
 			if i == shownItems {
-				a.Say("      … and %d more (--json lists all)", len(c.Items)-i)
+				o.Say("      … and %d more (--json lists all)", len(c.Items)-i)
 				break
 			}
-			a.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, a.Lang.Say("session file %s ", item.Path)))
+			o.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, o.Lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
-			fmt.Fprintf(a.Out, "      → %s\n", c.Remedy)
+			fmt.Fprintf(o.Out, "      → %s\n", c.Remedy)
 		}
 	}
 	count := map[doctor.CheckStatus]int{}
@@ -333,10 +339,10 @@ func printReport(a *app.App, r doctor.Report) {
 	}
 	switch problems, warnings := count[doctor.Problem], count[doctor.Warning]; {
 	case problems+warnings == 0:
-		a.Say("\nAll is well.")
+		o.Say("\nAll is well.")
 	case problems == 0:
-		a.Say("\nNo problems, %d to know (!).", warnings)
+		o.Say("\nNo problems, %d to know (!).", warnings)
 	default:
-		a.Say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
+		o.Say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
 	}
 }

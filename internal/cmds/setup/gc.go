@@ -21,10 +21,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
+// gcOptions are those of gc.
+type gcOptions struct {
+	*app.App
+	age   string
+	apply bool
+}
+
 // GC returns the command that removes what nothing refers to.
 func GC(a *app.App) *cobra.Command {
-	var age string
-	var apply bool
+	o := gcOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
@@ -36,33 +42,33 @@ as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runGC(cmd.Context(), a, age, apply) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
-	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
+	cmd.Flags().StringVar(&o.age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
+	cmd.Flags().BoolVar(&o.apply, "apply", false, "remove what is listed")
 	return cmd
 }
 
-func runGC(ctx context.Context, a *app.App, age string, apply bool) error {
-	old, err := parseAge(age)
+func (o *gcOptions) run(ctx context.Context) error {
+	old, err := parseAge(o.age)
 	if err != nil {
 		return err
 	}
-	dir, err := openFolder(a)
+	dir, err := openFolder(o.App)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project := doctor.New(dir, a.Parts().Summaries.Store(dir))
-	project.Language = a.Lang
-	files, err := project.Trim(ctx, a.Now().Add(-old), apply)
+	project := doctor.New(dir, o.Parts().Summaries.Store(dir))
+	project.Language = o.Lang
+	files, err := project.Trim(ctx, o.Now().Add(-old), o.apply)
 	if err != nil {
-		if apply && !a.JSON && len(files) > 0 {
-			a.Say("Removed %d files before this went wrong.", len(files))
+		if o.apply && !o.JSON && len(files) > 0 {
+			o.Say("Removed %d files before this went wrong.", len(files))
 		}
 		return err
 	}
-	forgotten, err := forgetGone(ctx, a, old, apply)
+	forgotten, err := o.forgetGone(ctx, old)
 	files = append(files, forgotten...)
 	if err != nil {
 		return err
@@ -71,50 +77,50 @@ func runGC(ctx context.Context, a *app.App, age string, apply bool) error {
 	for _, f := range files {
 		bytes += f.Size
 	}
-	notes := staleNotes(ctx, a)
-	if a.JSON {
+	notes := staleNotes(ctx, o.App)
+	if o.JSON {
 		if files == nil {
 			files = []doctor.Trimmed{}
 		}
-		out := map[string]any{"cwd": dir.Path(), "older_than": age, "applied": apply, "files": files, "bytes": bytes}
+		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": files, "bytes": bytes}
 		if notes > 0 {
 			out["memory_lines"] = notes
 		}
-		return a.PrintJSON(out)
+		return o.PrintJSON(out)
 	}
 	for _, f := range files {
-		fmt.Fprintf(a.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+		fmt.Fprintf(o.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
 	}
 	switch {
 	case len(files) == 0:
-		a.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), age)
-	case apply:
-		a.Say("Removed %d files, %d bytes.", len(files), bytes)
+		o.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), o.age)
+	case o.apply:
+		o.Say("Removed %d files, %d bytes.", len(files), bytes)
 	default:
-		a.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, age)
+		o.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, o.age)
 	}
 	if notes > 0 {
-		a.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
+		o.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
 	}
 	return nil
 }
 
 // forgetGone removes this machine's records of sessions that no longer exist.
-func forgetGone(ctx context.Context, a *app.App, old time.Duration, apply bool) ([]doctor.Trimmed, error) {
+func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	before := a.Now().Add(-old)
-	forgotten, err := a.Trust().Forget(ctx, before, gone, apply)
+	before := o.Now().Add(-old)
+	forgotten, err := o.Trust().Forget(ctx, before, gone, o.apply)
 	if err == nil {
 		var rights []trust.Forgotten
-		rights, err = a.Trust().ForgetRights(ctx, before, apply)
+		rights, err = o.Trust().ForgetRights(ctx, before, o.apply)
 		forgotten = append(forgotten, rights...)
 	}
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
-		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: a.Lang.Word(f.Why)})
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: o.Lang.Word(f.Why)})
 	}
 	return out, err
 }

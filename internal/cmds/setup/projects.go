@@ -160,15 +160,11 @@ func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"folder": real, "added": added})
-	}
+	result := map[string]any{"folder": real, "added": added}
 	if added {
-		a.Say("Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
-	} else {
-		a.Say("It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+		return a.Conclude(result, "Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	}
-	return nil
+	return a.Conclude(result, "It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 }
 
 // unusual returns the reason why a folder is unlikely to hold projects, empty if there is none.

@@ -29,9 +29,6 @@ func selfTest(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true})
-	}
-	a.Say("bmad-mcp %s: %s, protocol %s. Ready", app.Version(), lang.Count(len(tools), "tool"), client.Protocol())
-	return nil
+	return a.Conclude(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true},
+		"bmad-mcp %s: %s, protocol %s. Ready", app.Version(), lang.Count(len(tools), "tool"), client.Protocol())
 }

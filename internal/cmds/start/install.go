@@ -16,8 +16,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
-// installFlags are the flags of install and uninstall.
-type installFlags struct {
+// installOptions are those of install and uninstall.
+type installOptions struct {
+	*app.App
 	scope   string
 	name    string
 	command string
@@ -29,7 +30,7 @@ type installFlags struct {
 
 // Install returns the command that registers the server with hosts.
 func Install(a *app.App) *cobra.Command {
-	var f installFlags
+	o := installOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
 		Short: "Register this server with the hosts on this machine",
@@ -48,18 +49,18 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
   bmad-mcp install --scope project
   bmad-mcp install vscode --print`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return runInstall(cmd.Context(), a, f, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.install(cmd.Context(), args) },
 	}
-	f.add(cmd)
-	cmd.Flags().StringVar(&f.command, "command", "", "program that the host is to start (default: this one)")
-	cmd.Flags().StringArrayVar(&f.args, "arg", nil, "argument for the program; can be repeated")
-	cmd.Flags().BoolVar(&f.print, "print", false, "print the text for the file, and change nothing")
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.command, "command", "", "program that the host is to start (default: this one)")
+	cmd.Flags().StringArrayVar(&o.args, "arg", nil, "argument for the program; can be repeated")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the text for the file, and change nothing")
 	return cmd
 }
 
 // Uninstall returns the command that undoes Install.
 func Uninstall(a *app.App) *cobra.Command {
-	var f installFlags
+	o := installOptions{App: a}
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
 		Short: "Remove this server from the hosts' settings",
@@ -67,18 +68,18 @@ func Uninstall(a *app.App) *cobra.Command {
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return runUninstall(cmd.Context(), a, f, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.uninstall(cmd.Context(), args) },
 	}
-	f.add(cmd)
+	o.add(cmd)
 	return cmd
 }
 
-func (f *installFlags) add(cmd *cobra.Command) {
+func (o *installOptions) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
-	flags.StringVar(&f.name, "name", "bmad", "name of the server in the host")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and change nothing")
-	flags.BoolVar(&f.force, "force", false, "even if another server has the name")
+	flags.StringVar(&o.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
+	flags.StringVar(&o.name, "name", "bmad", "name of the server in the host")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done, and change nothing")
+	flags.BoolVar(&o.force, "force", false, "even if another server has the name")
 	// The error is for a flag that does not exist.
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -87,12 +88,12 @@ func (f *installFlags) add(cmd *cobra.Command) {
 var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
 // which returns the hosts that a command is for.
-func (f installFlags) which(names []string) ([]hosts.Host, error) {
-	if f.scope != string(hosts.User) && f.scope != string(hosts.Project) {
-		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", f.scope).WithHint("leave it out for all your projects")
+func (o *installOptions) which(names []string) ([]hosts.Host, error) {
+	if o.scope != string(hosts.User) && o.scope != string(hosts.Project) {
+		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", o.scope).WithHint("leave it out for all your projects")
 	}
-	if !serverName.MatchString(f.name) {
-		return nil, fault.New(fault.InvalidArgument, "--name %q is not a valid server name", f.name).WithHint("take letters, digits, - and _, at most 64")
+	if !serverName.MatchString(o.name) {
+		return nil, fault.New(fault.InvalidArgument, "--name %q is not a valid server name", o.name).WithHint("take letters, digits, - and _, at most 64")
 	}
 	var out []hosts.Host
 	for _, name := range names {
@@ -100,7 +101,7 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 		if !ok {
 			return nil, fault.New(fault.InvalidArgument, "unknown host %q", name).WithHint("use one of: %s", strings.Join(hosts.IDs(), ", ")).Suggest(name, hosts.IDs())
 		}
-		if !slices.ContainsFunc(out, func(o hosts.Host) bool { return o.ID == h.ID }) {
+		if !slices.ContainsFunc(out, func(other hosts.Host) bool { return other.ID == h.ID }) {
 			out = append(out, h)
 		}
 	}
@@ -109,68 +110,68 @@ func (f installFlags) which(names []string) ([]hosts.Host, error) {
 
 // chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
 // any, else those that have settings in the scope and are wanted.
-func chooseHosts(a *app.App, f installFlags, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
-	named, err := f.which(names)
+func (o *installOptions) chooseHosts(names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+	named, err := o.which(names)
 	if err != nil {
 		return hosts.Machine{}, nil, err
 	}
-	m, err := hostMachine(a, f)
+	m, err := o.machine()
 	if err != nil || len(named) > 0 {
 		return m, named, err
 	}
 	var out []hosts.Host
 	for _, h := range hosts.All() {
-		if h.File(m, hosts.Scope(f.scope)) != "" && wanted(m, h) {
+		if h.File(m, hosts.Scope(o.scope)) != "" && wanted(m, h) {
 			out = append(out, h)
 		}
 	}
 	return m, out, nil
 }
 
-func runInstall(ctx context.Context, a *app.App, f installFlags, names []string) error {
-	m, chosen, err := chooseHosts(a, f, names, func(m hosts.Machine, h hosts.Host) bool { return f.print || h.Present(m) != "" })
+func (o *installOptions) install(ctx context.Context, names []string) error {
+	m, chosen, err := o.chooseHosts(names, func(m hosts.Machine, h hosts.Host) bool { return o.print || h.Present(m) != "" })
 	if err != nil {
 		return err
 	}
-	entry, err := hosts.Entry{Name: f.name, Command: f.command, Args: f.args}.Complete(hosts.Scope(f.scope))
+	entry, err := hosts.Entry{Name: o.name, Command: o.command, Args: o.args}.Complete(hosts.Scope(o.scope))
 	if err != nil {
 		return err
 	}
-	if f.print {
-		return printSnippets(a, m, hosts.Scope(f.scope), entry, chosen)
+	if o.print {
+		return printSnippets(o.Terminal, m, hosts.Scope(o.scope), entry, chosen)
 	}
 	if len(chosen) == 0 {
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	plan := hosts.Plan{Machine: m, Language: a.Lang, Scope: hosts.Scope(f.scope), Entry: entry, Force: f.force}
-	return applyChanges(ctx, a, chosen, plan.Install, f.dryRun)
+	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
+	return o.apply(ctx, chosen, plan.Install)
 }
 
-func runUninstall(ctx context.Context, a *app.App, f installFlags, names []string) error {
-	m, chosen, err := chooseHosts(a, f, names, func(hosts.Machine, hosts.Host) bool { return true })
+func (o *installOptions) uninstall(ctx context.Context, names []string) error {
+	m, chosen, err := o.chooseHosts(names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
-	plan := hosts.Plan{Machine: m, Language: a.Lang, Scope: hosts.Scope(f.scope), Entry: hosts.Entry{Name: f.name, Command: self}, Force: f.force}
-	return applyChanges(ctx, a, chosen, plan.Uninstall, f.dryRun)
+	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
+	return o.apply(ctx, chosen, plan.Uninstall)
 }
 
-// applyChanges makes the changes that are planned for hosts, and shows them.
-func applyChanges(ctx context.Context, a *app.App, chosen []hosts.Host, plan func(hosts.Host) hosts.Change, dryRun bool) error {
-	applier := hosts.Applier{Language: a.Lang, Folder: a.StateFolder(), Now: a.Engine().Now, DryRun: dryRun}
+// apply makes the changes that are planned for hosts, and shows them.
+func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
+	applier := hosts.Applier{Language: o.Lang, Folder: o.StateFolder(), Now: o.Engine().Now, DryRun: o.dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
 		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
 		failed = failed || changes[i].Status == hosts.Failed
-		if !a.JSON {
-			printChange(a, changes[i])
+		if !o.JSON {
+			printChange(o.Terminal, changes[i])
 		}
 	}
-	if a.JSON {
-		if err := a.PrintJSON(map[string]any{"changes": changes}); err != nil {
+	if o.JSON {
+		if err := o.PrintJSON(map[string]any{"changes": changes}); err != nil {
 			return err
 		}
 	}
@@ -180,13 +181,13 @@ func applyChanges(ctx context.Context, a *app.App, chosen []hosts.Host, plan fun
 	return nil
 }
 
-// hostMachine returns this machine, with the project that entries of the project are for.
-func hostMachine(a *app.App, f installFlags) (hosts.Machine, error) {
-	project, err := a.Project()
-	if err != nil || f.scope != string(hosts.Project) {
+// machine returns this machine, with the project that entries of the project are for.
+func (o *installOptions) machine() (hosts.Machine, error) {
+	project, err := o.Project()
+	if err != nil || o.scope != string(hosts.Project) {
 		return hosts.This(project), err
 	}
-	if a.Cwd == "" {
+	if o.Cwd == "" {
 		project = hosts.Repository(project)
 	}
 	m := hosts.This(project)
