@@ -27,7 +27,7 @@ var mayRead = map[string]map[string]string{
 	"internal/dashboard/assets.go":        {"fs.ReadFile": "of the files of the pages in the binary"},
 	"internal/audit/words.go":             {".ReadFile": "of the word lists in the binary"},
 	"internal/audit/rubric.go":            {"fs.ReadFile": "of the rubrics in the binary"},
-	"internal/cmds/start/demo_files.go":   {".ReadFile": "of the texts in the binary"},
+	"internal/cmds/start/demo.go":         {".ReadFile": "of the texts in the binary"},
 	"internal/terminal/input.go":          {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
 	"internal/cmds/setup/hook.go":         {"os.ReadDir": "of the person's own state folder"},
 	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},

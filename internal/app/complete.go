@@ -36,7 +36,7 @@ func (a *App) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 
 // CompleteStages completes the values of --stage, a stage of any workflow that the project can use.
 func (a *App) CompleteStages(cmd *cobra.Command) {
-	// The error is for a flag that does not exist.
+	// The error is for a missing flag.
 	_ = cmd.RegisterFlagCompletionFunc("stage", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -49,6 +49,11 @@ func (a *App) CompleteWorkflow(*cobra.Command, []string, string) ([]string, cobr
 		names = append(names, w.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteWorkflows completes the values of --workflow.
+func (a *App) CompleteWorkflows(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("workflow", a.CompleteWorkflow) // the error is for a missing flag
 }
 
 // WorkflowViews lists the workflows of the project with their origin.

@@ -1,9 +1,14 @@
 package terminal
 
 import (
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // Plain removes the emphasis of Markdown for chat windows.
@@ -30,3 +35,46 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // Indent puts two spaces before each line.
 func Indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }
+
+// Table prints rows whose last column is cut to the width of the terminal.
+func (t *Terminal) Table(header []string, rows [][]string) error {
+	width := t.Width(widestLine)
+	last := len(header) - 1
+	used := 0
+	for column := range last {
+		widest := visible.Columns(header[column])
+		for _, row := range rows {
+			row[column] = visible.Cut(row[column], 44, "…")
+			widest = max(widest, visible.Columns(row[column]))
+		}
+		used += widest + 2
+	}
+	for _, row := range rows {
+		row[last] = visible.Cut(row[last], max(width-used-1, 20), "…")
+	}
+	return Columns(t.Out, slices.Concat([][]string{header}, rows))
+}
+
+// Columns prints rows of equal length so that their cells align on a terminal, which draws a
+// character of Chinese two columns wide.
+func Columns(out io.Writer, rows [][]string) error {
+	var widths []int
+	for _, row := range rows {
+		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
+		for i, cell := range row {
+			widths[i] = max(widths[i], visible.Columns(cell))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row[:len(row)-1] {
+			row[i] = cell + strings.Repeat(" ", widths[i]-visible.Columns(cell)+2)
+		}
+		if _, err := fmt.Fprintln(out, strings.Join(row, "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// widestLine is the width of a table, in columns, if that of the terminal is not known.
+const widestLine = 160

@@ -17,8 +17,8 @@ type adoptOptions struct {
 // Adopt returns the command that accepts what other hands have changed.
 func Adopt(a *app.App) *cobra.Command {
 	o := adoptOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "adopt [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   "adopt",
 		Short: "Accept a session or an approved text that was changed by other hands, as it is",
 		Long: `Shows how a session differs from this machine's record of it, and from which
 entry on, or which approved texts were edited or deleted since, and asks whether to
@@ -32,11 +32,8 @@ keeps the edited one beside it and needs no person. A session that was copied fr
 another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 ` + terminal.ExitHelp,
-		Args: cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
-		RunE:              o.run,
-	}
+		RunE: o.run,
+	})
 	cmd.Flags().BoolVar(&o.restore, "restore", false, "put the approved texts back as they were approved")
 	return cmd
 }

@@ -28,8 +28,8 @@ type gateOptions struct {
 // any, reject only for the words.
 func Gate(a *app.App, name, short string) *cobra.Command {
 	o := gateOptions{App: a, reject: name == "reject"}
-	cmd := &cobra.Command{
-		Use:   name + " [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   name,
 		Short: short,
 		Long: short + `.
 
@@ -39,11 +39,8 @@ input is not a terminal it refuses; --yes decides without asking, which counts a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
 ` + terminal.ExitHelp,
-		Args: cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
-		RunE:              o.run,
-	}
+		RunE: o.run,
+	})
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
 	if !o.reject {
 		cmd.Flags().BoolVar(&o.edited, "edited", false, "approve the draft as it was edited since it was scored, without asking; at a terminal only")
@@ -109,20 +106,17 @@ func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
 
 // Answer returns the command that asks the person the open questions.
 func Answer(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "answer [TASK]",
+	return a.OfTask(&cobra.Command{
+		Use:   "answer",
 		Short: "Answer the open questions yourself, at this terminal",
 		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
 skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.
 
 ` + terminal.ExitHelp,
-		Args: cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(a, cmd, args, workflow.ActionAnswer, "")
 		},
-	}
+	})
 }
 
 // askHere runs an action for which the person at this terminal is asked.
@@ -143,17 +137,14 @@ func askHere(a *app.App, cmd *cobra.Command, args []string, action workflow.Acti
 // present stage.
 func Leave(a *app.App, action workflow.Action, short string) *cobra.Command {
 	var stage string
-	cmd := &cobra.Command{
-		Use:   string(action) + " [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   string(action),
 		Short: short,
 		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
-		Args:  cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return askHere(a, cmd, args, action, stage)
 		},
-	}
+	})
 	if action == workflow.ActionReopen {
 		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
 		a.CompleteStages(cmd)

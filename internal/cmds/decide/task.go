@@ -116,8 +116,7 @@ func (o *taskOptions) start() *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
-	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("workflow", o.CompleteWorkflow)
+	o.CompleteWorkflows(cmd)
 	o.promptFlag()
 	return cmd
 }

@@ -12,16 +12,14 @@ import (
 
 // Graph returns the command that draws a run.
 func Graph(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "graph [TASK]",
+	return a.OfTask(&cobra.Command{
+		Use:   "graph",
 		Short: "Draw a run with its rounds, or the state diagram, as mermaid",
 		Long: `With TASK: the stages of that run, how many rounds each has had and with which
 result, and the steps between them. Without: the states of a stage, which are the
 same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 
 ` + terminal.ExitHelp,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := workflow.Graph()
 			if len(args) > 0 {
@@ -34,5 +32,5 @@ same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 			_, err := fmt.Fprint(a.Out, text)
 			return err
 		},
-	}
+	})
 }

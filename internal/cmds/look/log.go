@@ -25,8 +25,8 @@ type logOptions struct {
 // Log returns the command that prints a history.
 func Log(a *app.App) *cobra.Command {
 	o := logOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "log [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   "log",
 		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
 		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
 where, in which round (the number that diff takes), with which score or verdict and
@@ -46,11 +46,8 @@ shows a change, but the key does not vouch for all entries, as after work on ano
 machine.
 
 ` + terminal.ExitHelp,
-		Args: cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
-		RunE:              o.run,
-	}
+		RunE: o.run,
+	})
 	cmd.Flags().BoolVar(&o.verify, "verify", false, "check that nobody has changed the history")
 	return cmd
 }

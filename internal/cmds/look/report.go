@@ -26,8 +26,8 @@ type reportOptions struct {
 // Report returns the command that writes the story of a run.
 func Report(a *app.App) *cobra.Command {
 	o := reportOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "report [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   "report",
 		Short: "Write the story of a run: stages, scores, decisions, findings, accepted risks",
 		Long: `Write the story of a run for people who were not there: its stages, rounds with their
 scores, who decided and how, findings and how each was closed, comments on drafts and what
@@ -37,11 +37,8 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 ` + terminal.ExitHelp,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html`,
-		Args: cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
-		RunE:              o.run,
-	}
+		RunE: o.run,
+	})
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
 	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")

@@ -21,13 +21,10 @@ import (
 
 // Show returns the command that prints a session.
 func Show(a *app.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "show [TASK]",
+	return a.OfTask(&cobra.Command{
+		Use:   "show",
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
 		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
-		Args:  cobra.MaximumNArgs(1),
-
-		ValidArgsFunction: a.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, v, cwd, err := a.Inspect(cmd, args)
 			if err != nil {
@@ -41,7 +38,7 @@ func Show(a *app.App) *cobra.Command {
 			signed.print(a, false)
 			return (&sessionText{a, s, v, signed}).print(cwd)
 		},
-	}
+	})
 }
 
 // inspected is a session in the JSON of show: its file, and the findings about it.

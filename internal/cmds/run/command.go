@@ -76,9 +76,8 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
 	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
-	// The error is for a flag that does not exist.
-	_ = cmd.RegisterFlagCompletionFunc("workflow", a.CompleteWorkflow)
-	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks)
+	a.CompleteWorkflows(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks) // the error is for a missing flag
 	return cmd
 }
 

@@ -26,8 +26,8 @@ type dashboardOptions struct {
 // Dashboard returns the command that serves pages.
 func Dashboard(a *app.App) *cobra.Command {
 	o := dashboardOptions{App: a}
-	cmd := &cobra.Command{
-		Use:   "dashboard [TASK]",
+	cmd := a.OfTask(&cobra.Command{
+		Use:   "dashboard",
 		Short: "Read runs in a web browser, and decide there",
 		Long: `Serves pages on this machine alone, for all projects that are known or for those in the
 folders of --root, until Ctrl+C ends it. With TASK, it opens the page of that run.
@@ -39,10 +39,8 @@ that its page /pair shows, which you type as: bmad-mcp pair CODE
 An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.CompleteTasks,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+	})
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of this machine; 0 takes a free one")
 	flags.StringArrayVar(&o.roots, "root", nil, "folder whose projects are shown; can be repeated")

@@ -15,7 +15,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/doctor"
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -135,4 +137,27 @@ func parseAge(text string) (time.Duration, error) {
 		return d, nil
 	}
 	return 0, fault.New(fault.InvalidArgument, "%q is not an age", text).WithHint("use days or hours, such as 30d or 12h")
+}
+
+// openFolder opens the folder of the project to look after.
+func openFolder(a *app.App) (*durable.Dir, error) {
+	cwd, err := a.Project()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	return dir, nil
+}
+
+// staleNotes returns the number of lines of notes that no longer count.
+func staleNotes(ctx context.Context, a *app.App) (lines int) {
+	_ = a.WithBook(func(b *memory.Book) error { // who has no memory has none to clear out
+		c, err := b.Collect(ctx, false)
+		lines = c.Lines()
+		return err
+	})
+	return lines
 }
