@@ -143,7 +143,7 @@ var only = map[string][]string{
 	"github.com/lithammer/fuzzysearch":  {"internal/bmad/catalog", "internal/fault"},
 	"github.com/fsnotify/fsnotify":      {"internal/watch"},
 	"mvdan.cc/sh":                       {"internal/claudehook"},
-	"golang.org/x/term":                 {"internal/cmds/run", "internal/terminal"},
+	"golang.org/x/term":                 {"internal/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
 	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/start", "internal/terminal"},
 }

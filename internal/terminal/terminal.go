@@ -82,12 +82,20 @@ func IsTerminal(out io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// Size returns the columns and rows of the terminal, 0 if the output is none.
+func (t *Terminal) Size() (width, height int) {
+	if f, ok := t.Raw.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			return w, h
+		}
+	}
+	return 0, 0
+}
+
 // Width returns the columns of the terminal, and other if the output is none.
 func (t *Terminal) Width(other int) int {
-	if f, ok := t.Raw.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 40 {
-			return w
-		}
+	if w, _ := t.Size(); w > 40 {
+		return w
 	}
 	return other
 }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -53,6 +54,18 @@ func (t *Terminal) Table(header []string, rows [][]string) error {
 		row[last] = visible.Cut(row[last], max(width-used-1, 20), "…")
 	}
 	return Columns(t.Out, slices.Concat([][]string{header}, rows))
+}
+
+// List prints a list: the value for a program, else a table, or a sentence if there are no rows.
+func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string, rows [][]string) error {
+	switch {
+	case forProgram:
+		return t.PrintJSON(v)
+	case len(rows) == 0:
+		_, err := fmt.Fprintln(t.Out, none.In(t.Lang))
+		return err
+	}
+	return t.Table(header, rows)
 }
 
 // Columns prints rows of equal length so that their cells align on a terminal, which draws a

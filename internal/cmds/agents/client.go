@@ -37,6 +37,9 @@ func (p *program) modelFlags(cmd *cobra.Command) {
 // settings returns those of the model, with the flags in their place.
 func (p *program) settings() (config.Model, error) {
 	m := p.Config.Model
+	if p.Unread != nil { // the limit may be in the unread part
+		return m, p.Unread
+	}
 	m.Provider, m.Name, m.BaseURL = cmp.Or(p.provider, m.Provider), cmp.Or(p.model, m.Name), cmp.Or(p.baseURL, m.BaseURL)
 	if m.Provider != "" && !slices.Contains(config.Providers(), m.Provider) {
 		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai",
@@ -130,22 +133,25 @@ func (p *program) session(ctx context.Context, id string) (sdk.Summary, error) {
 
 // workingClient makes a client with the model of the flags and settings.
 func (p *program) workingClient() (*sdk.Client, error) {
-	if p.Unread != nil { // the limit may be in the unread part
-		return nil, p.Unread
-	}
 	m, err := p.settings()
 	if err != nil {
 		return nil, err
 	}
-	prices, _, err := app.PriceTable()
-	if err != nil {
-		return nil, err
-	}
-	model, err := app.NewProvider(m, prices, p.Now())
+	model, prices, err := p.openModel(m)
 	if err != nil {
 		return nil, err
 	}
 	return p.client(model, prices, m.CostLimit)
+}
+
+// openModel returns a model with the prices that its calls are counted by.
+func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, error) {
+	prices, _, err := app.PriceTable()
+	if err != nil {
+		return nil, nil, err
+	}
+	model, err := app.NewProvider(m, prices, p.Now())
+	return model, prices, err
 }
 
 // fault returns an error of the sdk in the words of this program; nil stays nil. It prints the

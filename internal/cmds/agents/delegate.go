@@ -13,10 +13,10 @@ import (
 // delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
 // first task: a server that gets none does not pay for it.
 type delegate struct {
-	a *app.App
+	program
 
 	once   sync.Once
-	model  provider.Provider
+	opened provider.Provider
 	budget *price.Budget
 	failed error
 }
@@ -27,20 +27,18 @@ func NewDelegate(a *app.App) mcpserver.Model {
 	if !a.Config.Model.Named() {
 		return nil
 	}
-	return &delegate{a: a}
+	return &delegate{program: program{App: a}}
 }
 
 func (d *delegate) start() {
-	prices, _, err := app.PriceTable()
+	m, err := d.settings()
+	var prices *price.Table
 	if err == nil {
-		err = d.a.Unread // the limit may be in the unread part
+		d.opened, prices, err = d.openModel(m)
 	}
 	if err == nil {
-		d.model, err = app.NewProvider(d.a.Config.Model, prices, d.a.Now())
-	}
-	if err == nil {
-		d.budget = price.NewBudget(prices, d.a.Config.Model.CostLimit)
-		err = d.budget.Admit(d.model.Info().Model, d.a.Now())
+		d.budget = price.NewBudget(prices, m.CostLimit)
+		err = d.budget.Admit(d.opened.Info().Model, d.Now())
 	}
 	d.failed = err
 }
@@ -50,13 +48,13 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 	if d.once.Do(d.start); d.failed != nil {
 		return "", "", d.failed
 	}
-	name, now := d.model.Info().Model, d.a.Now()
+	name, now := d.opened.Info().Model, d.Now()
 	e := price.Estimate{Prompt: int64(len(system)+len(message)) / 2}
 	room, err := d.budget.Room(name, now, e.Prompt, tokens)
 	if err != nil {
 		return "", "", err
 	}
-	r, err := d.model.Send(ctx, provider.Request{
+	r, err := d.opened.Send(ctx, provider.Request{
 		System: system, MaxTokens: room,
 		Messages: []provider.Message{{Role: provider.User, Blocks: []provider.Block{provider.TextBlock(message)}}},
 	}, nil)
@@ -64,9 +62,9 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 		return "", "", err
 	}
 	e.Output = int64(room)
-	d.budget.Spend(name, d.a.Now(), r.Usage, e)
+	d.budget.Spend(name, d.Now(), r.Usage, e)
 	if err := d.budget.Check(); err != nil {
-		d.a.Log.Warn("the limit for delegated tasks is spent", "error", err)
+		d.Log.Warn("the limit for delegated tasks is spent", "error", err)
 	}
 	return r.Message.Text(), name, nil
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,18 +37,12 @@ func listCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.JSON {
-				return p.PrintJSON(map[string]any{"agents": agents})
-			}
-			if len(agents) == 0 {
-				p.Say("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
-				return nil
-			}
 			rows := [][]string{}
 			for _, g := range agents {
 				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
 			}
-			return p.Table(p.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+			none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
+			return p.List(p.JSON, map[string]any{"agents": agents}, none, p.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
 		},
 	}
 }
@@ -60,22 +55,13 @@ func sessionsCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if p.JSON {
-				return p.PrintJSON(map[string]any{"sessions": list})
-			}
-			if len(list) == 0 {
-				p.Say("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
-				return nil
-			}
 			rows := [][]string{}
 			for _, s := range list {
-				title := s.Title
-				if s.Problem != "" {
-					title = s.Problem
-				}
-				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), visible.Line(title)})
+				title := visible.Line(cmp.Or(s.Problem, s.Title))
+				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), title})
 			}
-			return p.Table(p.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
+			none := lang.T("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
+			return p.List(p.JSON, map[string]any{"sessions": list}, none, p.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
 		},
 	}
 }

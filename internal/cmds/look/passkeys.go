@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -54,13 +55,6 @@ func listPasskeys(a *app.App) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"passkeys": append([]passkey.Key{}, list...)})
-	}
-	if len(list) == 0 {
-		a.Say("None. A passkey is added in the dashboard: bmad-mcp dashboard.")
-		return nil
-	}
 	var rows [][]string
 	for _, key := range list {
 		by := a.Lang.Say("allowed at a terminal")
@@ -69,7 +63,8 @@ func listPasskeys(a *app.App) error {
 		}
 		rows = append(rows, []string{key.Short(), key.Name, a.Since(key.Added), by, a.Since(key.Used)})
 	}
-	return a.Table(a.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
+	return a.List(a.JSON, map[string]any{"passkeys": append([]passkey.Key{}, list...)},
+		lang.T("None. A passkey is added in the dashboard: bmad-mcp dashboard."), a.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
 }
 
 // removePasskey takes a passkey out of use for the person at this terminal.

@@ -39,10 +39,8 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 			if err != nil {
 				return err
 			}
-			if !table && !a.ForPeople() {
-				return a.PrintJSON(map[string]any{name: items, "total": len(items)})
-			}
-			return itemTable(a, items, noneMatch[kind])
+			return a.List(!table && !a.ForPeople(), map[string]any{name: items, "total": len(items)}, noneMatch[kind],
+				a.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), itemRows(items))
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -87,13 +85,8 @@ var noneMatch = map[catalog.Kind]lang.Text{
 	catalog.Agent: lang.T("No agents match."), catalog.Workflow: lang.T("No workflows match."), catalog.Task: lang.T("No tasks match."),
 }
 
-// itemTable prints items, as wide as the terminal.
-func itemTable(a *app.App, items []catalog.Item, none lang.Text) error {
-	if len(items) == 0 {
-		fmt.Fprintln(a.Out, none.In(a.Lang))
-		return nil
-	}
-	rows := make([][]string, 0, len(items))
+// itemRows returns the rows of a table of items.
+func itemRows(items []catalog.Item) (rows [][]string) {
 	for _, i := range items {
 		title := i.Title
 		if i.DisplayName != "" {
@@ -101,7 +94,7 @@ func itemTable(a *app.App, items []catalog.Item, none lang.Text) error {
 		}
 		rows = append(rows, []string{i.Name, i.Module, strings.Join(i.Codes, " "), i.Source, title, terminal.OneLine(i.Description)})
 	}
-	return a.Table(a.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), rows)
+	return rows
 }
 
 // methodWays are the commands by which the reader of a document at a terminal reaches its items.
@@ -126,18 +119,12 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 			if err != nil {
 				return err
 			}
-			if !table && !a.ForPeople() {
-				return a.PrintJSON(page)
-			}
-			if len(page.Results) == 0 {
-				a.Say("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
-				return nil
-			}
 			var rows [][]string
 			for _, h := range page.Results {
 				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, terminal.OneLine(h.Description)})
 			}
-			return a.Table(a.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
+			none := lang.T("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
+			return a.List(!table && !a.ForPeople(), page, none, a.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
 		},
 	}
 	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
@@ -59,10 +57,8 @@ const redraw = 500 * time.Millisecond
 func newRunPage(a *app.App) *runPage {
 	p := &runPage{out: a.Raw, now: a.Engine().Clock, stop: make(chan struct{})}
 	p.size = func() (int, int) {
-		if f, ok := a.Raw.(*os.File); ok {
-			if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-				return w, h
-			}
+		if w, h := a.Size(); w > 0 {
+			return w, h
 		}
 		return 80, 24
 	}

@@ -112,7 +112,8 @@ func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdk
 		if err != nil {
 			return nil, err
 		}
-		run = &servedRun{events: events, changed: make(chan struct{}), over: true}
+		run = &servedRun{events: events, changed: make(chan struct{})}
+		run.end()
 	}
 	to := make(chan sdkhttp.RunEvent)
 	go func() {
@@ -129,9 +130,6 @@ func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdk
 			}
 			if over && len(events) == 0 {
 				return
-			}
-			if over {
-				continue
 			}
 			select {
 			case <-changed:
@@ -166,21 +164,24 @@ func (s *Served) savedEvents(ctx context.Context, task string) (id string, event
 const maxLive = 5000
 
 func (r *servedRun) add(e runner.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.events = append(r.events, e); len(r.events) > maxLive {
-		r.events = slices.Clone(r.events[len(r.events)-maxLive/2:])
-	}
-	close(r.changed)
-	r.changed = make(chan struct{})
+	r.change(func() {
+		if r.events = append(r.events, e); len(r.events) > maxLive {
+			r.events = slices.Clone(r.events[len(r.events)-maxLive/2:])
+		}
+	})
 }
 
-func (r *servedRun) end() {
+func (r *servedRun) end() { r.change(func() { r.over = true }) }
+
+// change changes a run, and wakes those who watch it.
+func (r *servedRun) change(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = true
+	do()
 	close(r.changed)
-	r.changed = make(chan struct{})
+	if !r.over { // then it stays closed
+		r.changed = make(chan struct{})
+	}
 }
 
 // since returns the events after one.

@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,25 +92,21 @@ func workflowList(a *app.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := make([]workflowRow, len(views))
-			for i, w := range views {
-				rows[i] = rowOf(a, w)
-			}
-			if a.JSON {
-				return a.PrintJSON(rows)
-			}
-			table := [][]string{a.Header("NAME\tFROM\tSTAGES\tWHEN")}
-			for i, w := range views {
-				row := rows[i]
-				name := row.Name
+			rows, table := []workflowRow{}, [][]string{a.Header("NAME\tFROM\tSTAGES\tWHEN")}
+			for _, w := range views {
+				row := rowOf(a, w)
+				rows = append(rows, row)
+				name, when := row.Name, row.When
 				if row.Default {
 					name += a.Lang.Say(" (default)")
 				}
-				when := row.When
 				if row.Problem != "" {
 					when = a.Lang.Say("cannot be used: %s", row.Problem)
 				}
 				table = append(table, []string{name, a.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+			}
+			if a.JSON {
+				return a.PrintJSON(rows)
 			}
 			return terminal.Columns(a.Out, table)
 		},
@@ -201,24 +198,17 @@ The exit code is 2 where a file has mistakes, else 0.`,
 			if err != nil {
 				return err
 			}
-			bad := 0
-			for _, r := range reports {
-				if !r.OK {
-					bad++
-				}
-			}
 			if a.JSON {
-				if err := a.PrintJSON(reports); err != nil {
-					return err
-				}
+				err = a.PrintJSON(reports)
 			} else {
 				printChecks(a, reports)
 			}
-			if bad > 0 {
-				return fault.New(fault.InvalidArgument, "%d of %d workflow files cannot be used", bad, len(reports)).
+			bad := slices.DeleteFunc(slices.Clone(reports), func(r workflowReport) bool { return r.OK })
+			if err == nil && len(bad) > 0 {
+				return fault.New(fault.InvalidArgument, "%d of %d workflow files cannot be used", len(bad), len(reports)).
 					WithHint("correct the lines named above; bmad-mcp workflow show bmad prints a file without mistakes")
 			}
-			return nil
+			return err
 		},
 	}
 }
