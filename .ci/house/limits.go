@@ -29,7 +29,7 @@ var limits = limit{
 
 		// These have been untied.
 		"internal/bmad/catalog": {1, untied},
-		"internal/cli":          {1, untied},
+		"internal/cli":          {0, untied},
 		"internal/documents":    {0, untied},
 		"internal/engine":       {0, untied},
 		"internal/mcpserver":    {0, untied},
@@ -47,7 +47,7 @@ var limits = limit{
 	// Rates have some room, because deleting other code raises them.
 	mixed:       goal{want: 1, today: 1},
 	participles: goal{want: 2, today: 2},
-	long:        goal{want: 40, today: 69},
+	long:        goal{want: 40, today: 66},
 }
 
 // untied is the reason for a bound that is tighter than that of other packages.
