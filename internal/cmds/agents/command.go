@@ -25,7 +25,8 @@ in .bmad-task/conversations of the project, and go on after a crash.
 	p.modelFlags(cmd)
 	cmd.AddCommand(
 		chatCommand(p), askCommand(p), answerCommand(p), resumeCommand(p),
-		listCommand(p), sessionsCommand(p), showCommand(p), transcriptCommand(p), deleteCommand(p), serveCommand(p, p.workingClient),
+		listCommand(p), sessionsCommand(p), showCommand(p), transcriptCommand(p), deleteCommand(p),
+		serveCommand(p, p.workingClient),
 	)
 	return cmd
 }

@@ -122,7 +122,9 @@ type outcome struct {
 
 // outcomeOf describes a session as it is.
 func outcomeOf(s talk, text string) outcome {
-	return outcome{ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs()}
+	return outcome{
+		ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs(),
+	}
 }
 
 // carryOut has a session work until it is done or waits, and reports its state.

@@ -43,7 +43,8 @@ func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	req := request.Request{Address: at, Caller: request.Caller{By: "terminal"}, Decision: request.Decision{Restore: o.restore}}
+	req := request.Request{Address: at, Caller: request.Caller{By: "terminal"}}
+	req.Restore = o.restore
 	if !o.restore {
 		ask, err := o.Person()
 		if err != nil {

@@ -30,8 +30,8 @@ exactly one active session. --json prints the tool's reply.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, add := range []func(*taskOptions) *cobra.Command{
-		(*taskOptions).start, (*taskOptions).submit, (*taskOptions).answer, (*taskOptions).confirm, (*taskOptions).approve,
-		(*taskOptions).status, (*taskOptions).resume, (*taskOptions).reopen, (*taskOptions).cancel,
+		(*taskOptions).start, (*taskOptions).submit, (*taskOptions).answer, (*taskOptions).confirm,
+		(*taskOptions).approve, (*taskOptions).status, (*taskOptions).resume, (*taskOptions).reopen, (*taskOptions).cancel,
 	} {
 		task.AddCommand(add(&taskOptions{App: a}))
 	}
@@ -104,7 +104,7 @@ func (o *taskOptions) promptFlag() {
 
 func (o *taskOptions) start() *cobra.Command {
 	var start request.Start
-	cmd := o.command("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, func(req *request.Request, args []string) error {
+	fill := func(req *request.Request, args []string) error {
 		if err := o.StayHere(); err != nil {
 			return err
 		}
@@ -112,7 +112,8 @@ func (o *taskOptions) start() *cobra.Command {
 		o.Speak(start.Objective)
 		req.Start = start
 		return nil
-	})
+	}
+	cmd := o.command("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, fill)
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
@@ -123,7 +124,7 @@ func (o *taskOptions) start() *cobra.Command {
 
 func (o *taskOptions) answer() *cobra.Command {
 	var file string
-	cmd := o.command("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, func(req *request.Request, args []string) error {
+	fill := func(req *request.Request, args []string) error {
 		req.Via, req.Session, req.Answers = workflow.ChannelScript, "", map[string]string{}
 		for i, arg := range args {
 			id, text, ok := strings.Cut(arg, "=")
@@ -140,7 +141,8 @@ func (o *taskOptions) answer() *cobra.Command {
 			return nil
 		}
 		return o.ReadAnswers(o.cmd.Context(), file, req.Answers)
-	})
+	}
+	cmd := o.command("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
 	cmd.Args, cmd.ValidArgsFunction = nil, nil
 	cmd.Example = `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`
@@ -152,12 +154,13 @@ func (o *taskOptions) answer() *cobra.Command {
 
 func (o *taskOptions) confirm() *cobra.Command {
 	yes := false
-	cmd := o.command("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, func(req *request.Request, _ []string) error {
+	fill := func(req *request.Request, _ []string) error {
 		if req.Via = workflow.ChannelScript; o.cmd.Flags().Changed("confirmed") {
 			req.Yes = &yes
 		}
 		return nil
-	})
+	}
+	cmd := o.command("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
 	cmd.Aliases = []string{"confirm_save"}
 	cmd.Flags().BoolVar(&yes, "confirmed", true, "false asks for another round")
 	o.decisionFlags()
@@ -166,12 +169,14 @@ func (o *taskOptions) confirm() *cobra.Command {
 
 func (o *taskOptions) approve() *cobra.Command {
 	yes := false
-	cmd := o.command("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back", workflow.ActionApprove, func(req *request.Request, args []string) error {
+	fill := func(req *request.Request, args []string) error {
 		if req.Via, req.Yes = workflow.ChannelScript, &yes; o.cmd.Flags().Changed("approved") {
 			return nil
 		}
 		return explicitRisk(o.App, o.cmd, args)
-	})
+	}
+	cmd := o.command("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
+		workflow.ActionApprove, fill)
 	cmd.Flags().BoolVar(&yes, "approved", true, "false sends it back")
 	o.decisionFlags()
 	return cmd
@@ -238,12 +243,13 @@ func (o *taskOptions) resume() *cobra.Command {
 func (o *taskOptions) status() *cobra.Command {
 	var status request.Status
 	var changes *feed.Feed
-	cmd := o.command("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, func(req *request.Request, _ []string) error {
+	fill := func(req *request.Request, _ []string) error {
 		if req.Status = status; changes != nil {
 			req.Hold = changes.Await
 		}
 		return nil
-	})
+	}
+	cmd := o.command("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, fill)
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {

@@ -16,13 +16,14 @@ type handedIn struct{ text, path string }
 func (o *taskOptions) submit() *cobra.Command {
 	var claude, codex handedIn
 	var sprints []int
-	cmd := o.command("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, func(req *request.Request, _ []string) error {
+	fill := func(req *request.Request, _ []string) error {
 		req.Sprints = sprints
 		if err := o.addResult(req, workflow.Claude, claude); err != nil {
 			return err
 		}
 		return o.addResult(req, workflow.Codex, codex)
-	})
+	}
+	cmd := o.command("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
 	cmd.Example = `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
   bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`
 	flags := cmd.Flags()

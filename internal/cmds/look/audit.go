@@ -196,7 +196,8 @@ func (o *auditOptions) earlierDocuments(ctx context.Context, w *workflow.Definit
 			return nil, terminal.NoSuchFile(lang.T("folder"), folder, err)
 		}
 	}
-	named, out := map[workflow.StageID]string{"po": o.prd, "architect": o.architecture, "sm": o.plan}, map[workflow.StageID]string{}
+	named := map[workflow.StageID]string{"po": o.prd, "architect": o.architecture, "sm": o.plan}
+	out := map[workflow.StageID]string{}
 	for _, s := range w.Stages[:w.Index(stage.ID)] {
 		name, must := "", false
 		if n := named[s.ID]; n != "" {
