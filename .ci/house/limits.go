@@ -5,15 +5,13 @@ package main
 // is there to show a knot, so untie the knot, or raise the limit in the open; never move code so that
 // a number fits.
 var limits = limit{
-	file: bound{most: 500, what: "lines", advice: "split it by what its parts do"},
-	methods: bound{most: 60, what: "methods and functions that take it first", advice: "give a part of it a type of its own", named: map[string]exception{
-		"internal/cli.app": {224, "every command is one; packages of commands with options of their own take them apart"},
-	}},
+	file:    bound{most: 500, what: "lines", advice: "split it by what its parts do"},
+	methods: bound{most: 60, what: "methods and functions that take it first", advice: "give a part of it a type of its own"},
 	fields: bound{most: 25, what: "fields", advice: "group those that go together", named: map[string]exception{
 		"internal/config.Config": {35, "one for each setting"},
 	}},
 	imports: bound{most: 25, what: "imports of this module", advice: "split it, or let it know less", named: map[string]exception{
-		"internal/cli":       {52, "it puts the program together and has all commands"},
+		"internal/app":       {29, "it puts the program together"},
 		"internal/mcpserver": {27, "every tool calls a package of its own"},
 	}},
 	up: bound{most: 5, what: "arrows back up", advice: "let files lean on each other in one direction", named: map[string]exception{
@@ -24,7 +22,7 @@ var limits = limit{
 		"sdk":                      {3, untied},
 		"internal/sdkhttp":         {3, untied},
 		"internal/bmad/catalog":    {1, untied},
-		"internal/cli":             {1, untied},
+		"internal/cli":             {0, untied},
 		"internal/documents":       {0, untied},
 		"internal/engine":          {0, untied},
 		"internal/mcpserver":       {0, untied},
@@ -46,7 +44,7 @@ var limits = limit{
 	// Rates have some room, because deleting other code raises them.
 	mixed:       goal{want: 1, today: 1},
 	participles: goal{want: 2, today: 2},
-	long:        goal{want: 40, today: 69},
+	long:        goal{want: 40, today: 65},
 }
 
 // untied is the reason for a bound that is tighter than that of other packages.

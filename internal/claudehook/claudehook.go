@@ -168,36 +168,35 @@ func isTask(tool string) bool {
 	return strings.HasPrefix(tool, "mcp__") && strings.HasSuffix(tool, "__bmad-task")
 }
 
-// isRefusal reports whether a reply is a refusal.
-func isRefusal(response json.RawMessage) bool {
+// taskReply has the parts of a reply of the tool that concern a turn.
+type taskReply struct {
+	Status string
+	Gate   struct {
+		AskByForm bool `json:"ask_by_form"`
+		AskByHost bool `json:"ask_by_host"`
+	}
+}
+
+// anyReply reports whether a response of the tool has a reply of a kind.
+func anyReply(response json.RawMessage, is func(taskReply) bool) bool {
 	var blocks []struct{ Text string }
 	if json.Unmarshal(response, &blocks) != nil {
 		return false
 	}
 	return slices.ContainsFunc(blocks, func(b struct{ Text string }) bool {
-		var reply struct{ Status string }
-		return json.Unmarshal([]byte(b.Text), &reply) == nil && reply.Status == "failed"
+		var reply taskReply
+		return json.Unmarshal([]byte(b.Text), &reply) == nil && is(reply)
 	})
+}
+
+// isRefusal reports whether a reply is a refusal.
+func isRefusal(response json.RawMessage) bool {
+	return anyReply(response, func(r taskReply) bool { return r.Status == "failed" })
 }
 
 // asksThem reports whether a reply asks for a call that makes the host ask the person.
 func asksThem(response json.RawMessage) bool {
-	var blocks []struct{ Text string }
-	if json.Unmarshal(response, &blocks) != nil {
-		return false
-	}
-	for _, b := range blocks {
-		var reply struct {
-			Gate struct {
-				AskByForm bool `json:"ask_by_form"`
-				AskByHost bool `json:"ask_by_host"`
-			}
-		}
-		if json.Unmarshal([]byte(b.Text), &reply) == nil && (reply.Gate.AskByForm || reply.Gate.AskByHost) {
-			return true
-		}
-	}
-	return false
+	return anyReply(response, func(r taskReply) bool { return r.Gate.AskByForm || r.Gate.AskByHost })
 }
 
 // Answer returns the output of a hook that blocks a call.

@@ -1,5 +1,6 @@
-// Package cli is the terminal face: one file a subcommand. Without a subcommand
-// it serves MCP on stdio. Every subcommand drives the same engine as the server.
+// Package cli is the terminal face: the root of the commands, which are in packages of their own, and
+// their help. Without a subcommand it serves MCP on stdio. Every subcommand drives the same engine as
+// the server.
 package cli
 
 import (
@@ -12,8 +13,9 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // Main runs the program and returns its exit code.
@@ -29,42 +31,29 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	// Text of a model or a repository must not move the cursor over our output.
-	a := &app{in: in, out: visible.NewWriter(out), err: visible.NewWriter(errOut), raw: out}
+	a := &app.App{Terminal: terminal.New(in, out, errOut)}
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.err, "panic: %v\n\n%s\n", p, debug.Stack())
-			code = a.fail(fault.Unexpected(p))
+			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())
+			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(a.out)
-	root.SetErr(a.err)
-	var err error
-	a.command, err = root.ExecuteContextC(ctx)
-	if a.library != nil {
-		a.library.Close() // a fetch that is under way would otherwise count as one that failed
-	}
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	command, err := root.ExecuteContextC(ctx)
+	a.Close()
+	var end *terminal.Exit
 	switch {
 	case err == nil:
-		return exitOK
-	case errors.Is(err, errReported):
-		return exitStorage
-	case errors.Is(err, errPending):
-		return exitGate
-	case errors.Is(err, errSpent):
-		return exitSpent
-	case errors.Is(err, errEngine):
-		return exitEngine
-	case errors.Is(err, errStopped):
-		return exitInterrupted
-	case errors.Is(err, errUnvouched):
-		return exitNotFound
+		return 0
+	case errors.As(err, &end):
+		return end.Code
 	case errors.Is(err, context.Canceled):
-		a.warn("interrupted; bmad-mcp task status says where a session stands")
-		return exitInterrupted
+		a.Warnf("interrupted; bmad-mcp task status says where a session stands")
+		return terminal.ErrStopped.Code
 	}
-	return a.fail(err)
+	return a.Fail(command, err)
 }

@@ -108,7 +108,7 @@ func demoDocuments(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: demo DIR")
 	}
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o750))
-	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS("demo")))
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join("..", "cmds", "start", "demo"))))
 }
 
 func copySubmissions(name, to string) error {

@@ -3,24 +3,27 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // speakHelp makes the help of a command and of those below it speak the person's language.
-func (a *app) speakHelp(root *cobra.Command) {
+func speakHelp(a *app.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if a.lang == "" { // help does not set up the rest
-			a.readSettings()
+		if a.Lang == "" { // help does not set up the rest
+			a.ReadSettings()
 		}
-		h := helpPage{command: cmd, lang: a.lang, width: min(a.width(helpWidth), widestHelp)}
-		fmt.Fprint(a.out, h.text())
+		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
+		fmt.Fprint(a.Out, h.text())
 	})
 }
 
@@ -41,7 +44,7 @@ type helpPage struct {
 func (h *helpPage) text() string {
 	cmd := h.command
 	about, exits := cmp.Or(cmd.Long, cmd.Short), ""
-	if at := strings.Index(about, exitTitle); at >= 0 {
+	if at := strings.Index(about, terminal.ExitTitle); at >= 0 {
 		about, exits = about[:at], about[at:]
 	}
 	h.usage()
@@ -84,7 +87,7 @@ func (h *helpPage) prose(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		lines := strings.Split(h.lang.Word(paragraph), "\n")
-		if !hasIndent(lines) {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }) {
 			out = append(out, strings.Join(visible.Wrap(join(lines), h.width), "\n"))
 			continue
 		}
@@ -99,15 +102,6 @@ func (h *helpPage) prose(text string) string {
 		out = append(out, strings.Join(lines, "\n"))
 	}
 	return strings.Join(out, "\n\n") + "\n"
-}
-
-func hasIndent(lines []string) bool {
-	for _, line := range lines {
-		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
-			return true
-		}
-	}
-	return false
 }
 
 // join joins the lines of a paragraph, in scripts without spaces between words without any.

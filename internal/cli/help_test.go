@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -55,7 +57,7 @@ func helpTexts(root *cobra.Command) map[string]string {
 // TestHelpIsTranslated: every text that help prints has a translation, and the catalogues of
 // help have no other.
 func TestHelpIsTranslated(t *testing.T) {
-	texts := helpTexts(newRoot(&app{out: io.Discard, lang: lang.English}))
+	texts := helpTexts(newRoot(&app.App{Terminal: &terminal.Terminal{Out: io.Discard, Lang: lang.English}}))
 	if len(texts) < 150 || texts["lowest acceptable score"] != "bmad-mcp audit" {
 		t.Fatalf("only %d texts were found", len(texts))
 	}
@@ -90,9 +92,9 @@ func TestHelpIsTranslated(t *testing.T) {
 
 // TestHelpInChinese: no line of the help of any command stays English.
 func TestHelpInChinese(t *testing.T) {
-	for _, path := range commandPaths(newRoot(&app{})) {
+	for _, path := range commandPaths(newRoot(&app.App{Terminal: &terminal.Terminal{}})) {
 		var out strings.Builder
-		a := &app{out: &out, err: &out, lang: "zh"}
+		a := &app.App{Terminal: &terminal.Terminal{Out: &out, Err: &out, Lang: "zh"}}
 		root := newRoot(a)
 		root.SetOut(&out)
 		root.SetArgs(append(path, "--help"))
@@ -112,8 +114,8 @@ func TestHelpInChinese(t *testing.T) {
 // line but one of a long name or an example is wider than the terminal, in either language.
 func TestHelpFitsItsWidth(t *testing.T) {
 	for _, l := range lang.All() {
-		for _, path := range commandPaths(newRoot(&app{})) {
-			root := newRoot(&app{lang: l})
+		for _, path := range commandPaths(newRoot(&app.App{Terminal: &terminal.Terminal{}})) {
+			root := newRoot(&app.App{Terminal: &terminal.Terminal{Lang: l}})
 			cmd, _, err := root.Find(path)
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +126,7 @@ func TestHelpFitsItsWidth(t *testing.T) {
 			if !strings.HasPrefix(text, l.Say("Usage:")+"\n  bmad-mcp") {
 				t.Errorf("%q begins with %.40q", path, text)
 			}
-			if at := strings.Index(cmd.Long, exitTitle); at >= 0 {
+			if at := strings.Index(cmd.Long, terminal.ExitTitle); at >= 0 {
 				title, _, _ := strings.Cut(l.Word(cmd.Long[at:]), "\n")
 				if last := text[strings.LastIndex(text, "\n\n"):]; !strings.HasPrefix(last, "\n\n"+title+"\n  0  ") {
 					t.Errorf("%q ends with %q", path, last)
@@ -167,7 +169,7 @@ func TestFlagErrors(t *testing.T) {
 		{"audit"}, {"gc", "--older-than"}, {"task", "approve", "--approved=maybe"}, {"--=a"}, {"help", "--frob"},
 	} {
 		var out strings.Builder
-		a := &app{out: &out, err: &out, lang: lang.English}
+		a := &app.App{Terminal: &terminal.Terminal{Out: &out, Err: &out, Lang: lang.English}}
 		root := newRoot(a)
 		root.SetOut(&out)
 		root.SetErr(&out)
@@ -178,12 +180,12 @@ func TestFlagErrors(t *testing.T) {
 			continue
 		}
 		english, _, _ := strings.Cut(err.Error(), ": strconv.")
-		if got := flagError(err).String(); got != english {
+		if got := terminal.FlagError(err).String(); got != english {
 			t.Errorf("%q: got %q, want %q", args, got, english)
 		}
-		a.lang = "zh"
+		a.Lang = "zh"
 		out.Reset()
-		a.fail(err)
+		a.Fail(nil, err)
 		if found := langtest.English(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {
 			t.Errorf("%q: %q in %s", args, found, out.String())
 		}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 var (
@@ -64,7 +67,7 @@ func shownLines(page string) []string {
 
 // unknownIn returns the command or flag of a line that the program does not have, or "".
 func unknownIn(line string) string {
-	root := newRoot(&app{})
+	root := newRoot(&app.App{Terminal: &terminal.Terminal{}})
 	root.InitDefaultCompletionCmd()
 	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
 	cmd, rest, err := root.Find(words)
@@ -107,7 +110,7 @@ func TestTerminalPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for _, cmd := range newRoot(&app{}).Commands() {
+	for _, cmd := range newRoot(&app.App{Terminal: &terminal.Terminal{}}).Commands() {
 		if cmd.IsAvailableCommand() && !regexp.MustCompile("`bmad-mcp "+cmd.Name()+"[ `]").MatchString(page) {
 			t.Errorf("the page lacks `bmad-mcp %s`", cmd.Name())
 		}
@@ -118,7 +121,7 @@ func TestTerminalPage(t *testing.T) {
 		}
 		return out
 	}
-	got, want := pairs(codeRow.FindAllStringSubmatch(page, -1)), pairs(codeHelp.FindAllStringSubmatch(exitHelp, -1))
+	got, want := pairs(codeRow.FindAllStringSubmatch(page, -1)), pairs(codeHelp.FindAllStringSubmatch(terminal.ExitHelp, -1))
 	if !slices.Equal(got, want) || len(want) == 0 {
 		t.Errorf("exit codes: got %q, want %q", got, want)
 	}

@@ -3,12 +3,23 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/agents"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/decide"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/look"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/remember"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/serve"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/setup"
+	"github.com/bmad-mcp/bmad-mcp/internal/cmds/start"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *app.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "bmad-mcp",
 		Short: "Lead an AI coding assistant and its human from an idea to reviewed, tested code",
@@ -20,28 +31,25 @@ until the human decides. It calls no model, except where you start run or agent,
 Without a subcommand it is an MCP server on stdio, as hosts start it.
 New here? Run: bmad-mcp demo
 
-` + exitHelp,
+` + terminal.ExitHelp,
 		Args:          cobra.NoArgs,
-		Version:       version(),
+		Version:       app.Version(),
 		SilenceErrors: true,
 		// Refusals name similar commands in our own way.
 		DisableSuggestions: true,
 		SilenceUsage:       true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
-			if err := a.readToolsets(); err != nil {
-				return err
-			}
-			return a.setUp()
+			return a.SetUp()
 		},
-		RunE: a.serve,
+		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(a, cmd, args) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fault.New(fault.InvalidArgument, "%s", flagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(misspelt(cmd, err))
+		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
-	flags.BoolVar(&a.asJSON, "json", false, "print JSON")
-	a.toolsetFlag(root)
+	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.BoolVar(&a.JSON, "json", false, "print JSON")
+	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
 		for _, c := range g.commands {
@@ -51,11 +59,11 @@ New here? Run: bmad-mcp demo
 	}
 	root.SetHelpCommandGroupID(setUp.String())
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range methodCommands(a) { // their names before there was a group of them
+	for _, c := range method.Commands(a) { // their names before there was a group of them
 		c.Hidden = true
 		root.AddCommand(c)
 	}
-	a.speakHelp(root)
+	speakHelp(a, root)
 	return root
 }
 
@@ -67,53 +75,53 @@ type group struct {
 
 var setUp = lang.T("Set up:")
 
-func groups(a *app) []group {
+func groups(a *app.App) []group {
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
-			demoCommand(a),
-			installCommand(a),
+			start.Demo(a),
+			start.Install(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			gateCommand(a, "confirm", "Decide yourself on the waiting document"),
-			gateCommand(a, "approve", "Decide yourself on the waiting plan or failed work"),
-			gateCommand(a, "reject", "Send back the waiting document or work, with the changes you want"),
-			answerHereCommand(a),
-			leaveCommand(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-			leaveCommand(a, workflow.ActionCancel, "End a session yourself, for good"),
-			adoptCommand(a),
+			decide.Gate(a, "confirm", "Decide yourself on the waiting document"),
+			decide.Gate(a, "approve", "Decide yourself on the waiting plan or failed work"),
+			decide.Gate(a, "reject", "Send back the waiting document or work, with the changes you want"),
+			decide.Answer(a),
+			decide.Leave(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
+			decide.Leave(a, workflow.ActionCancel, "End a session yourself, for good"),
+			decide.Adopt(a),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
-			sessionsCommand(a),
-			showCommand(a),
-			logCommand(a),
-			diffCommand(a),
-			reportCommand(a),
-			dashboardCommand(a),
-			graphCommand(a),
-			auditCommand(a),
+			look.Sessions(a),
+			look.Show(a),
+			look.Log(a),
+			look.Diff(a),
+			look.Report(a),
+			serve.Dashboard(a),
+			look.Graph(a),
+			look.Audit(a),
 		}},
 		{lang.T("Work without a host:"), []*cobra.Command{
-			runCommand(a),
-			agentCommand(a),
-			taskCommand(a),
-			pricesCommand(a),
+			run.Command(a),
+			agents.Command(a),
+			decide.Task(a),
+			run.Prices(a),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			methodCommand(a),
-			memoryCommand(a),
-			workflowCommand(a),
+			method.Command(a),
+			remember.Command(a),
+			setup.Workflow(a),
 		}},
 		{setUp, []*cobra.Command{
-			doctorCommand(a),
-			allowCommand(a),
-			projectsCommand(a),
-			passkeysCommand(a),
-			pairCommand(a),
-			a.serveCommand(),
-			hookCommand(a),
-			gcCommand(a),
-			uninstallCommand(a),
-			versionCommand(a),
+			setup.Doctor(a),
+			setup.Allow(a),
+			setup.Projects(a),
+			look.Passkeys(a),
+			serve.Pair(a),
+			serve.Command(a),
+			setup.Hook(a),
+			setup.GC(a),
+			start.Uninstall(a),
+			setup.Version(a),
 		}},
 	}
 }

@@ -321,9 +321,9 @@ func (f jsonFile) insert(text []byte, d *jsonDocument, servers *hujson.Object, e
 	if args := member(entry, "args"); !slices.Equal(there.Args, e.Args) {
 		var changed []byte
 		if args != nil {
-			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args))
+			changed = d.splice(args.Value.StartOffset, args.Value.EndOffset, list(e.Args, quote))
 		} else {
-			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args))})
+			changed = d.insert(entry, m.Value.EndOffset, 2, style, pair{"args", literal(list(e.Args, quote))})
 		}
 		return f.add(changed, e, force) // positions have changed
 	}
@@ -377,7 +377,7 @@ func (f jsonFile) entry(e Entry) pair {
 	}
 	pairs = append(pairs, pair{"command", literal(quote(e.Command))})
 	if len(e.Args) > 0 {
-		pairs = append(pairs, pair{"args", literal(list(e.Args))})
+		pairs = append(pairs, pair{"args", literal(list(e.Args, quote))})
 	}
 	return pair{e.Name, func(s style, depth int) string { return s.object(depth, pairs) }}
 }
@@ -390,7 +390,8 @@ func quote(s string) string {
 	return strings.TrimRight(buf.String(), "\n")
 }
 
-func list(items []string) string {
+// list writes texts as a list, which JSON and TOML write alike.
+func list(items []string, quote func(string) string) string {
 	out := make([]string, len(items))
 	for i, s := range items {
 		out[i] = quote(s)

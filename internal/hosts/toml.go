@@ -182,8 +182,7 @@ func (f tomlFile) update(text []byte, e Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]string{"command": tomlString(e.Command)}
-	values["args"] = tomlList(e.Args)
+	values := map[string]string{"command": tomlString(e.Command), "args": list(e.Args, tomlString)}
 	out := slices.Clone(text)
 	for _, p := range slices.Backward(parts) { // backwards, so that earlier positions stay valid
 		value, ours := values[p.key]
@@ -268,10 +267,10 @@ func (f tomlFile) snippet(e Entry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[%s.%s]\ncommand = %s\n", serversTable, tomlKey(e.Name), tomlString(e.Command))
 	if len(e.Args) > 0 {
-		fmt.Fprintf(&b, "args = %s\n", tomlList(e.Args))
+		fmt.Fprintf(&b, "args = %s\n", list(e.Args, tomlString))
 	}
 	if len(e.Pass) > 0 {
-		fmt.Fprintf(&b, "env_vars = %s\n", tomlList(e.Pass))
+		fmt.Fprintf(&b, "env_vars = %s\n", list(e.Pass, tomlString))
 	}
 	return b.String()
 }
@@ -291,14 +290,6 @@ func anyList(items []string) []any {
 		out[i] = s
 	}
 	return out
-}
-
-func tomlList(items []string) string {
-	out := make([]string, len(items))
-	for i, s := range items {
-		out[i] = tomlString(s)
-	}
-	return "[" + strings.Join(out, ", ") + "]"
 }
 
 // tomlString writes a text literally if it can, so that a Windows path stays readable.

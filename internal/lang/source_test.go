@@ -23,7 +23,7 @@ import (
 // saying are the functions that say a sentence, with the place of its format among their
 // arguments. Those with a package are functions, the others methods.
 var saying = map[string]int{
-	"Say": 0, "say": 0, "warn": 0, "header": 0, "WithHint": 0, "AddHint": 0,
+	"Say": 0, "say": 0, "Warnf": 0, "Header": 0, "Conclude": 1, "WithHint": 0, "AddHint": 0,
 	"tightened": 0, "problem": 1, "T": 0, "lang.Errorf": 0, "fault.New": 1, "mistake": 2, "r.mistake": 1,
 }
 

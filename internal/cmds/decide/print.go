@@ -1,0 +1,88 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// printReply prints a reply: as the tool gives it, or as text for people.
+func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
+	if a.JSON {
+		return a.PrintJSON(r.Reply)
+	}
+	fmt.Fprintln(a.Out, terminal.Plain(r.UserMessage))
+	for _, s := range r.Stages {
+		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
+		if s.Score != nil {
+			line += a.Lang.Say(", score %g", *s.Score)
+		}
+		if s.Verdict != "" {
+			line += a.Lang.Say(", %s", s.Verdict)
+		}
+		if s.Audit != nil {
+			line += a.Lang.Say(", audit %g", *s.Audit)
+		}
+		if g := s.Grant; g != nil {
+			line += a.Lang.Say(", %s: %s", g.Decision, a.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+		}
+		if s.Artifact != "" {
+			line += a.Lang.Say(", %s", s.Artifact)
+		}
+		if s.Stale {
+			line += a.Lang.Say(" (out of date)")
+		}
+		if s.Modified {
+			line += a.Lang.Say(" (modified since)")
+		}
+		if s.Missing {
+			line += a.Lang.Say(" (missing on disk)")
+		}
+		fmt.Fprintln(a.Out, line)
+	}
+	a.SayUnreadable(r.Unreadable)
+	if res := r.Resource; res != nil {
+		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
+		if res.Truncated && res.Path != "" {
+			a.Say("… all of it is in %s", res.Path)
+		}
+	}
+	if withPrompt && r.RolePrompt != "" {
+		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
+	}
+	if next := nextCommands(r.Standing); next != "" {
+		fmt.Fprintf(a.Out, "\n%s\n%s", a.Lang.Say("From the terminal:"), next)
+	}
+	return nil
+}
+
+// nextCommands lists the commands to run at the terminal now, "" if there is no session.
+func nextCommands(s *standing.Standing) string {
+	if s == nil {
+		return ""
+	}
+	task := terminal.ShellWord(s.TaskName)
+	var lines []string
+	switch action := standing.GateAction(s.CurrentState); {
+	case s.Stopped():
+		lines = []string{"adopt " + task}
+	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
+		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}
+	case s.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
+		lines = []string{string(action) + " " + task, "reject " + task}
+	case s.Met():
+		lines = []string{string(action) + " " + task, "confirm " + task}
+	case action != "":
+		lines = []string{string(action) + " " + task}
+	}
+	text := ""
+	for _, line := range lines {
+		text += "  bmad-mcp " + line + "\n"
+	}
+	return text
+}

@@ -1,0 +1,214 @@
+// Package run has the command that takes an objective through all stages without a host, and shows how
+// it goes. Others show a run, or serve it, by the same means.
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// options are those of run.
+type options struct {
+	*app.App
+	kept                      runner.Flags // with the run
+	engineFor, modelFor, docs []string
+	budget                    string
+	gates                     string
+	yes, dryRun               bool
+	answers, resume, events   string
+	name                      string
+}
+
+var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
+
+// Command returns the command that runs all stages.
+func Command(a *app.App) *cobra.Command {
+	o := &options{App: a}
+	cmd := &cobra.Command{
+		Use:   "run OBJECTIVE… | run --resume TASK",
+		Short: "Take an objective through all stages without a host, by Claude Code, Codex or an API",
+		Long: `Take an objective through the stages of a workflow: each is briefed, worked on by Claude
+Code or Codex as they are installed here, or by a model behind an API, and handed in. The
+gates stay yours: at a terminal you are asked; elsewhere the run ends with exit code 6 and
+the command that decides, and --resume goes on. It calls models, by your login or key, and
+costs what they cost; --dry-run shows the plan, and bmad-mcp demo --run a run without any.
+
+The engine cannot decide at a gate, and commits nothing. A project with changes that are
+not committed is refused without --allow-dirty. A run that was killed goes on where it was.
+
+` + runExitHelp,
+		Example: `  bmad-mcp run "Add a --json flag to the list command"
+  bmad-mcp run --workflow quick --engine claude --budget 2 "Fix the typo in the help"
+  bmad-mcp run --resume add-a-json-flag --answers answers.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.resume, "resume", "", "go on with this task, of a run or of an assistant")
+	flags.StringVar(&o.kept.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
+	flags.StringVar(&o.name, "name", "", "the task's name (default: made from the objective)")
+	flags.StringVar(&o.kept.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
+	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this task")
+	flags.StringArrayVar(&o.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
+	flags.StringVar(&o.kept.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
+	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
+	flags.StringVar(&o.kept.Model, "model", "", "the model to use (default: the engine's own choice)")
+	flags.StringArrayVar(&o.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
+	flags.StringVar(&o.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
+	flags.IntVar(&o.kept.Minutes, "max-minutes", 0, "end after this many minutes")
+	flags.StringVar(&o.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
+	flags.BoolVar(&o.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
+	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
+	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
+	OpenFlag(cmd, &o.kept.Open)
+	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
+	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
+	a.CompleteWorkflows(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks) // the error is for a missing flag
+	return cmd
+}
+
+func (o *options) run(ctx context.Context, objective string) (err error) {
+	if err := o.check(objective); err != nil {
+		return err
+	}
+	if o.resume == "" {
+		if err := o.StayHere(); err != nil {
+			return err
+		}
+	}
+	o.UseAudits()
+	opts, err := o.runner(ctx)
+	if err != nil {
+		return err
+	}
+	if objective != "" {
+		o.Speak(objective)
+	} else if s, _, err := o.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
+		o.SpeakOf(s)
+	}
+	if o.dryRun {
+		return dryRun(ctx, o.App, opts, objective)
+	}
+	view, err := NewView(o.App, o.events)
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	opts.Tell = view.Tell
+	if opts.Person != nil {
+		opts.Person = view.Asking(opts.Person)
+	}
+	var out *runner.Result
+	if o.resume != "" {
+		out, err = runner.New(opts).Resume(ctx, o.resume)
+	} else {
+		out, err = runner.New(opts).Start(ctx, objective, o.name)
+	}
+	view.Close()
+	switch {
+	case errors.Is(err, context.Canceled) && view.task != "":
+		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+		return terminal.ErrStopped
+	case err != nil:
+		return err
+	}
+	if err := view.End(out); err != nil {
+		return err
+	}
+	return map[runner.Reason]error{runner.Person: terminal.ErrPending, runner.Spent: terminal.ErrSpent, runner.Failed: terminal.ErrEngine}[out.Reason]
+}
+
+// check refuses flags that contradict each other, and reads the others.
+func (o *options) check(objective string) (err error) {
+	switch {
+	case o.resume == "" && objective == "":
+		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
+	case o.resume != "" && objective != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
+	case o.resume != "" && o.kept.Workflow != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
+	case o.resume != "" && o.dryRun:
+		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
+	case o.yes && o.gates != "" && o.gates != string(runner.Yes):
+		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
+	case o.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(o.gates)):
+		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
+	case o.events == "-" && o.JSON:
+		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
+	case o.kept.Minutes < 0:
+		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", o.kept.Minutes).WithHint("name whole minutes, 1 or more")
+	}
+	if o.yes {
+		o.gates = string(runner.Yes)
+	}
+	if err := CheckOpen(o.kept.Open); err != nil {
+		return err
+	}
+	return o.read()
+}
+
+// read reads the flags that are texts.
+func (o *options) read() (err error) {
+	if o.kept.NoBudget = o.budget == "none"; o.budget != "" && !o.kept.NoBudget {
+		if o.kept.Budget, err = price.ParseMoney(o.budget); err != nil || o.kept.Budget == 0 {
+			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", o.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
+		}
+	}
+	for _, pairs := range []struct {
+		flag string
+		from []string
+		to   *map[workflow.StageID]string
+	}{{"--engine-for", o.engineFor, &o.kept.EngineFor}, {"--model-for", o.modelFor, &o.kept.ModelFor}, {"--doc", o.docs, &o.kept.Docs}} {
+		for _, text := range pairs.from {
+			stage, value, ok := strings.Cut(text, "=")
+			if !ok || stage == "" || value == "" {
+				return fault.New(fault.InvalidArgument, "%s %q does not name a stage and a value", pairs.flag, text).WithHint("write it as STAGE=VALUE, such as dev=codex")
+			}
+			if *pairs.to == nil {
+				*pairs.to = map[workflow.StageID]string{}
+			}
+			(*pairs.to)[workflow.StageID(stage)] = value
+		}
+	}
+	return nil
+}
+
+// runner returns the options of a runner for the flags.
+func (o *options) runner(ctx context.Context) (runner.Options, error) {
+	out, err := optionsHere(o.App)
+	if err != nil {
+		return out, err
+	}
+	out.Gates, out.Flags, out.Answers, out.By = runner.Gates(o.gates), o.kept, map[string]string{}, "bmad-mcp run"
+	if o.answers != "" {
+		if err := o.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
+			return out, err
+		}
+	}
+	person, err := o.Person()
+	switch {
+	case err == nil:
+		out.Person, out.Gates = person, cmp.Or(out.Gates, runner.Ask)
+		if o.events == "-" {
+			person.Out = o.Err
+		}
+	case out.Gates == runner.Ask && !o.dryRun:
+		return out, err
+	}
+	out.Gates = cmp.Or(out.Gates, runner.Stop)
+	return out, nil
+}

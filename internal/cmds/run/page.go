@@ -1,0 +1,212 @@
+package run
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// runPage shows a run on a terminal, redrawn in place.
+type runPage struct {
+	out  io.Writer
+	size func() (width, height int)
+	now  func() time.Time
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu      sync.Mutex
+	facts   pageFacts
+	drawn   int // lines
+	resting bool
+}
+
+// pageFacts has the facts that a page shows.
+type pageFacts struct {
+	language lang.Language
+	color    bool
+	task     string
+	stages   []workflow.StageID
+	results  map[workflow.StageID]string
+	stage    workflow.StageID
+	round    int
+	engine   string
+	doing    string
+	note     string
+	tokens   int64
+	spent    price.Money
+	unpriced bool
+	budget   price.Money
+	began    time.Time
+	complete bool
+}
+
+// redraw is the interval at which the time is drawn anew.
+const redraw = 500 * time.Millisecond
+
+func newRunPage(a *app.App) *runPage {
+	p := &runPage{out: a.Raw, now: a.Engine().Clock, stop: make(chan struct{})}
+	p.size = func() (int, int) {
+		if w, h := a.Size(); w > 0 {
+			return w, h
+		}
+		return 80, 24
+	}
+	p.facts = pageFacts{language: a.Lang, color: os.Getenv("NO_COLOR") == "", results: map[workflow.StageID]string{}, began: p.now()}
+	fmt.Fprint(p.out, hideCursor)
+	p.done.Go(func() {
+		tick := time.NewTicker(redraw)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.mu.Lock()
+				p.draw()
+				p.mu.Unlock()
+			case <-p.stop:
+				return
+			}
+		}
+	})
+	return p
+}
+
+const (
+	hideCursor = "\x1b[?25l"
+	showCursor = "\x1b[?25h"
+)
+
+// tell shows an event.
+func (p *runPage) tell(e runner.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.take(e)
+	p.draw()
+}
+
+// close leaves the page as it is, and the cursor below it.
+func (p *runPage) close() {
+	close(p.stop)
+	p.done.Wait()
+	p.rest()
+}
+
+// rest stops drawing, for other output on the terminal.
+func (p *runPage) rest() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.resting, p.drawn = true, 0
+	fmt.Fprint(p.out, showCursor)
+}
+
+// wake goes on below.
+func (p *runPage) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.resting = false
+	fmt.Fprint(p.out, hideCursor)
+	p.draw()
+}
+
+// draw replaces the lines that were drawn last.
+func (p *runPage) draw() {
+	if p.resting || p.facts.task == "" {
+		return
+	}
+	width, height := p.size()
+	var b strings.Builder
+	if p.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA\r", p.drawn)
+	}
+	lines := p.facts.lines(width, height, p.now())
+	for _, line := range lines {
+		b.WriteString("\x1b[2K" + line + "\n")
+	}
+	b.WriteString("\x1b[J")
+	p.drawn = len(lines)
+	_, _ = io.WriteString(p.out, b.String())
+}
+
+// take changes the facts by an event.
+func (f *pageFacts) take(e runner.Event) {
+	switch e.Type {
+	case runner.RunStarted:
+		f.task, f.stages, f.stage, f.budget = visible.Line(e.TaskName), e.Stages, e.Stage, e.Budget
+	case runner.StageStarted:
+		f.stage, f.round, f.engine, f.doing, f.note = e.Stage, e.Round, e.Engine, "", ""
+		delete(f.results, e.Stage)
+	case runner.EngineEvent:
+		if e.Text != "" {
+			f.doing = visible.Line(e.Text) // an engine's
+		}
+	case runner.Submitted:
+		f.results[e.Stage] = strings.TrimPrefix(runner.Outcome(f.language, e.Score, e.Audit, e.Verdict, e.Rows), ", ")
+		f.doing = ""
+	case runner.Retry, runner.Rework, runner.Noticed:
+		f.note, f.doing = visible.Line(e.Line(f.language)), ""
+	case runner.Cost:
+		f.tokens, f.spent, f.unpriced = e.Tokens, *e.Spent, e.Unpriced
+		if e.Percent > 0 {
+			f.note = f.language.Say("%d %% of the budget are spent", e.Percent)
+		}
+	case runner.Completed, runner.Stopped:
+		f.doing, f.engine, f.complete = "", "", e.Type == runner.Completed
+	}
+	if e.Type != runner.EngineEvent && e.Stage != "" && e.Type != runner.Submitted && e.Type != runner.Cost {
+		f.stage = e.Stage
+	}
+}
+
+// lines returns the lines of the page, each narrower than the terminal, and fewer than it is high.
+func (f *pageFacts) lines(width, height int, now time.Time) []string {
+	fit := func(text string) string { return visible.Cut(text, max(width-1, 1), "…") }
+	paint := func(code, text string) string {
+		if !f.color {
+			return fit(text)
+		}
+		return "\x1b[" + code + "m" + fit(text) + "\x1b[0m"
+	}
+	out := []string{paint("1", f.task)}
+	at := slices.Index(f.stages, f.stage)
+	if f.complete {
+		at = len(f.stages)
+	}
+	for i, id := range f.stages {
+		text := strings.TrimRight(fmt.Sprintf("%-10s %s", id, f.results[id]), " ")
+		switch {
+		case i < at:
+			out = append(out, fit("✓ "+text))
+		case i > at:
+			out = append(out, paint("2", "· "+text))
+		case f.results[id] != "" || f.engine == "": // it waits
+			out = append(out, paint("36", "▶ "+text))
+		default:
+			out = append(out, paint("36", f.language.Say("▶ %-10s round %d · %s", id, f.round, f.engine)))
+			if f.doing != "" {
+				out = append(out, fit("    "+f.doing))
+			}
+		}
+	}
+	if f.note != "" {
+		out = append(out, paint("33", f.note))
+	}
+	cost := runner.Spending(f.language, f.spent, f.unpriced)
+	if f.budget > 0 {
+		cost = f.language.Say("%s of %s", cost, f.budget.Short())
+	}
+	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.tokens, cost, now.Sub(f.began).Round(time.Second))))
+	if len(out) >= height { // the end says most
+		out = out[len(out)-max(height-1, 1):]
+	}
+	return out
+}

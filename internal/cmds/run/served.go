@@ -1,0 +1,205 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/runner"
+	"github.com/bmad-mcp/bmad-mcp/internal/sdkhttp"
+)
+
+// Served are the runs that clients start over HTTP. Their gates stop: the person decides at the
+// machine, or by their assistant.
+type Served struct {
+	// options returns the options of a run; base ends when the server's own work does.
+	options func(sdkhttp.RunRequest) (runner.Options, error)
+	base    context.Context
+
+	mu   sync.Mutex
+	work sync.WaitGroup
+	// live are the runs at work, by session.
+	live map[string]*servedRun
+}
+
+// servedRun is a run at work.
+type servedRun struct {
+	mu      sync.Mutex
+	events  []runner.Event
+	changed chan struct{} // closed at each event
+	over    bool
+}
+
+// Serve serves the runs of the project until base ends.
+func Serve(base context.Context, a *app.App) *Served {
+	a.UseAudits()
+	return newServedRuns(base, func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) })
+}
+
+func newServedRuns(base context.Context, options func(sdkhttp.RunRequest) (runner.Options, error)) *Served {
+	return &Served{options: options, base: base, live: map[string]*servedRun{}}
+}
+
+// Close returns once every run has ended.
+func (s *Served) Close() { s.work.Wait() }
+
+// Start implements sdkhttp.Runs. It returns when the run has its session, or is refused.
+func (s *Served) Start(ctx context.Context, req sdkhttp.RunRequest) (sdkhttp.Run, error) {
+	o, err := s.options(req)
+	if err != nil {
+		return sdkhttp.Run{}, err
+	}
+	run, begun, refused := &servedRun{changed: make(chan struct{})}, make(chan string, 1), make(chan error, 1)
+	o.Tell = func(e runner.Event) {
+		if run.add(e); e.Type == runner.RunStarted {
+			s.mu.Lock()
+			s.live[e.SessionID] = run
+			s.mu.Unlock()
+			begun <- e.SessionID
+		}
+	}
+	s.work.Go(func() {
+		_, err := runner.New(o).Start(s.base, req.Objective, req.TaskName)
+		run.end()
+		s.mu.Lock()
+		for id, r := range s.live {
+			if r == run {
+				delete(s.live, id)
+			}
+		}
+		s.mu.Unlock()
+		refused <- cmp.Or(err, errors.New("the run ended before it began"))
+	})
+	select {
+	case id := <-begun:
+		return sdkhttp.Run{ID: id, Status: "running"}, nil
+	case err := <-refused:
+		return sdkhttp.Run{}, err
+	case <-ctx.Done():
+		return sdkhttp.Run{}, ctx.Err()
+	}
+}
+
+// Get implements sdkhttp.Runs.
+func (s *Served) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
+	if run := s.find(id); run != nil {
+		return sdkhttp.Run{ID: id, Status: "running"}, nil
+	}
+	id, events, err := s.savedEvents(ctx, id)
+	if err != nil {
+		return sdkhttp.Run{}, err
+	}
+	last := events[len(events)-1]
+	out := sdkhttp.Run{ID: id, Status: "interrupted", Result: last}
+	switch {
+	case last.Reason != "":
+		out.Status = string(last.Reason)
+	case last.Type == runner.Completed:
+		out.Status = string(runner.Done)
+	}
+	return out, nil
+}
+
+// Events implements sdkhttp.Runs.
+func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdkhttp.RunEvent, error) {
+	run := s.find(id)
+	if run == nil {
+		_, events, err := s.savedEvents(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		run = &servedRun{events: events, changed: make(chan struct{})}
+		run.end()
+	}
+	to := make(chan sdkhttp.RunEvent)
+	go func() {
+		defer close(to)
+		for {
+			events, changed, over := run.since(after)
+			for _, e := range events {
+				select {
+				case to <- sdkhttp.RunEvent{Seq: int64(e.Seq), Type: string(e.Type), Data: e}:
+					after = int64(e.Seq)
+				case <-ctx.Done():
+					return
+				}
+			}
+			if over && len(events) == 0 {
+				return
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return to, nil
+}
+
+func (s *Served) find(id string) *servedRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[id]
+}
+
+// savedEvents returns the events of a run that is not at work here.
+func (s *Served) savedEvents(ctx context.Context, task string) (id string, events []runner.Event, err error) {
+	o, err := s.options(sdkhttp.RunRequest{})
+	if err != nil {
+		return "", nil, err
+	}
+	id, events, err = runner.New(o).Events(ctx, task)
+	if err == nil && len(events) == 0 {
+		err = fault.New(fault.NotFound, "no run has the id %q", task).WithHint("POST /api/runs starts one")
+	}
+	return id, events, err
+}
+
+// maxLive bounds the events of a run that are kept in memory, pieces of text included.
+const maxLive = 5000
+
+func (r *servedRun) add(e runner.Event) {
+	r.change(func() {
+		if r.events = append(r.events, e); len(r.events) > maxLive {
+			r.events = slices.Clone(r.events[len(r.events)-maxLive/2:])
+		}
+	})
+}
+
+func (r *servedRun) end() { r.change(func() { r.over = true }) }
+
+// change changes a run, and wakes those who watch it.
+func (r *servedRun) change(do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do()
+	close(r.changed)
+	if !r.over { // then it stays closed
+		r.changed = make(chan struct{})
+	}
+}
+
+// since returns the events after one.
+func (r *servedRun) since(after int64) (events []runner.Event, changed <-chan struct{}, over bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if int64(e.Seq) > after {
+			events = append(events, e)
+		}
+	}
+	return events, r.changed, r.over
+}
+
+// servedOptions returns the options of a run that a client starts.
+func servedOptions(a *app.App, req sdkhttp.RunRequest) (runner.Options, error) {
+	o, err := optionsHere(a)
+	o.Gates, o.By = runner.Stop, "bmad-mcp agent serve"
+	o.Flags = runner.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit}
+	return o, err
+}

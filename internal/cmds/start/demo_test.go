@@ -1,0 +1,69 @@
+package start
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/audit"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/score"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// TestDemoDocuments audits the documents of the demo: a newcomer sees good ones, but for the one
+// draft that asks questions.
+func TestDemoDocuments(t *testing.T) {
+	low := []string{"po-1.md"}
+	earlier := map[workflow.StageID]string{}
+	var files []string
+	for _, step := range demoSteps(lang.English) {
+		files = append(files, step.file)
+	}
+	for _, scene := range demoScenes {
+		files = append(files, scene.file)
+	}
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		data, err := demoFiles.ReadFile("demo/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stage := workflow.StageID(strings.Split(file, "-")[0])
+		if stageOf(stage).Gate == workflow.GateVerdict {
+			owed := verdict.Contract{Owes: stageOf(stage).Owed(), Criteria: verdict.ReadCriteria(verdict.Sources{Requirements: []string{earlier[workflow.PO]}})}
+			if j := verdict.Judge(verdict.Read(string(data), nil), owed); len(j.Returned) > 0 || (j.Verdict == workflow.Pass) == (file == "review-1.md") {
+				t.Errorf("%s: %s, %v", file, j.Verdict, j.Returned)
+			}
+			continue
+		}
+		document := score.Read(stageOf(stage), string(data)).Document
+		if !stageOf(stage).Audited() {
+			continue
+		}
+		rubric, err := audit.Load(nil, workflow.Default(), stageOf(stage))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := rubric.Audit(document, audit.Background{Plan: workflow.SM, Objective: demoObjective, Earlier: earlier})
+		switch good := a.Score >= 95; {
+		case slices.Contains(low, file) && a.Score >= 90:
+			t.Errorf("%s shows no gap: %g", file, a.Score)
+		case !good && !slices.Contains(low, file):
+			t.Errorf("%s: %g, %s", file, a.Score, a.Summary)
+		}
+		if len(document) > 2000 {
+			t.Errorf("%s takes %d bytes: the demo is read in a minute", file, len(document))
+		}
+		earlier[stage] = document
+	}
+}
+
+// stageOf returns a stage of the default workflow.
+func stageOf(id workflow.StageID) workflow.Stage {
+	st, _ := workflow.Default().Stage(id)
+	return st
+}
