@@ -71,7 +71,7 @@ func (s shelf) updateIndex() *recall.Index {
 	x := &s.index
 	if x.begin(s.p.Dir, s.notes.File(LexiconFile)) {
 		for n := range s.all {
-			x.mark(n.name)
+			x.mark(n.name())
 		}
 	}
 	for _, key := range s.set.Changed() {
