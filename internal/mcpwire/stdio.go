@@ -10,10 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// grace bounds the time for which the end of the input is held back if answers are missing. Clients
-// begin to kill a server about two seconds after closing its input.
-const grace = 1800 * time.Millisecond
-
 // stdioFilter sits between the client and the library, which drops requests without an answer
 // when its input ends. The filter passes lines through and holds the end back until every request
 // has its answer. It also keeps later requests behind initialize, which the library does not.
@@ -21,9 +17,11 @@ type stdioFilter struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	line []byte // the rest of the current line
-	end  error  // the error at the end of the input
-	wire *Wire
+	line  []byte // the rest of the current line
+	end   error  // the error at the end of the input
+	tasks *tasks
+	// leave is called when the client has closed its side.
+	leave func()
 
 	mu      sync.Mutex
 	open    map[string]int     // requests read and not answered, by id
@@ -33,8 +31,9 @@ type stdioFilter struct {
 	changed chan struct{}      // closed, and replaced, at each answer
 }
 
-func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+func newStdioFilter(in io.Reader, out io.Writer, t *tasks, leave func()) *stdioFilter {
+	return &stdioFilter{in: bufio.NewReader(in), out: out, tasks: t, leave: leave, edits: map[string]edit{}, open: map[string]int{},
+		failed: map[string]*failed{}, changed: make(chan struct{})}
 }
 
 // message has the parts of a JSON-RPC line that the filter needs.
@@ -64,7 +63,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 			line = append(line, '\n') // without it, the library drops the last line
 		}
 		if f.end != nil {
-			f.wire.leave()
+			f.leave()
 		}
 		f.line = f.note(line)
 	}
@@ -110,7 +109,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		f.first = m.id()
 	}
 	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.wire.taskEdit(line)
+		f.edits[m.id()] = f.tasks.editStdio(line)
 	}
 	return line
 }
