@@ -123,7 +123,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				text = string(data)
 			}
-			d := notes.Draft{Type: notes.Type(f.kind), Agent: f.agent, Text: text, By: notes.ByTerminal}
+			d := notes.Note{Type: notes.Type(f.kind), Agent: f.agent, Text: text, By: notes.ByTerminal}
 			if d.Type == "" {
 				d.Type = notes.SharedContext
 			}
@@ -138,7 +138,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				if err != nil {
 					return fault.New(fault.InvalidArgument, "--expires %q is not a day", expires).WithHint("write it as 2026-12-31")
 				}
-				d.ExpiresAt = day
+				d.ExpiresAt = notes.At(day)
 			}
 			return withBook(a, func(b *memory.Book) error { return addNote(a, cmd, b, d) })
 		},
@@ -148,7 +148,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 	return cmd
 }
 
-func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
+func addNote(a *app, cmd *cobra.Command, b *memory.Book, d notes.Note) error {
 	done, err := b.Remember(cmd.Context(), d)
 	if err != nil {
 		return err

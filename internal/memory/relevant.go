@@ -87,7 +87,7 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	}
 	return w.ChangeKnown(ctx, true, func() error {
 		for _, l := range lessons {
-			d, wanted, err := w.draft(l)
+			d, wanted, err := w.noteOf(l)
 			if err != nil {
 				m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
 			}
@@ -102,9 +102,9 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	})
 }
 
-// draft returns a lesson as a note; wanted is false if it is known already.
-func (w *writing) draft(l lesson.Lesson) (d notes.Draft, wanted bool, err error) {
-	d = notes.Draft{
+// noteOf returns a lesson as a note; wanted is false if it is known already.
+func (w *writing) noteOf(l lesson.Lesson) (d notes.Note, wanted bool, err error) {
+	d = notes.Note{
 		Type: notes.Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags,
 		By: notes.ByRun, Session: l.Session, Finding: l.Finding,
 	}

@@ -29,7 +29,7 @@ type Similar struct {
 
 // Remember keeps a note. The same text of the same agent and type is one note, however often it
 // is remembered.
-func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err error) {
+func (b *Book) Remember(ctx context.Context, d notes.Note) (out Remembered, err error) {
 	w, err := b.write()
 	if err != nil {
 		return out, err
@@ -90,8 +90,8 @@ func (r *reading) similar(key notes.Key, text string) (out []Similar) {
 	return out
 }
 
-// keep takes in a draft that was checked.
-func (w *writing) keep(d notes.Draft) (Remembered, error) {
-	outcome, key, file, err := w.Keep(d, projectName(w.p, w.Set), w.Now())
+// keep takes in a note that was checked.
+func (w *writing) keep(n notes.Note) (Remembered, error) {
+	outcome, key, file, err := w.Keep(n, projectName(w.p, w.Set), w.Now())
 	return Remembered{Status: outcome, ID: key.ID, File: w.File(file)}, err
 }
