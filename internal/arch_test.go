@@ -48,7 +48,7 @@ var may = map[string][]string{
 	"internal/standing":              {"internal/lang", "internal/textdiff", "internal/verdict", "internal/workflow"},
 	"internal/words":                 {"internal/fault", "internal/lang", "internal/standing", "internal/verdict", "internal/visible", "internal/workflow"},
 	"internal/reply":                 {"internal/gate", "internal/lang", "internal/lesson", "internal/standing", "internal/verdict", "internal/words", "internal/workflow"},
-	"internal/embedding":             {"internal/durable", "internal/lang", "internal/recent"},
+	"internal/embedding":             {"internal/durable", "internal/lang", "internal/memory/notes", "internal/recent"},
 	"internal/lesson":                {"internal/markdown", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/gate":                  {"internal/lang", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/lang", "internal/store", "internal/store/filestore", "internal/workflow"},
