@@ -102,7 +102,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
 	filter := newStdioFilter(in, out, w.tasks, w.leave)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, failingKey{}, filter)
+		return context.WithValue(ctx, answeringKey{}, filter)
 	})(stdio)
 	err := stdio.Listen(ctx, filter, filter)
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
@@ -122,7 +122,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 // SendProgress sends the client of a request a progress notification, so that it arrives before
 // the answer.
 func SendProgress(ctx context.Context, params map[string]any) error {
-	if filter, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+	if filter, onStdio := ctx.Value(answeringKey{}).(*stdioFilter); onStdio {
 		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
 		}})

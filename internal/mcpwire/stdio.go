@@ -24,16 +24,16 @@ type stdioFilter struct {
 	leave func()
 
 	mu      sync.Mutex
-	open    map[string]int     // requests read and not answered, by id
-	first   string             // the id of initialize
-	failed  map[string]*failed // errors of answers that are to come, by id
-	edits   map[string]edit    // of answers that are to come, by id
-	changed chan struct{}      // closed, and replaced, at each answer
+	open    map[string]int  // requests read and not answered, by id
+	first   string          // the id of initialize
+	edits   map[string]edit // of answers that are to come, by id
+	changed chan struct{}   // closed, and replaced, at each answer
 }
 
 func newStdioFilter(in io.Reader, out io.Writer, t *tasks, leave func()) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, tasks: t, leave: leave, edits: map[string]edit{}, open: map[string]int{},
-		failed: map[string]*failed{}, changed: make(chan struct{})}
+	return &stdioFilter{
+		in: bufio.NewReader(in), out: out, tasks: t, leave: leave, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
+	}
 }
 
 // message has the parts of a JSON-RPC line that the filter needs.
@@ -122,8 +122,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	line := acknowledgeTasks(p)
 	if answer {
-		line = f.edits[m.id()].in(f.failed[m.id()].in(p))
-		delete(f.failed, m.id())
+		line = f.edits[m.id()].in(p)
 		delete(f.edits, m.id())
 	}
 	n, err := len(p), error(nil)
@@ -142,15 +141,8 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail implements failing.
-func (f *stdioFilter) fail(id any, failure failed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failed[message{ID: id}.id()] = &failure
-}
-
-// edit implements failing.
-func (f *stdioFilter) edit(id any, e edit) {
+// edit implements answering.
+func (f *stdioFilter) edit(id any, e edit, _ int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.edits[message{ID: id}.id()] = e

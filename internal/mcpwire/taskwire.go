@@ -35,7 +35,7 @@ type taskRequest struct {
 
 // taskClient returns the key of the client of a request, to which its tasks belong.
 func taskClient(ctx context.Context) string {
-	if _, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+	if _, onStdio := ctx.Value(answeringKey{}).(*stdioFilter); onStdio {
 		return "" // the only one
 	}
 	return ClientKey(ctx)
@@ -113,12 +113,12 @@ func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (res
 // noteHandle makes the handle of a task the answer to the call that became it.
 func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
-	answer, ok := ctx.Value(failingKey{}).(failing)
+	answer, ok := ctx.Value(answeringKey{}).(answering)
 	if made == nil || !ok {
 		return
 	}
 	if h, isHandle := made.StructuredContent.(handle); isHandle {
-		answer.edit(id, h.in)
+		answer.edit(id, h.in, 0)
 	}
 }
 
