@@ -60,8 +60,7 @@ const SharedAgent = "shared"
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
 // Nothing is written if apply is false.
 func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported, err error) {
-	w, err := b.write()
-	if err != nil {
+	if err := b.Usable(); err != nil {
 		return out, err
 	}
 	list, problems := src.notes()
@@ -69,10 +68,10 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	err = w.ChangeKnown(ctx, apply, func() error {
+	err = b.notes.ChangeKnown(ctx, apply, func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
 		for _, d := range list {
-			item := w.take(d)
+			item := b.take(d)
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
 		}
@@ -91,7 +90,7 @@ type imported struct {
 }
 
 // take takes in one note of an import.
-func (w *writing) take(d imported) Item {
+func (b *Book) take(d imported) Item {
 	item := Item{Line: d.line, Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), notes.MaxAgent)}
 	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
@@ -101,7 +100,7 @@ func (w *writing) take(d imported) Item {
 	if err != nil {
 		return refuse(err)
 	}
-	if e := w.Saying(n.Type, n.Agent, n.Text); e != nil {
+	if e := b.notes.Saying(n.Type, n.Agent, n.Text); e != nil {
 		if e.Deleted() {
 			return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.Key().ID))
 		}
@@ -109,7 +108,7 @@ func (w *writing) take(d imported) Item {
 			n.Tags = nil
 		}
 	}
-	done, err := w.keep(n)
+	done, err := b.keep(n)
 	if err != nil {
 		return refuse(err)
 	}

@@ -192,11 +192,3 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 	}
 	return r, nil
 }
-
-// write returns the notes for a change.
-func (b *Book) write() (*writing, error) {
-	if err := b.Usable(); err != nil {
-		return nil, err
-	}
-	return &writing{Folder: b.notes, p: b.p}, nil
-}
