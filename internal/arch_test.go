@@ -57,7 +57,7 @@ var may = map[string][]string{
 	"internal/store/filestore":       {"internal/durable", "internal/fault", "internal/lang", "internal/store", "internal/workflow"},
 	"internal/store/storetest":       {"internal/durable", "internal/durable/durabletest", "internal/fault", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/artifact":              {"internal/durable", "internal/fault", "internal/pattern", "internal/visible", "internal/workflow"},
-	"internal/grimoire":              {"internal/bmad/format", "internal/lang", "internal/markdown", "internal/pattern"},
+	"internal/grimoire":              {"internal/bmad/format", "internal/lang", "internal/lesson", "internal/markdown", "internal/pattern"},
 	"internal/markdown":              {"internal/pattern", "os", "net", "net/http", "io/fs", "path/filepath", "time"},
 	"internal/markdown/render":       {"internal/visible"},
 	"internal/textdiff":              {},

@@ -30,20 +30,10 @@ const (
 	maxText = 4000
 )
 
-// The types of entries, which are those of notes.
-const (
-	SharedContext  = "shared-context"
-	Decisions      = "decisions"
-	AgentLearnings = "agent-learnings"
-	Failures       = "failures"
-	Stories        = "stories"
-)
-
-var types = []string{SharedContext, Decisions, AgentLearnings, Failures, Stories}
-
 // Entry is a note of a file.
 type Entry struct {
-	Type, Agent, Text string // Agent is an id, tag or name; empty for all agents
+	// Type is one of [lesson.Types]. Agent is an id, tag or name; empty for all agents.
+	Type, Agent, Text string
 	Tags              []string
 	Date              time.Time // zero if the file has none
 	Failure           *Failure  // the parts of an entry of a failure museum
