@@ -1,6 +1,7 @@
 package mcpwire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,9 +99,27 @@ func (f failed) in(message []byte) []byte {
 		answer.Error.Message = f.text
 	}
 	answer.Error.Data = f.data
-	out, err := json.Marshal(answer)
+	return encodeLine(answer, message)
+}
+
+// encodeLine returns the JSON of a message with the line end that stdio needs, or the other bytes if it has
+// none.
+func encodeLine(message any, other []byte) []byte {
+	out, err := json.Marshal(message)
 	if err != nil {
-		return message
+		return other
 	}
 	return append(out, '\n')
+}
+
+// editJSON returns a message with a change of its JSON.
+func editJSON(message []byte, change func(map[string]any)) []byte {
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	if decoder.Decode(&m) != nil {
+		return message
+	}
+	change(m)
+	return encodeLine(m, message)
 }

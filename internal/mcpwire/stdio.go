@@ -96,11 +96,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		}
 		// The library takes a late error answer for a request and would answer
 		// it under an id that may be the client's; a result beside it prevents that.
-		quiet, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error})
-		if err != nil {
-			return line
-		}
-		return append(quiet, '\n')
+		return encodeLine(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error}, line)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,10 +121,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		line = f.edits[m.id()].in(p)
 		delete(f.edits, m.id())
 	}
-	n, err := len(p), error(nil)
-	if _, err = f.out.Write(line); err != nil {
-		n = 0
-	}
+	_, err := f.out.Write(line)
 	if answer {
 		if id := m.id(); f.open[id] > 1 {
 			f.open[id]--
@@ -138,7 +131,10 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		close(f.changed)
 		f.changed = make(chan struct{})
 	}
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // edit implements answering.

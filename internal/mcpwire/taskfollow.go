@@ -126,19 +126,3 @@ func acknowledgeTasks(message []byte) []byte {
 		}
 	})
 }
-
-// editJSON returns a message with a change of its JSON, and with the line end that stdio needs.
-func editJSON(message []byte, change func(map[string]any)) []byte {
-	var m map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(message))
-	decoder.UseNumber()
-	if decoder.Decode(&m) != nil {
-		return message
-	}
-	change(m)
-	out, err := json.Marshal(m)
-	if err != nil {
-		return message
-	}
-	return append(out, '\n')
-}

@@ -70,20 +70,12 @@ func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err er
 	if err != nil {
 		return failureMessage(q.ID, err), http.StatusBadRequest
 	}
-	answer, err = json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result})
-	if err != nil {
-		return nil, 0
-	}
-	return append(answer, '\n'), http.StatusOK
+	return encodeLine(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result}, nil), http.StatusOK
 }
 
 // failureMessage returns the answer to a request that ends in an error.
 func failureMessage(id json.RawMessage, failure error) []byte {
-	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)})
-	if err != nil {
-		return nil
-	}
-	return append(answer, '\n')
+	return encodeLine(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)}, nil)
 }
 
 func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
@@ -139,11 +131,7 @@ func (h handle) in(message []byte) []byte {
 	for key, value := range h.seed {
 		answer.Result[key] = value
 	}
-	out, err := json.Marshal(answer)
-	if err != nil {
-		return message
-	}
-	return append(out, '\n')
+	return encodeLine(answer, message)
 }
 
 // editStdio returns the edit that answers a request of the extension on stdio.
