@@ -58,7 +58,7 @@ func TestMeaning(t *testing.T) {
 		t.Cleanup(p.Close)
 		book := m.Of(p)
 		for _, text := range []string{"Mails to new customers need DKIM and SPF", "The page for new customers has three steps"} {
-			if _, err := book.Remember(t.Context(), notes.Draft{Type: notes.Decisions, Agent: "dev", Text: text}); err != nil {
+			if _, err := book.Remember(t.Context(), notes.Note{Type: notes.Decisions, Agent: "dev", Text: text}); err != nil {
 				t.Fatal(err)
 			}
 		}

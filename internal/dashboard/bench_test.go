@@ -236,8 +236,8 @@ func (w *world) relay() {
 	w.play(folder, run, "po 01-po-first.md", "answer 02-answers.json", "po 03-po-second.json", "yes", "architect 04-architect-first.md", "no explain how ordering is kept for each merchant", "architect 05-architect-second.md")
 	w.play(folder, run, "po 01-po-first.md")
 	w.put(filepath.Join(folder, config.ProjectFile), "gate: relay\nverify: \"make test\\u202e\"\n")
-	w.remember(folder, notes.Draft{Type: notes.Decisions, Agent: "architect", Text: "Sessions are kept in PostgreSQL. It says <b>so</b>.", Tags: []string{"storage"}},
-		notes.Draft{Type: notes.Failures, Agent: "dev", Text: "Retries doubled the deliveries\nUse an idempotency key.", Tags: []string{"high"}})
+	w.remember(folder, notes.Note{Type: notes.Decisions, Agent: "architect", Text: "Sessions are kept in PostgreSQL. It says <b>so</b>.", Tags: []string{"storage"}},
+		notes.Note{Type: notes.Failures, Agent: "dev", Text: "Retries doubled the deliveries\nUse an idempotency key.", Tags: []string{"high"}})
 	w.headless(folder, w.sample(run, "03-po-second.json"))
 }
 
@@ -247,12 +247,12 @@ func (w *world) booking() {
 	folder := w.project("zh-booking")
 	w.play(folder, run, "po 01-po-first.md", "yes", "architect 02-architect-first.md", "yes", "sm 03-sm-first.md", "yes", "dev 04-dev-first.md", "review 05-review-first.md", "qa 06-qa.json")
 	w.play(folder, run, "po 01-po-first.md", "yes", "architect 02-architect-first.md", "yes", "sm 03-sm-first.md")
-	w.remember(folder, notes.Draft{Type: notes.SharedContext, Agent: "shared", Text: "图书馆周一闭馆。"})
+	w.remember(folder, notes.Note{Type: notes.SharedContext, Agent: "shared", Text: "图书馆周一闭馆。"})
 	w.headless(folder, w.sample(run, "01-po-first.md"))
 }
 
 // remember keeps notes, and queues a task.
-func (w *world) remember(folder string, drafts ...notes.Draft) {
+func (w *world) remember(folder string, drafts ...notes.Note) {
 	w.t.Helper()
 	p, err := w.engine.Projects().Open(folder)
 	if err != nil {

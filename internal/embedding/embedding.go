@@ -20,6 +20,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
@@ -52,22 +53,7 @@ type Place struct {
 	Qdrant, App string
 }
 
-// Text is a text to be found.
-type Text struct {
-	// ID is a UUID.
-	ID, Type, Agent, Text string
-	Tags                  []string
-	Project               string
-	Created               time.Time
-}
-
-// Found is a text with its likeness to a query, from -1 to 1.
-type Found struct {
-	Text
-	Cosine float64
-}
-
-// Finder finds texts. It is safe for concurrent use.
+// Finder finds notes. It is safe for concurrent use.
 type Finder struct {
 	getenv func(string) string
 	client *http.Client
@@ -85,13 +71,13 @@ func New(getenv func(string) string) *Finder {
 	return &Finder{getenv: getenv, client: newClient(), kept: recent.New[string, *vectors](maxKept)}
 }
 
-// Nearest returns the likeness of a query to the texts, by their place in the list, and the other
-// texts of the database that are like it. If a server fails, it returns only the error.
-func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Text) (known map[int]float64, others []Found, err error) {
+// Nearest returns the likeness of a query to notes, by their place in the list, and the other notes of the
+// database that are like it. If a server fails, it returns only the error.
+func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error) {
 	v := f.vectors(at)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fresh, err := f.complete(ctx, at, v, texts)
+	fresh, err := f.complete(ctx, at, v, list)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,32 +86,32 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, texts []Te
 		return nil, nil, err
 	}
 	if at.Qdrant != "" {
-		return f.database(at).nearest(ctx, asked[0], texts, fresh, v)
+		return f.database(at).nearest(ctx, asked[0], list, fresh, v)
 	}
-	known = make(map[int]float64, len(texts))
-	for i, t := range texts {
-		known[i] = dot(asked[0], v.of(t.Text))
+	known = make(map[int]float64, len(list))
+	for i, n := range list {
+		known[i] = dot(asked[0], v.of(n.Text))
 	}
 	return known, nil, nil
 }
 
 // complete fetches the vectors that are not kept yet, and returns the digests of their texts.
-func (f *Finder) complete(ctx context.Context, at Place, v *vectors, texts []Text) (fresh map[digest]bool, err error) {
+func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []notes.Note) (fresh map[digest]bool, err error) {
 	fresh = map[digest]bool{}
 	var missing []string
-	for _, t := range texts {
-		if d := digestOf(t.Text); v.by[d] == nil && !fresh[d] {
+	for _, n := range list {
+		if d := digestOf(n.Text); v.by[d] == nil && !fresh[d] {
 			fresh[d] = true
-			missing = append(missing, t.Text)
+			missing = append(missing, n.Text)
 		}
 	}
 	for len(missing) > 0 {
 		n := min(len(missing), batch)
-		list, err := f.embed(ctx, at, missing[:n])
+		got, err := f.embed(ctx, at, missing[:n])
 		if err != nil {
 			return nil, err
 		}
-		if err := v.add(at.Dir, missing[:n], list); err != nil {
+		if err := v.add(at.Dir, missing[:n], got); err != nil {
 			return nil, err
 		}
 		missing = missing[n:]

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
 // standIn answers by the published interfaces of an embeddings server and of Qdrant. Its vectors
@@ -193,7 +194,7 @@ func place(t *testing.T, s *standIn) Place {
 	return Place{Dir: dir, Embeddings: s.server.URL + "/v1", Model: "words", App: "bmad-relay"}
 }
 
-var some = []Text{
+var some = []notes.Note{
 	{ID: "00000000-0000-4000-8000-00000000000a", Type: "failures", Agent: "dev", Text: "The invoice was sent twice."},
 	{ID: "00000000-0000-4000-8000-00000000000b", Type: "decisions", Agent: "architect", Text: "The clock is UTC.", Tags: []string{"time"}},
 }
@@ -278,7 +279,7 @@ func TestQdrant(t *testing.T) {
 		if err != nil || math.Abs(known[0]-1) > 0.05 || known[1] > 0.05 {
 			t.Fatalf("%v, %v", known, err)
 		}
-		if len(others) != 1 || others[0].Text.Text != "The cache was never emptied." || others[0].Type != "failures" || others[0].Created.Year() != 2026 || others[0].Agent != "forge" {
+		if len(others) != 1 || others[0].Text != "The cache was never emptied." || others[0].Type != "failures" || others[0].CreatedAt.Year() != 2026 || others[0].Agent != "forge" {
 			t.Errorf("of others: %+v", others)
 		}
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
 const (
@@ -32,12 +35,12 @@ func (f *Finder) database(at Place) *database {
 
 // payload describes the text of a point.
 type payload struct {
-	Text    string   `json:"text"`
-	Agent   string   `json:"agent"`
-	Type    string   `json:"type"`
-	Tags    []string `json:"tags"`
-	Project string   `json:"project"`
-	Created string   `json:"created_at"`
+	Text    string     `json:"text"`
+	Agent   string     `json:"agent"`
+	Type    notes.Type `json:"type"`
+	Tags    []string   `json:"tags"`
+	Project string     `json:"project"`
+	Created string     `json:"created_at"`
 }
 
 type point struct {
@@ -46,17 +49,20 @@ type point struct {
 	Payload payload   `json:"payload"`
 }
 
-func (d *database) collection(kind string) string {
-	return d.base + "/collections/" + url.PathEscape(d.app+"-"+kind)
+// call makes a request about the collection of a type.
+func (d *database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) error {
+	address := d.base + "/collections/" + url.PathEscape(d.app+"-"+string(kind)) + rest
+	return d.finder.call(ctx, method, address, d.header, in, out)
 }
 
-// nearest keeps the texts in their collections, and asks each for the points that are like the query.
-func (d *database) nearest(ctx context.Context, query []float32, texts []Text, fresh map[digest]bool, v *vectors) (known map[int]float64, others []Found, err error) {
-	byType := map[string][]Text{}
-	places := map[string]int{} // by type and id
-	for i, t := range texts {
-		byType[t.Type] = append(byType[t.Type], t)
-		places[t.Type+"\n"+t.ID] = i
+// nearest keeps notes in their collections, and asks each for the points that are like the query.
+func (d *database) nearest(
+	ctx context.Context, query []float32, list []notes.Note, fresh map[digest]bool, v *vectors,
+) (known map[int]float64, others []notes.Like, err error) {
+	byType, places := map[notes.Type][]notes.Note{}, map[notes.Key]int{}
+	for i, n := range list {
+		byType[n.Type] = append(byType[n.Type], n)
+		places[n.Key()] = i
 	}
 	known = map[int]float64{}
 	for kind, list := range byType {
@@ -64,7 +70,7 @@ func (d *database) nearest(ctx context.Context, query []float32, texts []Text, f
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := d.keep(ctx, kind, list, v, func(t Text) bool { return made || fresh[digestOf(t.Text)] }); err != nil {
+		if err := d.keep(ctx, kind, list, v, func(n notes.Note) bool { return made || fresh[digestOf(n.Text)] }); err != nil {
 			return nil, nil, err
 		}
 		found, err := d.search(ctx, kind, query)
@@ -72,10 +78,9 @@ func (d *database) nearest(ctx context.Context, query []float32, texts []Text, f
 			return nil, nil, err
 		}
 		for _, f := range found {
-			if i, ours := places[kind+"\n"+f.ID]; ours {
+			if i, ours := places[f.Key()]; ours {
 				known[i] = f.Cosine
-			} else if f.Text.Text != "" {
-				f.Type = kind
+			} else if f.Text != "" {
 				others = append(others, f)
 			}
 		}
@@ -84,49 +89,36 @@ func (d *database) nearest(ctx context.Context, query []float32, texts []Text, f
 }
 
 // ensure makes a collection if it is missing.
-func (d *database) ensure(ctx context.Context, kind string, size int) (made bool, err error) {
-	var out struct{}
-	err = d.finder.call(ctx, http.MethodGet, d.collection(kind), d.header, nil, &out)
+func (d *database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
+	err = d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
 	var status *statusError
 	if err == nil || !errors.As(err, &status) || status.status != http.StatusNotFound {
 		return false, err
 	}
 	vectors := map[string]any{"size": size, "distance": "Cosine"}
-	return true, d.finder.call(ctx, http.MethodPut, d.collection(kind), d.header, map[string]any{"vectors": vectors}, &out)
+	return true, d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
 }
 
-// keep writes the texts that are missing in the database.
-func (d *database) keep(ctx context.Context, kind string, list []Text, v *vectors, missing func(Text) bool) error {
+// keep writes the notes that are missing in the database.
+func (d *database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
 	var points []point
-	send := func() error {
-		if len(points) == 0 {
-			return nil
-		}
-		var out struct{}
-		err := d.finder.call(ctx, http.MethodPut, d.collection(kind)+"/points?wait=true", d.header, map[string]any{"points": points}, &out)
-		points = points[:0]
-		return err
-	}
-	for _, t := range list {
-		if !missing(t) {
-			continue
-		}
-		tags := t.Tags
-		if tags == nil {
-			tags = []string{}
-		}
-		points = append(points, point{ID: t.ID, Vector: v.of(t.Text), Payload: payload{t.Text, t.Agent, t.Type, tags, t.Project, t.Created.UTC().Format(time.RFC3339)}})
-		if len(points) == upserted {
-			if err := send(); err != nil {
-				return err
-			}
+	for _, n := range list {
+		if missing(n) {
+			points = append(points, point{ID: n.ID, Vector: v.of(n.Text), Payload: payload{
+				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.UTC().Format(time.RFC3339),
+			}})
 		}
 	}
-	return send()
+	for some := range slices.Chunk(points, upserted) {
+		if err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // search returns the nearest points of a collection.
-func (d *database) search(ctx context.Context, kind string, query []float32) ([]Found, error) {
+func (d *database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
 	var out struct {
 		Result []struct {
 			ID      any     `json:"id"` // a UUID, or a number that another program chose
@@ -135,15 +127,16 @@ func (d *database) search(ctx context.Context, kind string, query []float32) ([]
 		} `json:"result"`
 	}
 	request := map[string]any{"vector": query, "limit": nearestPoints, "with_payload": true}
-	if err := d.finder.call(ctx, http.MethodPost, d.collection(kind)+"/points/search", d.header, request, &out); err != nil {
+	if err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
 		return nil, err
 	}
-	var found []Found
+	var found []notes.Like
 	for _, p := range out.Result {
 		id, _ := p.ID.(string)
 		created, _ := time.Parse(time.RFC3339, p.Payload.Created)
-		found = append(found, Found{Cosine: p.Score, Text: Text{ID: id, Type: kind, Agent: p.Payload.Agent,
-			Text: p.Payload.Text, Tags: p.Payload.Tags, Project: p.Payload.Project, Created: created}})
+		found = append(found, notes.Like{Cosine: p.Score, Note: notes.Note{
+			ID: id, Type: kind, Agent: p.Payload.Agent, Text: p.Payload.Text, Tags: p.Payload.Tags, CreatedAt: notes.Time{Time: created},
+		}})
 	}
 	return found, nil
 }

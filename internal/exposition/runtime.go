@@ -1,9 +1,12 @@
 package exposition
 
 import (
+	_ "embed"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strings"
 	"time"
 )
 
@@ -43,50 +46,18 @@ func (p *Page) collections() {
 	p.One(Gauge, "go_memstats_last_gc_time_seconds", "Number of seconds since 1970 of last garbage collection.", float64(gc.LastGC.UnixNano())/1e9)
 }
 
+// memoryFigures has a line for each figure of the memory: its name, kind, field of runtime.MemStats, and help.
+//
+//go:embed memory.tsv
+var memoryFigures string
+
 // memory adds the figures of the memory.
 func (p *Page) memory() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	p.One(Gauge, "go_memstats_alloc_bytes", "Number of bytes allocated in heap and currently in use. Equals to /memory/classes/heap/objects:bytes.", float64(m.Alloc))
-	p.One(Counter, "go_memstats_alloc_bytes_total",
-		"Total number of bytes allocated in heap until now, even if released already. Equals to /gc/heap/allocs:bytes.", float64(m.TotalAlloc))
-	p.One(Gauge, "go_memstats_buck_hash_sys_bytes",
-		"Number of bytes used by the profiling bucket hash table. Equals to /memory/classes/profiling/buckets:bytes.", float64(m.BuckHashSys))
-	p.One(Counter, "go_memstats_frees_total", "Total number of heap objects frees. Equals to /gc/heap/frees:objects + /gc/heap/tiny/allocs:objects.", float64(m.Frees))
-	p.One(Gauge, "go_memstats_gc_sys_bytes", "Number of bytes used for garbage collection system metadata. Equals to /memory/classes/metadata/other:bytes.", float64(m.GCSys))
-	p.One(Gauge, "go_memstats_heap_alloc_bytes",
-		"Number of heap bytes allocated and currently in use, same as go_memstats_alloc_bytes. "+
-			"Equals to /memory/classes/heap/objects:bytes.", float64(m.HeapAlloc))
-	p.One(Gauge, "go_memstats_heap_idle_bytes",
-		"Number of heap bytes waiting to be used. "+
-			"Equals to /memory/classes/heap/released:bytes + /memory/classes/heap/free:bytes.", float64(m.HeapIdle))
-	p.One(Gauge, "go_memstats_heap_inuse_bytes",
-		"Number of heap bytes that are in use. Equals to /memory/classes/heap/objects:bytes + /memory/classes/heap/unused:bytes", float64(m.HeapInuse))
-	p.One(Gauge, "go_memstats_heap_objects", "Number of currently allocated objects. Equals to /gc/heap/objects:objects.", float64(m.HeapObjects))
-	p.One(Gauge, "go_memstats_heap_released_bytes", "Number of heap bytes released to OS. Equals to /memory/classes/heap/released:bytes.", float64(m.HeapReleased))
-	p.One(Gauge, "go_memstats_heap_sys_bytes",
-		"Number of heap bytes obtained from system. "+
-			"Equals to /memory/classes/heap/objects:bytes + /memory/classes/heap/unused:bytes + "+
-			"/memory/classes/heap/released:bytes + /memory/classes/heap/free:bytes.", float64(m.HeapSys))
-	p.One(Counter, "go_memstats_mallocs_total",
-		"Total number of heap objects allocated, both live and gc-ed. "+
-			"Semantically a counter version for go_memstats_heap_objects gauge. "+
-			"Equals to /gc/heap/allocs:objects + /gc/heap/tiny/allocs:objects.", float64(m.Mallocs))
-	p.One(Gauge, "go_memstats_mcache_inuse_bytes", "Number of bytes in use by mcache structures. Equals to /memory/classes/metadata/mcache/inuse:bytes.", float64(m.MCacheInuse))
-	p.One(Gauge, "go_memstats_mcache_sys_bytes",
-		"Number of bytes used for mcache structures obtained from system. "+
-			"Equals to /memory/classes/metadata/mcache/inuse:bytes + /memory/classes/metadata/mcache/free:bytes.", float64(m.MCacheSys))
-	p.One(Gauge, "go_memstats_mspan_inuse_bytes", "Number of bytes in use by mspan structures. Equals to /memory/classes/metadata/mspan/inuse:bytes.", float64(m.MSpanInuse))
-	p.One(Gauge, "go_memstats_mspan_sys_bytes",
-		"Number of bytes used for mspan structures obtained from system. "+
-			"Equals to /memory/classes/metadata/mspan/inuse:bytes + /memory/classes/metadata/mspan/free:bytes.", float64(m.MSpanSys))
-	p.One(Gauge, "go_memstats_next_gc_bytes", "Number of heap bytes when next garbage collection will take place. Equals to /gc/heap/goal:bytes.", float64(m.NextGC))
-	p.One(Gauge, "go_memstats_other_sys_bytes", "Number of bytes used for other system allocations. Equals to /memory/classes/other:bytes.", float64(m.OtherSys))
-	p.One(Gauge, "go_memstats_stack_inuse_bytes",
-		"Number of bytes obtained from system for stack allocator in non-CGO environments. "+
-			"Equals to /memory/classes/heap/stacks:bytes.", float64(m.StackInuse))
-	p.One(Gauge, "go_memstats_stack_sys_bytes",
-		"Number of bytes obtained from system for stack allocator. "+
-			"Equals to /memory/classes/heap/stacks:bytes + /memory/classes/os-stacks:bytes.", float64(m.StackSys))
-	p.One(Gauge, "go_memstats_sys_bytes", "Number of bytes obtained from system. Equals to /memory/classes/total:byte.", float64(m.Sys))
+	fields := reflect.ValueOf(m)
+	for line := range strings.Lines(memoryFigures) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		p.One(Kind(row[1]), row[0], row[3], float64(fields.FieldByName(row[2]).Uint()))
+	}
 }

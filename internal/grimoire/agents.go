@@ -10,24 +10,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// agentName returns the id in an agent's name as traces and headings write it, for example dev/Amelia
-// or @dev.
-func agentName(s string) string {
-	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
-	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // a kit's word for no agent
-		return ""
-	}
-	return s
-}
-
 // stem returns a file's name without its ending.
 func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
-
-func (r *reader) agent(a Agent) {
-	if a.ID = agentName(a.ID); a.ID != "" && len(r.Agents) < maxSources {
-		r.Agents = append(r.Agents, a)
-	}
-}
 
 // manifest reads the table of the installed agents.
 func (r *reader) manifest(file string) {

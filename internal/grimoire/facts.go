@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -46,7 +47,7 @@ func nothing(block) {}
 // learnings reads the learnings of one agent.
 func (r *reader) learnings(text string) {
 	r.agent(Agent{ID: stem(r.path)})
-	r.facts(blocksOf(r.scan(text)), AgentLearnings, nothing, func(e *Entry, b block) bool {
+	r.facts(blocksOf(r.scan(text)), lesson.AgentLearnings, nothing, func(e *Entry, b block) bool {
 		e.Agent = stem(r.path)
 		return isEntry(e, b)
 	})
@@ -57,11 +58,11 @@ var tagged = pattern.New("(?:[ \t]+`[^`\\s]+`)+$")
 
 // export reads the output of a kit's export-md: a type in the title, agents as headings.
 func (r *reader) export(text string) {
-	kind, agent := AgentLearnings, ""
+	kind, agent := lesson.AgentLearnings, ""
 	r.facts(blocksOf(r.scan(text)), "", func(b block) {
 		if word, _, _ := strings.Cut(b.text, " "); b.level > 1 {
 			agent = b.text
-		} else if slices.Contains(types, word) {
+		} else if slices.Contains(lesson.Types(), word) {
 			kind = word
 		} else if word == "Learnings" {
 			agent = strings.TrimLeft(b.text[len(word):], " —–-:")
@@ -76,8 +77,8 @@ func (r *reader) export(text string) {
 	})
 }
 
-func (r *reader) contradictions(text string) { r.table(text, Decisions, "contradiction") }
-func (r *reader) handoffs(text string)       { r.table(text, Stories, "handoff") }
+func (r *reader) contradictions(text string) { r.table(text, lesson.Decisions, "contradiction") }
+func (r *reader) handoffs(text string)       { r.table(text, lesson.Stories, "handoff") }
 
 // table reads the rows with a date.
 func (r *reader) table(text, kind, tag string) {
@@ -98,14 +99,14 @@ var record = pattern.New(`(?i)^\[?ADR[- ]?\d+`)
 func (r *reader) decisions(text string) {
 	var open *Entry // the record that the next blocks belong to
 	level := 0
-	r.facts(blocksOf(r.scan(text)), Decisions, func(b block) {
+	r.facts(blocksOf(r.scan(text)), lesson.Decisions, func(b block) {
 		if open != nil && b.level > level {
 			grow(&open.Text, "\n"+b.text+":")
 			return
 		}
 		r.keep(open)
 		if open, level = nil, b.level; record.MatchString(b.text) {
-			open = &Entry{Type: Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}
+			open = &Entry{Type: lesson.Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}
 		}
 	}, func(e *Entry, b block) bool {
 		if open == nil {
@@ -136,7 +137,7 @@ var inbox = pattern.New(`^\[[^\]\[→]{1,64}→([^\]\[→]{1,64})\]`)
 func (r *reader) sharedContext(text string) {
 	lines := r.scan(text)
 	var section, part string
-	r.facts(blocksOf(lines), SharedContext, func(b block) {
+	r.facts(blocksOf(lines), lesson.SharedContext, func(b block) {
 		if part = b.text; b.level <= 2 {
 			section, part = b.text, ""
 		}
@@ -170,7 +171,7 @@ func (r *reader) architecture(lines []line, from int) {
 		}
 	}
 	one := reader{path: r.path}
-	one.add(Entry{Type: SharedContext, Text: strings.Join(out, "\n"), Line: from})
+	one.add(Entry{Type: lesson.SharedContext, Text: strings.Join(out, "\n"), Line: from})
 	if len(one.Entries) > 0 {
 		r.Architecture = one.Entries[0]
 	}

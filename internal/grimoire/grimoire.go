@@ -14,10 +14,8 @@
 package grimoire
 
 import (
-	"cmp"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -32,20 +30,10 @@ const (
 	maxText = 4000
 )
 
-// The types of entries, which are those of notes.
-const (
-	SharedContext  = "shared-context"
-	Decisions      = "decisions"
-	AgentLearnings = "agent-learnings"
-	Failures       = "failures"
-	Stories        = "stories"
-)
-
-var types = []string{SharedContext, Decisions, AgentLearnings, Failures, Stories}
-
 // Entry is a note of a file.
 type Entry struct {
-	Type, Agent, Text string // Agent is an id, tag or name; empty for all agents
+	// Type is one of [lesson.Types]. Agent is an id, tag or name; empty for all agents.
+	Type, Agent, Text string
 	Tags              []string
 	Date              time.Time // zero if the file has none
 	Failure           *Failure  // the parts of an entry of a failure museum
@@ -116,90 +104,4 @@ func Place(path string, line int) string {
 		return path
 	}
 	return path + ":" + strconv.Itoa(line)
-}
-
-// Parse reads one file. Its problems concern parts of it; the rest is in the content.
-func Parse(s Source, data []byte) (Content, []Problem) {
-	r := &reader{path: s.Path}
-	if text := r.decode(data); strings.TrimSpace(text) != "" && readers[s.Kind] != nil {
-		readers[s.Kind](r, text)
-	}
-	return r.Content, r.problems
-}
-
-var readers = map[Kind]func(*reader, string){
-	Settings: (*reader).settings, Manifest: (*reader).manifest, Persona: (*reader).persona, BranchFile: (*reader).branch, RunFile: (*reader).run,
-	Museum: (*reader).museum, Trace: (*reader).trace, Memories: (*reader).memories, Lines: (*reader).lines,
-	Shared: (*reader).sharedContext, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
-	Contradictions: (*reader).contradictions, Handoffs: (*reader).handoffs,
-}
-
-// reader reads one file.
-type reader struct {
-	Content
-	path     string
-	problems []Problem
-}
-
-func (r *reader) problem(line int, format string, args ...any) {
-	r.problems = append(r.problems, Problem{r.path, line, lang.T(format, args...)})
-}
-
-// add keeps an entry, unless it is empty or a remark of a template.
-func (r *reader) add(e Entry) {
-	e.Text = strings.TrimSpace(e.Text)
-	if e.Text == "" || len(r.Entries) > MaxEntries {
-		return
-	}
-	if len(e.Text) > maxText {
-		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
-		e.Text = strings.ToValidUTF8(e.Text[:maxText], "")
-	}
-	e.Agent, e.Path = agentName(e.Agent), r.path
-	r.Entries = append(r.Entries, e)
-}
-
-// Join puts the contents of files together, in the order of [Sources]. If several have a value, the
-// first counts. A failure with an id is taken once, because a kit keeps it in two files.
-func Join(contents []Content) (all Content, problems []Problem) {
-	seen := map[string]bool{}
-	for _, c := range contents {
-		for _, e := range c.Entries {
-			switch key := e.key(); {
-			case key != "" && seen[key]:
-				continue
-			case len(all.Entries) < MaxEntries:
-				seen[key] = true
-				all.Entries = append(all.Entries, e)
-			case problems == nil:
-				problems = []Problem{{e.Path, e.Line, lang.T("the files of memory have more than %d entries; this one and those after it are not read", MaxEntries)}}
-			}
-		}
-		p := &all.Project
-		p.Name, p.Type, p.Description = cmp.Or(p.Name, c.Project.Name), cmp.Or(p.Type, c.Project.Type), cmp.Or(p.Description, c.Project.Description)
-		all.User, all.Language = cmp.Or(all.User, c.User), cmp.Or(all.Language, c.Language)
-		if p.Stack == nil {
-			p.Stack = c.Project.Stack
-		}
-		if p.Repos == nil {
-			p.Repos = c.Project.Repos
-		}
-		if all.Architecture.Text == "" {
-			all.Architecture = c.Architecture
-		}
-		for _, a := range c.Agents {
-			all.Agents = meet(all.Agents, a)
-		}
-		all.Branches = append(all.Branches, c.Branches...)
-		all.Runs = append(all.Runs, c.Runs...)
-	}
-	return all, problems
-}
-
-// key identifies a failure, if it has an id.
-func (e Entry) key() string {
-	if e.Failure == nil || e.Failure.ID == "" {
-		return ""
-	}
-	return e.Failure.ID + "\x00" + e.Failure.Title
 }

@@ -4,11 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
-
-// Categories are the kinds of failures.
-var Categories = []string{"CC-FAIL", "WRONG-ASSUMPTION", "CONTEXT-LOSS", "HALLUCINATION", "ARCH-MISTAKE", "PROCESS-SKIP"}
 
 // titled matches the heading of a failure behind its date: id, agent, category, title.
 var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})\][ \t]*)?(?:\[?(HALLUCINATION|[A-Z]+(?:-[A-Z]+)+)\]?(?:[ \t—–:-]+|$))?[ \t—–:-]*(.*)$`)
@@ -41,13 +39,13 @@ func failureIn(b block) *Entry {
 	if m == nil || m[4] == "" {
 		return nil
 	}
-	if slices.Contains(Categories, m[2]) {
+	if slices.Contains(lesson.Categories(), m[2]) {
 		m[2], m[3] = "", m[2]
 	}
-	if date.IsZero() && m[1] == "" && !slices.Contains(Categories, m[3]) {
+	if date.IsZero() && m[1] == "" && !slices.Contains(lesson.Categories(), m[3]) {
 		return nil
 	}
-	return &Entry{Type: Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
+	return &Entry{Type: lesson.Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
 }
 
 // SeverityIn returns the mark of a severity, as headings, fields and records name it.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 )
 
 // told lists the entries of one file, as "agent date text".
@@ -359,7 +360,7 @@ func FuzzParse(f *testing.F) {
 			switch {
 			case !utf8.ValidString(e.Text), strings.Contains(e.Text, "\x00"), len(e.Text) > 4000, e.Line > lines, e.Text != "" && e.Line < 1:
 				t.Errorf("line %d of %d: %q", e.Line, lines, e.Text)
-			case e.Text != "" && !slices.Contains([]string{grimoire.SharedContext, grimoire.Decisions, grimoire.AgentLearnings, grimoire.Failures, grimoire.Stories}, e.Type):
+			case e.Text != "" && !slices.Contains(lesson.Types(), e.Type):
 				t.Errorf("the type is %q", e.Type)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 )
 
 // memories reads a list of notes in one JSON document. If it has a fault, the notes before it are kept.
@@ -77,17 +79,17 @@ func (r *reader) record(n int, value any) {
 			ID: field(m, "failure_id"), Title: field(m, "title"), Category: strings.ToUpper(field(m, "category")), Status: field(m, "status"),
 			Severity: SeverityIn(field(m, "severity")), Lesson: field(m, "lesson", "fix"), Rule: field(m, "rule_added", "rule"),
 		}
-		e.Type, e.Failure = Failures, f
+		e.Type, e.Failure = lesson.Failures, f
 		e.Text = strings.Join(slices.DeleteFunc([]string{f.Title, field(m, "description"), field(m, "root_cause"), f.Lesson, f.Rule}, func(s string) bool { return s == "" }), "\n")
 		if agents := texts(m["agents"]); len(agents) > 0 {
 			e.Agent = agents[0]
 		}
 	case e.Text == "":
 		r.problem(n, "the note has no text")
-	case !slices.Contains(types, e.Type) && e.Agent != "":
-		e.Type = AgentLearnings
-	case !slices.Contains(types, e.Type):
-		e.Type = SharedContext
+	case !slices.Contains(lesson.Types(), e.Type) && e.Agent != "":
+		e.Type = lesson.AgentLearnings
+	case !slices.Contains(lesson.Types(), e.Type):
+		e.Type = lesson.SharedContext
 	}
 	r.add(e)
 }

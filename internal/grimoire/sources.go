@@ -161,16 +161,3 @@ func (l listing) entry(name string) (fs.DirEntry, error) {
 	}
 	return fs.FileInfoToDirEntry(info), nil
 }
-
-// Detect returns the kind of a file that a person wants to import.
-func Detect(data []byte) Kind {
-	switch text := strings.TrimLeft(string(data[:min(len(data), 1000)]), "\ufeff \t\r\n"); {
-	case strings.HasPrefix(text, "["):
-		return Memories
-	case strings.HasPrefix(text, "{"):
-		return Lines
-	case strings.HasPrefix(strings.ToLower(text), "# failure museum"):
-		return Museum
-	}
-	return Export
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -20,7 +21,7 @@ var (
 
 // events has the types of entries for the events of a trace. Other events are steps of work, which
 // say nothing to later runs.
-var events = map[string]string{"DECISION": Decisions, "REMEMBER": AgentLearnings, "HANDOFF": Stories, "WARN": Stories, "ERROR": Stories}
+var events = map[string]string{"DECISION": lesson.Decisions, "REMEMBER": lesson.AgentLearnings, "HANDOFF": lesson.Stories, "WARN": lesson.Stories, "ERROR": lesson.Stories}
 
 // trace reads the events of past runs: "[time] [agent] [TYPE] text", with agent and type in
 // either order, or without time and agent below a heading that has both.
@@ -65,7 +66,7 @@ func (e *Entry) splitNote() {
 	var text []string
 	for _, part := range strings.Split(e.Text, "|") {
 		switch key, value := split(part); {
-		case key == "type" && slices.Contains(types, value):
+		case key == "type" && slices.Contains(lesson.Types(), value):
 			e.Type = value
 		case key == "agent":
 			e.Agent = value

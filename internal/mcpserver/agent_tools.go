@@ -40,18 +40,18 @@ func safeName(name string, cannot *pattern.Pattern) string {
 	return name
 }
 
-// ownTool is an agent that is a tool.
-type ownTool struct {
+// ownAgent is an agent that is a tool or a prompt under a name of its own.
+type ownAgent struct {
 	name  string
 	agent catalog.Item
 }
 
-// ownTools returns a tool for each agent, under a name of its own.
-func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
+// ownTools returns the agents that are tools.
+func (o *offer) ownTools(shelf *library.Snapshot) []ownAgent {
 	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
 		return nil
 	}
-	var out []ownTool
+	var out []ownAgent
 	taken := map[string]bool{}
 	for name := range o.sets {
 		taken[name] = true
@@ -68,7 +68,7 @@ func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
 			}
 			if name = safeName(module+"-"+name, notInTool); !taken[name] {
 				taken[name] = true
-				out = append(out, ownTool{name, i})
+				out = append(out, ownAgent{name, i})
 				break
 			}
 		}
@@ -82,10 +82,10 @@ var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type"
 var ownShape = arguments.ShapeOf(ownToolSchema)
 
 // tool describes an agent as a tool.
-func (t ownTool) tool() tool {
-	title := cmp.Or(titleOf(t.agent), t.agent.Name)
-	description := "Returns what you need to act as " + title + " of the BMAD method. " + t.agent.Description
-	return tool{name: t.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
+func (a ownAgent) tool() tool {
+	title := cmp.Or(titleOf(a.agent), a.agent.Name)
+	description := "Returns what you need to act as " + title + " of the BMAD method. " + a.agent.Description
+	return tool{name: a.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
 }
 
 // titleOf returns the title of an item of the method, behind the name of its person if it has one.

@@ -71,15 +71,9 @@ func cutWords(words string) string {
 	return "\nIf this message shows more of my words, as in <command-args>, all of them count.\n"
 }
 
-// ownPrompt is an agent that is a prompt.
-type ownPrompt struct {
-	name  string
-	agent catalog.Item
-}
-
-// own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
+// own returns the agents that are prompts. A name that two of them have, or that is a prompt of ours,
 // gets its module.
-func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
+func (p *prompts) own(shelf *library.Snapshot) []ownAgent {
 	if shelf == nil {
 		return nil
 	}
@@ -92,7 +86,7 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 	for _, name := range p.names {
 		taken[name] = true
 	}
-	var out []ownPrompt
+	var out []ownAgent
 	for _, i := range agents {
 		name := safeName("bmad-"+i.Short(), notInPrompt)
 		if count[name] > 1 || taken[name] {
@@ -105,18 +99,19 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 			continue
 		}
 		taken[name] = true
-		out = append(out, ownPrompt{name, i})
+		out = append(out, ownAgent{name, i})
 	}
 	return out
 }
 
-func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	title, load := cmp.Or(titleOf(p.agent), p.agent.Name), cmp.Or(p.agent.DisplayName, p.agent.Name)
-	if p.agent.Title != "" && p.agent.Title != load {
-		load += " - " + p.agent.Title
+// prompt describes an agent as a prompt.
+func (a ownAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
+	title, load := cmp.Or(titleOf(a.agent), a.agent.Name), cmp.Or(a.agent.DisplayName, a.agent.Name)
+	if a.agent.Title != "" && a.agent.Title != load {
+		load += " - " + a.agent.Title
 	}
-	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, p.agent.Description), 300)),
+	out := mcp.NewPrompt(a.name, append([]mcp.PromptOption{
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, a.agent.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
 	out.Title = title

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
@@ -91,11 +89,6 @@ func callerName(ctx context.Context) string {
 		name = string(r[:100])
 	}
 	return name
-}
-
-// channel returns the way to the person by forms; nil if their host has none.
-func (c *callers) channel(ctx context.Context, call mcp.CallToolRequest) *formChannel {
-	return newFormChannel(ctx, c.forms, call)
 }
 
 // formLimit returns how long the person may take for the form with a state, or a model for its

@@ -66,7 +66,7 @@ func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHan
 
 // remember keeps a note.
 func (m memoryTools) remember(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Remember(ctx, notes.Draft{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
+	return c.book.Remember(ctx, notes.Note{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
 }
 
 // check runs the completion contract.

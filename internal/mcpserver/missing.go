@@ -28,9 +28,7 @@ func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) 
 			err = noMemory(name)
 		}
 	}
-	said := l.callers.engine.Translated(ctx, base, err)
-	f := NewFailure(said)
-	return mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: f.data(key, clip(name))}
+	return l.callers.protocolError(ctx, base, err, key, clip(name))
 }
 
 func (l *lists) noTool(ctx context.Context, base request.Request, name string) error {

@@ -74,7 +74,7 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 		title := title
 		base := p.callers.base(ctx)
 		base.HostConfirm = p.callers.hostConfirms(ctx)
-		if channel := p.callers.channel(ctx, mcp.CallToolRequest{}); channel != nil {
+		if channel := newFormChannel(ctx, p.callers.forms, mcp.CallToolRequest{}); channel != nil {
 			base.Ask, base.Forms, base.NoForms = channel, true, channel.silent()
 		}
 		base.Cwd = strings.TrimSpace(call.Params.Arguments["cwd"])

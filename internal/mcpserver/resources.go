@@ -80,10 +80,8 @@ func (r *resources) addTo(s *server.MCPServer) {
 func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	res, err := r.readSafely(ctx, call.Params.URI)
 	if err != nil {
-		said := r.callers.engine.Translated(ctx, r.about(ctx, call.Params.URI), err)
-		f := NewFailure(said)
-		failure := mcpwire.Error{Text: said.Language.Say("%s (%s)", f.Error, f.Hint), Data: f.data("uri", call.Params.URI)}
-		switch f.Code {
+		failure := r.callers.protocolError(ctx, r.about(ctx, call.Params.URI), err, "uri", call.Params.URI)
+		switch fault.From(err).Code {
 		case fault.NotFound:
 			failure.Code = mcpwire.NotFoundCode(ctx)
 		case fault.InvalidArgument:

@@ -44,7 +44,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 	}
 	req.Caller = t.callers.request(ctx).Caller
 	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
-	channel := t.callers.channel(ctx, call)
+	channel := newFormChannel(ctx, t.callers.forms, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
 		req = request.Request{Action: workflow.ActionStatus, Address: req.Address, Caller: req.Caller}
@@ -89,10 +89,10 @@ func (t tasks) blind(ctx context.Context, req request.Request) bool {
 // its way to the person.
 func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel) *mcp.CallToolResult {
 	began, waited := t.engine.Clock(), time.Duration(0)
-	hold := t.waits.hold(mcpwire.ClientKey(ctx))
+	client := mcpwire.ClientKey(ctx)
 	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
 		from := t.engine.Clock()
-		hold(ctx, project, seen, look)
+		t.waits.hold(ctx, client, project, seen, look)
 		waited += t.engine.Clock().Sub(from)
 	}
 	out, err := t.engine.Do(ctx, req)

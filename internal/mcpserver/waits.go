@@ -25,18 +25,16 @@ type waits struct {
 	all int
 }
 
-// hold returns the way in which a call of a client waits, as [request.Request] has it.
-func (w *waits) hold(client string) func(ctx context.Context, project, seen string, look func(context.Context) string) {
-	return func(ctx context.Context, project, seen string, look func(context.Context) string) {
-		if !w.enter(client) {
-			return
-		}
-		defer w.exit(client)
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(w.leaving, cancel)()
-		w.feed.Await(ctx, project, seen, look)
+// hold has a call of a client wait until a look at a project shows another state than seen.
+func (w *waits) hold(ctx context.Context, client, project, seen string, look func(context.Context) string) {
+	if !w.enter(client) {
+		return
 	}
+	defer w.exit(client)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.leaving, cancel)()
+	w.feed.Await(ctx, project, seen, look)
 }
 
 func (w *waits) enter(client string) bool {

@@ -1,9 +1,11 @@
 package mcpwire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -22,17 +24,16 @@ func (e Error) Error() string { return e.Text }
 
 // failed is the code and data of a request's error.
 type failed struct {
-	code   int    // 0 stands for the library's
-	text   string // "" stands for the library's
-	data   any
-	modern bool
+	code int    // 0 stands for the library's
+	text string // "" stands for the library's
+	data any
 }
 
-// failing writes the answer to a request.
-type failing interface {
-	fail(id any, f failed)
-	// edit has the answer changed before it is written.
-	edit(id any, e edit)
+// answering writes the answer to a request.
+type answering interface {
+	// edit has the answer changed before it is written. Over HTTP it gets a status; 0 stands for the
+	// library's.
+	edit(id any, e edit, status int)
 }
 
 // edit returns the replacement of an answer.
@@ -46,17 +47,17 @@ func (e edit) in(answer []byte) []byte {
 	return e(answer)
 }
 
-type failingKey struct{}
+type answeringKey struct{}
 
 // noteFailure returns a hook that passes a request's error to the writer of its answer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
-		answer, ok := ctx.Value(failingKey{}).(failing)
+		answer, ok := ctx.Value(answeringKey{}).(answering)
 		if !ok {
 			return
 		}
 		var known Error
-		f := failed{modern: Modern(ctx)}
+		var f failed
 		if name, unknown := unknownName(message, err); unknown && missing != nil {
 			known = missing(ctx, method, name)
 			f.text = known.Text
@@ -64,7 +65,11 @@ func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) ser
 			return
 		}
 		f.code, f.data = known.Code, known.Data
-		answer.fail(id, f)
+		status := 0
+		if f.code != 0 && Modern(ctx) {
+			status = http.StatusBadRequest // required since 2026-07-28
+		}
+		answer.edit(id, f.in, status)
 	}
 }
 
@@ -81,11 +86,8 @@ func unknownName(message any, err error) (name string, unknown bool) {
 	return "", false
 }
 
-// in puts the failure into the answer that the library has made. f may be nil.
-func (f *failed) in(message []byte) []byte {
-	if f == nil {
-		return message
-	}
+// in puts the failure into the answer that the library has made.
+func (f failed) in(message []byte) []byte {
 	var answer mcp.JSONRPCError
 	if json.Unmarshal(message, &answer) != nil || answer.Error.Code == 0 {
 		return message
@@ -97,9 +99,27 @@ func (f *failed) in(message []byte) []byte {
 		answer.Error.Message = f.text
 	}
 	answer.Error.Data = f.data
-	out, err := json.Marshal(answer)
+	return encodeLine(answer, message)
+}
+
+// encodeLine returns the JSON of a message with the line end that stdio needs, or the other bytes if it has
+// none.
+func encodeLine(message any, other []byte) []byte {
+	out, err := json.Marshal(message)
 	if err != nil {
-		return message
+		return other
 	}
 	return append(out, '\n')
+}
+
+// editJSON returns a message with a change of its JSON.
+func editJSON(message []byte, change func(map[string]any)) []byte {
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	if decoder.Decode(&m) != nil {
+		return message
+	}
+	change(m)
+	return encodeLine(m, message)
 }

@@ -42,7 +42,6 @@ type Wire struct {
 	*server.MCPServer
 	spoken lang.Language
 	log    *slog.Logger
-	self   mcp.Implementation
 	tasks  *tasks
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
@@ -55,13 +54,16 @@ type Wire struct {
 
 // New makes a server of the library with the given hooks and options, and its wire.
 func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
-	w := &Wire{spoken: o.Language, log: o.Log, self: mcp.Implementation{Name: name, Version: version}}
+	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
-	w.tasks = &tasks{now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{}}
+	w.tasks = &tasks{
+		self: mcp.Implementation{Name: name, Version: version}, now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit,
+		closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
+	}
 	hooks.AddOnError(noteFailure(o.Missing))
 	hooks.AddAfterCallTool(noteHandle)
-	hooks.AddBeforeSubscriptionsListen(w.follow)
+	hooks.AddBeforeSubscriptionsListen(w.tasks.follow)
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Capabilities.Extensions = nil // there are none before 2026-07-28
 	})
@@ -98,9 +100,9 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	server.WithWorkerPoolSize(workers)(stdio)
 	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
-	filter := newStdioFilter(in, out, w)
+	filter := newStdioFilter(in, out, w.tasks, w.leave)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, failingKey{}, filter)
+		return context.WithValue(ctx, answeringKey{}, filter)
 	})(stdio)
 	err := stdio.Listen(ctx, filter, filter)
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
@@ -120,7 +122,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 // SendProgress sends the client of a request a progress notification, so that it arrives before
 // the answer.
 func SendProgress(ctx context.Context, params map[string]any) error {
-	if filter, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+	if filter, onStdio := ctx.Value(answeringKey{}).(*stdioFilter); onStdio {
 		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
 		}})

@@ -10,10 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// grace bounds the time for which the end of the input is held back if answers are missing. Clients
-// begin to kill a server about two seconds after closing its input.
-const grace = 1800 * time.Millisecond
-
 // stdioFilter sits between the client and the library, which drops requests without an answer
 // when its input ends. The filter passes lines through and holds the end back until every request
 // has its answer. It also keeps later requests behind initialize, which the library does not.
@@ -21,20 +17,23 @@ type stdioFilter struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	line []byte // the rest of the current line
-	end  error  // the error at the end of the input
-	wire *Wire
+	line  []byte // the rest of the current line
+	end   error  // the error at the end of the input
+	tasks *tasks
+	// leave is called when the client has closed its side.
+	leave func()
 
 	mu      sync.Mutex
-	open    map[string]int     // requests read and not answered, by id
-	first   string             // the id of initialize
-	failed  map[string]*failed // errors of answers that are to come, by id
-	edits   map[string]edit    // of answers that are to come, by id
-	changed chan struct{}      // closed, and replaced, at each answer
+	open    map[string]int  // requests read and not answered, by id
+	first   string          // the id of initialize
+	edits   map[string]edit // of answers that are to come, by id
+	changed chan struct{}   // closed, and replaced, at each answer
 }
 
-func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+func newStdioFilter(in io.Reader, out io.Writer, t *tasks, leave func()) *stdioFilter {
+	return &stdioFilter{
+		in: bufio.NewReader(in), out: out, tasks: t, leave: leave, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
+	}
 }
 
 // message has the parts of a JSON-RPC line that the filter needs.
@@ -64,7 +63,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 			line = append(line, '\n') // without it, the library drops the last line
 		}
 		if f.end != nil {
-			f.wire.leave()
+			f.leave()
 		}
 		f.line = f.note(line)
 	}
@@ -97,11 +96,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		}
 		// The library takes a late error answer for a request and would answer
 		// it under an id that may be the client's; a result beside it prevents that.
-		quiet, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error})
-		if err != nil {
-			return line
-		}
-		return append(quiet, '\n')
+		return encodeLine(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error}, line)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +105,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		f.first = m.id()
 	}
 	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.wire.taskEdit(line)
+		f.edits[m.id()] = f.tasks.editStdio(line)
 	}
 	return line
 }
@@ -123,14 +118,10 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	line := acknowledgeTasks(p)
 	if answer {
-		line = f.edits[m.id()].in(f.failed[m.id()].in(p))
-		delete(f.failed, m.id())
+		line = f.edits[m.id()].in(p)
 		delete(f.edits, m.id())
 	}
-	n, err := len(p), error(nil)
-	if _, err = f.out.Write(line); err != nil {
-		n = 0
-	}
+	_, err := f.out.Write(line)
 	if answer {
 		if id := m.id(); f.open[id] > 1 {
 			f.open[id]--
@@ -140,18 +131,14 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		close(f.changed)
 		f.changed = make(chan struct{})
 	}
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
-// fail implements failing.
-func (f *stdioFilter) fail(id any, failure failed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failed[message{ID: id}.id()] = &failure
-}
-
-// edit implements failing.
-func (f *stdioFilter) edit(id any, e edit) {
+// edit implements answering.
+func (f *stdioFilter) edit(id any, e edit, _ int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.edits[message{ID: id}.id()] = e

@@ -56,20 +56,6 @@ func Detach(ctx context.Context, message string) bool {
 	return c.task != nil
 }
 
-// TasksNeeded returns the error of a call that is only served as a task.
-func TasksNeeded() error {
-	return Error{
-		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
-		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}}},
-	}
-}
-
-// takesTasks reports whether the client of a request takes tasks.
-func takesTasks(can mcp.ClientCapabilities) bool {
-	_, declared := can.Extensions[TasksExtension]
-	return declared
-}
-
 func (c *taskCall) currentTask() *task {
 	c.tasks.mu.Lock()
 	defer c.tasks.mu.Unlock()

@@ -69,13 +69,13 @@ func listenIn(request []byte, page bool) (out []byte, err error) {
 
 // follow makes the stream that a request opens report the tasks that it names if they are its client's.
 // Only these are acknowledged.
-func (w *Wire) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+func (t *tasks) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 	session := server.ClientSessionFromContext(ctx)
 	if session == nil {
 		return
 	}
 	f := &follower{tasks: map[*task]bool{}, tag: id, to: session.NotificationChannel()}
-	t, filter := w.tasks, &message.Params.Notifications
+	filter := &message.Params.Notifications
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	filter.ResourceSubscriptions = slices.DeleteFunc(filter.ResourceSubscriptions, func(address string) bool {
@@ -125,20 +125,4 @@ func acknowledgeTasks(message []byte) []byte {
 			delete(filter, "resourceSubscriptions")
 		}
 	})
-}
-
-// editJSON returns a message with a change of its JSON, and with the line end that stdio needs.
-func editJSON(message []byte, change func(map[string]any)) []byte {
-	var m map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(message))
-	decoder.UseNumber()
-	if decoder.Decode(&m) != nil {
-		return message
-	}
-	change(m)
-	out, err := json.Marshal(m)
-	if err != nil {
-		return message
-	}
-	return append(out, '\n')
 }

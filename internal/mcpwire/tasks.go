@@ -16,6 +16,20 @@ import (
 // only the older tasks of protocol 2025-11-25, whose handlers end with their request.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
+// TasksNeeded returns the error of a call that is only served as a task.
+func TasksNeeded() error {
+	return Error{
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
+		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}}},
+	}
+}
+
+// takesTasks reports whether the client of a request takes tasks.
+func takesTasks(can mcp.ClientCapabilities) bool {
+	_, declared := can.Extensions[TasksExtension]
+	return declared
+}
+
 // The states of a task.
 const (
 	taskWorking   = "working"
@@ -40,6 +54,8 @@ var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 
 
 // tasks has the calls that are answered by a handle. A client sees only its own.
 type tasks struct {
+	// self is the server, which answers of the extension name.
+	self      mcp.Implementation
 	now       func() time.Time
 	limits    taskLimits
 	formLimit func(state string) time.Duration
@@ -177,6 +193,10 @@ func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPC
 		t.change(k, taskCompleted, "")
 	}
 }
+
+// grace bounds the time that a client that has gone leaves the server for its last work. Clients begin
+// to kill a server about two seconds after closing its input.
+const grace = 1800 * time.Millisecond
 
 // end returns when all work on tasks has ended. It cancels the work if it has not ended by itself when
 // ctx is done.

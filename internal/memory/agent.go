@@ -51,7 +51,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	if err := notes.CheckAgent(agent); err != nil {
 		return AgentMemory{}, err
 	}
-	v, err := newView(ctx, b.read, query, lastN)
+	v, err := b.view(ctx, query, lastN)
 	if err != nil {
 		return AgentMemory{}, err
 	}

@@ -94,7 +94,7 @@ func BenchmarkRemember(b *testing.B) {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			path, sentence := scratch.Dir(b), sentences(2)
 			s := newFilledShelf(b, path, count)
-			s.remember(b, notes.Draft{Text: "the first one builds the index"}, notes.Created)
+			s.remember(b, notes.Note{Text: "the first one builds the index"}, notes.Created)
 			if _, err := s.Recall(ctx, memory.Query{Text: "index"}); err != nil {
 				b.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func BenchmarkRemember(b *testing.B) {
 					b.StartTimer()
 				}
 				began := time.Now()
-				got, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
+				got, err := s.Remember(ctx, notes.Note{Type: notes.Failures, Agent: "dev", Text: sentence(int(time.Now().UnixNano()))})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -148,10 +148,10 @@ func TestCollectCut(t *testing.T) {
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "Demo Projet"))
-	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "forge", Text: "The provider needs\nversion 5", Tags: []string{"aws"}}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "atlas", Text: "Run make before a release"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Failures, Agent: "dev", Text: "Tests were not run\nRun them before saying done", Tags: []string{"CC-FAIL", "critical"}, Session: "s", Finding: "f"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Decisions, Agent: "architect", Text: "Postgres, not SQLite"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.AgentLearnings, Agent: "forge", Text: "The provider needs\nversion 5", Tags: []string{"aws"}}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.AgentLearnings, Agent: "atlas", Text: "Run make before a release"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Failures, Agent: "dev", Text: "Tests were not run\nRun them before saying done", Tags: []string{"CC-FAIL", "critical"}, Session: "s", Finding: "f"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Decisions, Agent: "architect", Text: "Postgres, not SQLite"}, notes.Created)
 	for format, want := range map[string][]string{
 		"jsonl":     {`"finding":"f"`, `"tags":["CC-FAIL","critical"]`},
 		"md":        {"# agent-learnings — bmad-demo-projet", "> Exporté : 2023-11-14 | Entrées : 2", "## forge\n\n- [2023-11-14] The provider needs version 5 `aws`\n", "# decisions — bmad-demo-projet"},
@@ -192,7 +192,7 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("an unknown format: %v", err)
 	}
 	// A kit's own list, with items that cannot be taken.
-	deleted := s.remember(t, notes.Draft{Type: notes.SharedContext, Agent: "a", Text: "was deleted"}, notes.Created)
+	deleted := s.remember(t, notes.Note{Type: notes.SharedContext, Agent: "a", Text: "was deleted"}, notes.Created)
 	if _, err := s.Forget(ctx, notes.SharedContext, deleted.ID, "t"); err != nil {
 		t.Fatal(err)
 	}

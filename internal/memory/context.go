@@ -61,7 +61,7 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 		return ProjectContext{}, fault.New(fault.InvalidArgument, "%q is not a section of the project's context", label(section)).
 			WithHint("use one of %s", strings.Join(sections, ", ")).Suggest(section, sections)
 	}
-	v, err := newView(ctx, b.read, "", 0)
+	v, err := b.view(ctx, "", 0)
 	if err != nil {
 		return ProjectContext{}, err
 	}

@@ -29,18 +29,18 @@ const cutText = "the relay loses events when the disk is full"
 
 // writes returns every kind of write, each after the ones before.
 func writes() []write {
-	remember := func(d notes.Draft) func(*memory.Book) error {
+	remember := func(d notes.Note) func(*memory.Book) error {
 		return func(b *memory.Book) error {
 			_, err := b.Remember(ctx, d)
 			return err
 		}
 	}
-	note := notes.Draft{Type: notes.Failures, Agent: "dev", Text: cutText}
+	note := notes.Note{Type: notes.Failures, Agent: "dev", Text: cutText}
 	const id = "d57c7231-0adc-5895-af22-47be35e356f8"
 	tagged := note
 	tagged.Tags = []string{"disk"}
 	filler := func(n int) func(*memory.Book) error {
-		return remember(notes.Draft{Type: notes.Failures, Agent: "dev", Text: fmt.Sprint(n, strings.Repeat(" filler", 500))})
+		return remember(notes.Note{Type: notes.Failures, Agent: "dev", Text: fmt.Sprint(n, strings.Repeat(" filler", 500))})
 	}
 	all := []write{{"remember, the first note", remember(note)}, {"remember, another note", filler(0)}, {"remember, new tags", remember(tagged)}}
 	all = append(all, write{"", func(b *memory.Book) error { return b.Pad("failures.jsonl", 128<<10-1000) }}) // the first file is full

@@ -24,14 +24,21 @@ const byFile = "file"
 // placed is a note with its place.
 type placed struct {
 	*notes.Note
-	name  string       // its key in the index
 	entry *notes.Entry // nil for a note of another program
 	// from is the place of one of those: the path relative to the project, and the line.
 	from    string
 	failure *grimoire.Failure
 }
 
-// nameOf returns the key of a note in the index; foreign notes have that of foreignName.
+// name returns the key of the note in the index.
+func (p placed) name() string {
+	if p.entry == nil {
+		return foreignName(p.ID)
+	}
+	return nameOf(p.Key())
+}
+
+// nameOf returns the key of a note of ours in the index; foreign notes have that of foreignName.
 func nameOf(k notes.Key) string { return string(k.Type) + "/" + k.ID }
 
 func foreignName(id string) string { return "@" + id }
@@ -39,7 +46,7 @@ func foreignName(id string) string { return "@" + id }
 // placedAt returns the note of an entry, or an empty one if there is none.
 func placedAt(e *notes.Entry) placed {
 	if n := e.Note(); n != nil {
-		return placed{Note: n, name: nameOf(n.Key()), entry: e}
+		return placed{Note: n, entry: e}
 	}
 	return placed{}
 }
@@ -71,9 +78,9 @@ func (c *cabinet) take() map[string]placed {
 			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: notes.Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
 			CreatedAt: notes.At(e.Date), UpdatedAt: notes.At(e.Date), By: byFile,
 		}
-		f := placed{Note: n, name: foreignName(n.ID), from: from, failure: e.Failure}
+		f := placed{Note: n, from: from, failure: e.Failure}
 		c.notes = append(c.notes, f)
-		out[f.name] = f
+		out[f.name()] = f
 	}
 	c.content.Entries = nil
 	return out

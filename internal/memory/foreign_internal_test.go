@@ -97,7 +97,7 @@ func TestIDsAreTheKits(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "project-context.yaml"), []byte("project:\n  name: Demo Projet\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Remember(context.Background(), notes.Draft{Type: notes.AgentLearnings, Agent: "forge", Text: "Le provider aws doit être >= 5.0"})
+	out, err := b.Remember(context.Background(), notes.Note{Type: notes.AgentLearnings, Agent: "forge", Text: "Le provider aws doit être >= 5.0"})
 	if err != nil || out.ID != "f70d1396-77e8-5fd8-bdf8-added10a239d" {
 		t.Errorf("got %+v, %v", out, err)
 	}

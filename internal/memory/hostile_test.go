@@ -108,7 +108,7 @@ func TestKeysInCapitals(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
 	put(t, s, ours+"decisions.jsonl", `{"v":1,"id":"n1","agent":"dev","text":"invoices are rounded","Tags":["old"],"Extra":"kept"}`)
-	if _, err := s.Remember(ctx, notes.Draft{Type: notes.Decisions, Agent: "dev", Text: "invoices are rounded", Tags: []string{"new"}}); err != nil {
+	if _, err := s.Remember(ctx, notes.Note{Type: notes.Decisions, Agent: "dev", Text: "invoices are rounded", Tags: []string{"new"}}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := s.List(ctx, memory.Filter{})
@@ -150,7 +150,7 @@ func TestNamesOfAnAgent(t *testing.T) {
 	if err != nil || len(c.Agents) != 1 || c.Agents[0].Learnings != 3 {
 		t.Errorf("%+v, %v", c.Agents, err)
 	}
-	if _, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "vault", Text: "the key was rotated too late"}); err != nil {
+	if _, err := s.Remember(ctx, notes.Note{Type: notes.Failures, Agent: "vault", Text: "the key was rotated too late"}); err != nil {
 		t.Fatal(err)
 	}
 	if m, err := s.Agent(ctx, "vault", "", 0); err != nil || m.Agent != "vault" || m.Total != 0 {
@@ -182,7 +182,7 @@ func TestUnreadablePart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		draft := notes.Draft{Type: notes.Decisions, Agent: "dev", Text: "a new note"}
+		draft := notes.Note{Type: notes.Decisions, Agent: "dev", Text: "a new note"}
 		if _, err := s.Remember(ctx, draft); !fault.Is(err, fault.Storage) {
 			t.Errorf("%s: remember: %v", name, err)
 		}
@@ -324,7 +324,7 @@ func TestAddressesTheModel(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
-	for _, d := range []notes.Draft{
+	for _, d := range []notes.Note{
 		{Type: notes.Failures, Agent: "dev", Text: "the build was not run", Tags: []string{"CC-FAIL", "critical"}},
 		{Type: notes.Failures, Agent: "qa", Text: "an invented flag\nread the manual page", Tags: []string{"HALLUCINATION", "resolved"}},
 		{Type: notes.AgentLearnings, Agent: "dev", Text: "pin the provider", Tags: []string{"two words"}},

@@ -30,7 +30,7 @@ func TestHostileFiles(t *testing.T) {
 		"huge":   func(name string) error { return os.WriteFile(name, make([]byte, 17<<20), 0o644) },
 	} {
 		s := open(t, folder(t, "p"))
-		s.remember(t, notes.Draft{Type: notes.Decisions, Text: "kept"}, notes.Created)
+		s.remember(t, notes.Note{Type: notes.Decisions, Text: "kept"}, notes.Created)
 		if err := lay(s.file("failures.jsonl")); err != nil {
 			t.Fatal(err)
 		}
@@ -40,10 +40,10 @@ func TestHostileFiles(t *testing.T) {
 		if problems, err := s.Check(ctx); err != nil || len(problems) != 1 || !strings.HasSuffix(problems[0].Path, "failures.jsonl") || problems[0].Line != 0 {
 			t.Errorf("%s: %v, %v", name, problems, err)
 		}
-		if _, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
+		if _, err := s.Remember(ctx, notes.Note{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) || fault.From(err).Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
-		s.remember(t, notes.Draft{Type: notes.Decisions, Text: "more"}, notes.Created)
+		s.remember(t, notes.Note{Type: notes.Decisions, Text: "more"}, notes.Created)
 	}
 	if data, err := os.ReadFile(outside); err != nil || !strings.Contains(string(data), "not ours") {
 		t.Errorf("outside: %q, %v", data, err)
@@ -53,7 +53,7 @@ func TestHostileFiles(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), s.path+"/.claude"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) {
+	if _, err := s.Remember(ctx, notes.Note{Type: notes.Failures, Agent: "a", Text: "x"}); !fault.Is(err, fault.Storage) {
 		t.Errorf("a folder outside: %v", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestHostileFiles(t *testing.T) {
 func TestHeldLock(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
-	s.remember(t, notes.Draft{Text: "x"}, notes.Created)
+	s.remember(t, notes.Note{Text: "x"}, notes.Created)
 	before := s.read(t, "failures.jsonl")
 	dir := s.dir(t)
 	lock, err := dir.Lock(ctx, notes.LockFile)
@@ -70,7 +70,7 @@ func TestHeldLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Impatient(50 * time.Millisecond)
-	_, err = s.Remember(ctx, notes.Draft{Type: notes.Failures, Agent: "a", Text: "y"})
+	_, err = s.Remember(ctx, notes.Note{Type: notes.Failures, Agent: "a", Text: "y"})
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "memory.lock") {
 		t.Errorf("%v", err)
 	}
@@ -86,5 +86,5 @@ func TestHeldLock(t *testing.T) {
 	if err := lock.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	s.remember(t, notes.Draft{Text: "y"}, notes.Created)
+	s.remember(t, notes.Note{Text: "y"}, notes.Created)
 }

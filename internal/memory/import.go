@@ -60,19 +60,18 @@ const SharedAgent = "shared"
 // Import takes the notes of a file, as an export of ours or of a kit has them, into the project.
 // Nothing is written if apply is false.
 func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported, err error) {
-	w, err := b.write()
-	if err != nil {
+	if err := b.Usable(); err != nil {
 		return out, err
 	}
-	drafts, problems := src.drafts()
-	if len(drafts) == 0 && len(problems) == 0 {
+	list, problems := src.notes()
+	if len(list) == 0 && len(problems) == 0 {
 		return out, fault.New(fault.InvalidArgument, "%s has no notes", src.Name).
 			WithHint("import takes what memory export or a kit's export-md writes, memories.json, and lines of JSON")
 	}
-	err = w.ChangeKnown(ctx, apply, func() error {
+	err = b.notes.ChangeKnown(ctx, apply, func() error {
 		out = Imported{Items: []Item{}, Count: map[string]int{}, Problems: problems}
-		for _, d := range drafts {
-			item := w.take(d)
+		for _, d := range list {
+			item := b.take(d)
 			out.Items = append(out.Items, item)
 			out.Count[item.Status]++
 		}
@@ -82,34 +81,34 @@ func (b *Book) Import(ctx context.Context, src Source, apply bool) (out Imported
 	return out, err
 }
 
-// imported is a draft from a line of a file.
+// imported is a note from a line of a file.
 type imported struct {
-	notes.Draft
+	notes.Note
 	line int
 	// derived is true if the tags have been through another format, which keeps only a part of them.
 	derived bool
 }
 
 // take takes in one note of an import.
-func (w *writing) take(d imported) Item {
+func (b *Book) take(d imported) Item {
 	item := Item{Line: d.line, Type: d.Type, Agent: d.Agent, Text: visible.Clip(oneLine(d.Text), notes.MaxAgent)}
 	refuse := func(err error) Item {
 		item.Status, item.Why, item.err = Refused, fault.From(err).Message, err
 		return item
 	}
-	draft, err := d.Checked()
+	n, err := d.Checked()
 	if err != nil {
 		return refuse(err)
 	}
-	if e := w.Saying(draft.Type, draft.Agent, draft.Text); e != nil {
+	if e := b.notes.Saying(n.Type, n.Agent, n.Text); e != nil {
 		if e.Deleted() {
 			return refuse(fault.New(fault.Conflict, "the note was deleted; bmad-mcp memory restore %s brings it back", e.Key().ID))
 		}
 		if d.derived {
-			draft.Tags = nil
+			n.Tags = nil
 		}
 	}
-	done, err := w.keep(draft)
+	done, err := b.keep(n)
 	if err != nil {
 		return refuse(err)
 	}
@@ -117,21 +116,19 @@ func (w *writing) take(d imported) Item {
 	return item
 }
 
-// drafts reads the notes of the file.
-func (src Source) drafts() (out []imported, problems []notes.Problem) {
+// notes reads the notes of the file.
+func (src Source) notes() (out []imported, problems []notes.Problem) {
 	for number, n := range notes.Lines(src.Data, cmp.Or(src.Type, notes.AgentLearnings)) { // lines of ours
-		out = append(out, imported{line: number, Draft: notes.Draft{
-			Type: n.Type, Agent: src.agent(n.Agent), Text: n.Text, Tags: n.Tags, By: cmp.Or(n.By, src.By), Session: n.Session, Finding: n.Finding,
-			ExpiresAt: n.ExpiresAt.Time, CreatedAt: n.CreatedAt.Time,
-		}})
+		n.Agent, n.By = src.agent(n.Agent), cmp.Or(n.By, src.By)
+		out = append(out, imported{line: number, Note: *n})
 	}
 	if len(out) > 0 {
 		return out, nil
 	}
 	content, problems := grimoire.Parse(grimoire.Source{Path: src.Name, Kind: grimoire.Detect(src.Data)}, src.Data)
 	for _, e := range content.Entries {
-		d := imported{line: e.Line, derived: true, Draft: notes.Draft{
-			Type: notes.Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: e.Date,
+		d := imported{line: e.Line, derived: true, Note: notes.Note{
+			Type: notes.Type(e.Type), Agent: src.agent(e.Agent), Text: e.Text, Tags: slices.Clip(e.Tags), By: src.By, CreatedAt: notes.At(e.Date),
 		}}
 		if f := e.Failure; f != nil {
 			for _, tag := range []string{f.Category, f.Severity, f.ID, f.Status} {

@@ -29,7 +29,7 @@ func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits [
 	names, list := []string{}, []notes.Note{}
 	for n := range r.all {
 		if keep(n) {
-			names, list = append(names, n.name), append(list, *n.Note)
+			names, list = append(names, n.name()), append(list, *n.Note)
 			list[len(list)-1].Text = untrusted.Shown(n.Text, notes.MaxText)
 		}
 	}

@@ -57,13 +57,7 @@ type Options struct {
 type Meaning interface {
 	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
 	// and notes of other programs that are like it. app is the name of the project for servers.
-	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []Like, err error)
-}
-
-// Like is a note that another program keeps on a server, with its likeness to a query.
-type Like struct {
-	notes.Note
-	Cosine float64
+	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error)
 }
 
 // Memory has the notes of all projects. It is safe for concurrent use, and reads nothing before
@@ -197,12 +191,4 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-// write returns the notes for a change.
-func (b *Book) write() (*writing, error) {
-	if err := b.Usable(); err != nil {
-		return nil, err
-	}
-	return &writing{Folder: b.notes, p: b.p}, nil
 }

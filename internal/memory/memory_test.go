@@ -91,7 +91,7 @@ func (s shelf) write(t testing.TB, name, text string) {
 	}
 }
 
-func (s shelf) remember(t testing.TB, d notes.Draft, want string) memory.Remembered {
+func (s shelf) remember(t testing.TB, d notes.Note, want string) memory.Remembered {
 	t.Helper()
 	if d.Type == "" {
 		d.Type = notes.Failures
@@ -142,7 +142,7 @@ func TestIDsAreThoseOfTheKit(t *testing.T) {
 	s := open(t, folder(t, "Demo Projet"))
 	text := "Le provider aws doit être >= 5.0"
 	for _, kind := range []notes.Type{notes.AgentLearnings, notes.Failures} {
-		got := s.remember(t, notes.Draft{Type: kind, Agent: "forge", Text: text}, notes.Created)
+		got := s.remember(t, notes.Note{Type: kind, Agent: "forge", Text: text}, notes.Created)
 		if want := "f70d1396-77e8-5fd8-bdf8-added10a239d"; got.ID != want {
 			t.Errorf("%s: the id is %s, want %s", kind, got.ID, want)
 		}
@@ -154,7 +154,7 @@ func TestIDsAreThoseOfTheKit(t *testing.T) {
 	clone := open(t, folder(t, "elsewhere"))
 	clone.write(t, "failures.jsonl", s.read(t, "failures.jsonl"))
 	other := strings.Repeat("é", 150)
-	if a, b := s.remember(t, notes.Draft{Text: other}, notes.Created), clone.remember(t, notes.Draft{Text: other}, notes.Created); a.ID != b.ID {
+	if a, b := s.remember(t, notes.Note{Text: other}, notes.Created), clone.remember(t, notes.Note{Text: other}, notes.Created); a.ID != b.ID {
 		t.Errorf("the clone gives %s, the original %s", b.ID, a.ID)
 	}
 }
@@ -164,20 +164,20 @@ func TestRemember(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
 	text := strings.Repeat("a", 150)
-	first := s.remember(t, notes.Draft{Text: " " + text + "\r\n", Tags: []string{"x", "y", "x"}, By: "t"}, notes.Created)
-	s.remember(t, notes.Draft{Text: text}, notes.Unchanged)
-	s.remember(t, notes.Draft{Text: text, Tags: []string{"y", "x"}}, notes.Unchanged)
+	first := s.remember(t, notes.Note{Text: " " + text + "\r\n", Tags: []string{"x", "y", "x"}, By: "t"}, notes.Created)
+	s.remember(t, notes.Note{Text: text}, notes.Unchanged)
+	s.remember(t, notes.Note{Text: text, Tags: []string{"y", "x"}}, notes.Unchanged)
 	before := s.read(t, "failures.jsonl")
-	s.remember(t, notes.Draft{Text: text, Tags: []string{"z"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: text, Tags: []string{"z"}}, notes.Updated)
 	if strings.Count(s.read(t, "failures.jsonl"), "\n") != 1 || s.read(t, "failures.jsonl") == before {
 		t.Errorf("the note is not rewritten in its place:\n%s", s.read(t, "failures.jsonl"))
 	}
 	// Another text that begins like it gets an id of its own, and keeps it.
-	second := s.remember(t, notes.Draft{Text: text + " but longer"}, notes.Created)
+	second := s.remember(t, notes.Note{Text: text + " but longer"}, notes.Created)
 	if second.ID == first.ID {
 		t.Error("two texts have one id")
 	}
-	s.remember(t, notes.Draft{Text: text + " but longer"}, notes.Unchanged)
+	s.remember(t, notes.Note{Text: text + " but longer"}, notes.Unchanged)
 	if got, want := texts(s.list(t)), text+"[z]"; !strings.Contains(got, want) || len(s.list(t)) != 2 {
 		t.Errorf("the notes are %s", got)
 	}
@@ -191,7 +191,7 @@ func TestRemember(t *testing.T) {
 	if _, err := s.Forget(ctx, "", first.ID, "t"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("forgotten twice: %v", err)
 	}
-	s.remember(t, notes.Draft{Text: text}, notes.Restored)
+	s.remember(t, notes.Note{Text: text}, notes.Restored)
 	if _, err := s.Forget(ctx, notes.Failures, first.ID, "t"); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestRemember(t *testing.T) {
 	if _, err := s.Forget(ctx, "", "00000000", "t"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown id: %v", err)
 	}
-	s.remember(t, notes.Draft{Text: text}, notes.Restored)
+	s.remember(t, notes.Note{Text: text}, notes.Restored)
 	if ignore, err := os.ReadFile(filepath.Join(s.path, ".bmad-task", ".gitignore")); err != nil || string(ignore) != "*\n" {
 		t.Errorf("the state folder is not ignored: %q, %v", ignore, err)
 	}
@@ -230,22 +230,22 @@ func TestRefused(t *testing.T) {
 	off.Memory = config.MemoryOff
 	for _, c := range []struct {
 		name, says string
-		draft      notes.Draft
+		draft      notes.Note
 		cfg        config.Config
 		code       fault.Code
 	}{
-		{name: "type", draft: notes.Draft{Type: "failure", Agent: "dev", Text: "x"}, says: `did you mean`},
-		{name: "no agent", draft: notes.Draft{Type: notes.Failures, Text: "x"}, says: "agent is missing"},
-		{name: "a path", draft: notes.Draft{Type: notes.Failures, Agent: "../x", Text: "x"}, says: "letters, digits"},
-		{name: "dots", draft: notes.Draft{Type: notes.Failures, Agent: "..", Text: "x"}, says: "letters, digits"},
-		{name: "long agent", draft: notes.Draft{Type: notes.Failures, Agent: strings.Repeat("é", 33), Text: "x"}, says: "64 bytes"},
-		{name: "empty", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: " \n\u202e"}, says: "empty"},
-		{name: "long", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: strings.Repeat("x", 4001)}, says: "4001 bytes"},
-		{name: "bytes", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: "a\xffb"}, says: "UTF-8"},
-		{name: "tags", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: "x", Tags: strings.Split("abcdefghijk", "")}, says: "11 tags"},
-		{name: "tag", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: "x", Tags: []string{strings.Repeat("x", 41)}}, says: "41 bytes"},
-		{name: "day", draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: "x", Tags: []string{"expires:tomorrow"}}, says: "names no day"},
-		{name: "off", cfg: off, draft: notes.Draft{Type: notes.Failures, Agent: "dev", Text: "x"}, says: "switched off", code: fault.NotAllowed},
+		{name: "type", draft: notes.Note{Type: "failure", Agent: "dev", Text: "x"}, says: `did you mean`},
+		{name: "no agent", draft: notes.Note{Type: notes.Failures, Text: "x"}, says: "agent is missing"},
+		{name: "a path", draft: notes.Note{Type: notes.Failures, Agent: "../x", Text: "x"}, says: "letters, digits"},
+		{name: "dots", draft: notes.Note{Type: notes.Failures, Agent: "..", Text: "x"}, says: "letters, digits"},
+		{name: "long agent", draft: notes.Note{Type: notes.Failures, Agent: strings.Repeat("é", 33), Text: "x"}, says: "64 bytes"},
+		{name: "empty", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: " \n\u202e"}, says: "empty"},
+		{name: "long", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: strings.Repeat("x", 4001)}, says: "4001 bytes"},
+		{name: "bytes", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: "a\xffb"}, says: "UTF-8"},
+		{name: "tags", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: "x", Tags: strings.Split("abcdefghijk", "")}, says: "11 tags"},
+		{name: "tag", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: "x", Tags: []string{strings.Repeat("x", 41)}}, says: "41 bytes"},
+		{name: "day", draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: "x", Tags: []string{"expires:tomorrow"}}, says: "names no day"},
+		{name: "off", cfg: off, draft: notes.Note{Type: notes.Failures, Agent: "dev", Text: "x"}, says: "switched off", code: fault.NotAllowed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -271,13 +271,13 @@ func TestPace(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	s := openWith(t, folder(t, "p"), memory.New(memory.Options{Now: func() time.Time { return now }}), config.Config{})
 	for n := range 601 {
-		_, err := s.Remember(ctx, notes.Draft{Type: notes.Stories, Agent: "a", Text: "the same"})
+		_, err := s.Remember(ctx, notes.Note{Type: notes.Stories, Agent: "a", Text: "the same"})
 		if (err != nil) != (n == 600) {
 			t.Fatalf("write %d: %v", n, err)
 		}
 	}
 	now = now.Add(time.Minute)
-	s.remember(t, notes.Draft{Type: notes.Stories, Agent: "a", Text: "the same"}, notes.Unchanged)
+	s.remember(t, notes.Note{Type: notes.Stories, Agent: "a", Text: "the same"}, notes.Unchanged)
 }
 
 // TestLinesOfOthersStay: a line that cannot be read is named with its place, hides nothing, and is still there
@@ -305,8 +305,8 @@ func TestLinesOfOthersStay(t *testing.T) {
 			t.Errorf("problem %d: %+v", i, p)
 		}
 	}
-	s.remember(t, notes.Draft{Text: "one", Tags: []string{"a"}}, notes.Updated)
-	s.remember(t, notes.Draft{Text: "three"}, notes.Created)
+	s.remember(t, notes.Note{Text: "one", Tags: []string{"a"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: "three"}, notes.Created)
 	after := s.read(t, "failures.jsonl")
 	for _, line := range bad {
 		if !strings.Contains(after, "\n"+line+"\n") {
@@ -328,7 +328,7 @@ func TestParts(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
 	for n := range 110 {
-		s.remember(t, notes.Draft{Text: fmt.Sprint(n, strings.Repeat(" word", 700))}, notes.Created)
+		s.remember(t, notes.Note{Text: fmt.Sprint(n, strings.Repeat(" word", 700))}, notes.Created)
 	}
 	for name, limit := range map[string]int{"failures.jsonl": 128 << 10, "failures-000001.jsonl": 128 << 10, "failures-000002.jsonl": 128 << 10, "failures-000003.jsonl": 128 << 10} {
 		if n := len(s.read(t, name)); n == 0 || n > limit {
@@ -336,7 +336,7 @@ func TestParts(t *testing.T) {
 		}
 	}
 	first := s.read(t, "failures.jsonl")
-	s.remember(t, notes.Draft{Text: "last"}, notes.Created)
+	s.remember(t, notes.Note{Text: "last"}, notes.Created)
 	if s.read(t, "failures.jsonl") != first || !strings.Contains(s.read(t, "failures-000003.jsonl"), `"last"`) {
 		t.Error("a new note is not in the last part")
 	}
@@ -350,7 +350,7 @@ func TestParts(t *testing.T) {
 	for len(s.read(t, "failures.jsonl"))+200 <= 128<<10 {
 		s.write(t, "failures.jsonl", s.read(t, "failures.jsonl")+strings.Repeat(" ", 190)+"\n")
 	}
-	s.remember(t, notes.Draft{Text: n.Text, Tags: tags}, notes.Updated)
+	s.remember(t, notes.Note{Text: n.Text, Tags: tags}, notes.Updated)
 	if s.read(t, "failures.jsonl")[:len(full)] != full || !strings.Contains(texts(s.list(t)), n.Text+fmt.Sprint(tags)) || len(s.list(t)) != 111 {
 		t.Error("the new tags are lost, or the full part was rewritten")
 	}
@@ -366,7 +366,7 @@ func TestOtherProcesses(t *testing.T) {
 		if n%2 == 1 {
 			s = b
 		}
-		s.remember(t, notes.Draft{Text: fmt.Sprint("note ", n)}, notes.Created)
+		s.remember(t, notes.Note{Text: fmt.Sprint("note ", n)}, notes.Created)
 	}
 	for _, s := range []shelf{a, b} {
 		if n := len(s.list(t)); n != 20 {
@@ -398,7 +398,7 @@ func TestAttributes(t *testing.T) {
 		if have != "" {
 			s.write(t, ".gitattributes", have)
 		}
-		s.remember(t, notes.Draft{Text: "x"}, notes.Created)
+		s.remember(t, notes.Note{Text: "x"}, notes.Created)
 		if got := s.read(t, ".gitattributes"); got != want {
 			t.Errorf("%q becomes %q", have, got)
 		}
@@ -412,7 +412,7 @@ func TestLeftovers(t *testing.T) {
 	temp := durable.TempName("failures.jsonl")
 	s.write(t, temp, "half")
 	s.write(t, ".notes.md.tmp-1", "a person's")
-	s.remember(t, notes.Draft{Text: "x"}, notes.Created)
+	s.remember(t, notes.Note{Text: "x"}, notes.Created)
 	if s.read(t, temp) != "" || s.read(t, ".notes.md.tmp-1") == "" {
 		t.Error("the half file stays, or one of a person is gone")
 	}
@@ -440,7 +440,7 @@ func TestFolder(t *testing.T) {
 		}
 		want(name)
 	}
-	s.remember(t, notes.Draft{Text: "x"}, notes.Created) // opened before: .claude/bmad-memory
+	s.remember(t, notes.Note{Text: "x"}, notes.Created) // opened before: .claude/bmad-memory
 	want(".claude/bmad-memory")
 	if problems, err := open(t, path).Check(ctx); err != nil || len(problems) != 0 {
 		t.Errorf("%v, %v", problems, err)
@@ -448,7 +448,7 @@ func TestFolder(t *testing.T) {
 	cfg := config.Default(path)
 	cfg.MemoryDir = "docs/memory"
 	own := openWith(t, path, memory.New(memory.Options{Now: clock()}), cfg)
-	own.remember(t, notes.Draft{Text: "x"}, notes.Created)
+	own.remember(t, notes.Note{Text: "x"}, notes.Created)
 	if own.Path() != "docs/memory/structured" || own.read(t, "failures.jsonl") == "" {
 		t.Errorf("the notes are in %s", own.Path())
 	}
@@ -473,7 +473,7 @@ func (s shelf) dir(t testing.TB) *durable.Dir {
 func TestUntrusted(t *testing.T) {
 	t.Parallel()
 	s := open(t, folder(t, "p"))
-	for field, d := range map[string]notes.Draft{"text": {Text: "password=hunter2"}, "tags": {Text: "x", Tags: []string{"password=hunter2"}}} {
+	for field, d := range map[string]notes.Note{"text": {Text: "password=hunter2"}, "tags": {Text: "x", Tags: []string{"password=hunter2"}}} {
 		d.Type, d.Agent = notes.Decisions, "dev"
 		if _, err := s.Remember(ctx, d); !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), "there seems to be a password in "+field) {
 			t.Errorf("%s: %v", field, err)

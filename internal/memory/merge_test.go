@@ -30,7 +30,7 @@ func TestGitMergesBothWays(t *testing.T) {
 	git("init", "-q", "-b", "main")
 	ids := map[string]string{}
 	for _, name := range []string{"kept", "tagged", "forgotten", "both", "first", "restored"} {
-		ids[name] = s.remember(t, notes.Draft{Text: name}, notes.Created).ID
+		ids[name] = s.remember(t, notes.Note{Text: name}, notes.Created).ID
 	}
 	forget := func(name string) {
 		t.Helper()
@@ -43,19 +43,19 @@ func TestGitMergesBothWays(t *testing.T) {
 	commit()
 	git("branch", "other")
 
-	s.remember(t, notes.Draft{Text: "tagged", Tags: []string{"ours"}}, notes.Updated)
-	s.remember(t, notes.Draft{Text: "both", Tags: []string{"ours"}}, notes.Updated)
-	s.remember(t, notes.Draft{Text: "the same on both"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Decisions, Text: "a file of our own"}, notes.Created)
+	s.remember(t, notes.Note{Text: "tagged", Tags: []string{"ours"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: "both", Tags: []string{"ours"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: "the same on both"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Decisions, Text: "a file of our own"}, notes.Created)
 	forget("first")
 	commit()
 	git("checkout", "-q", "other")
 	forget("forgotten")
-	s.remember(t, notes.Draft{Text: "both", Tags: []string{"theirs"}}, notes.Updated)
-	s.remember(t, notes.Draft{Text: "the same on both", Tags: []string{"x"}}, notes.Created)
-	s.remember(t, notes.Draft{Text: "theirs alone"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Decisions, Text: "a file of theirs"}, notes.Created)
-	s.remember(t, notes.Draft{Text: "first", Tags: []string{"t"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: "both", Tags: []string{"theirs"}}, notes.Updated)
+	s.remember(t, notes.Note{Text: "the same on both", Tags: []string{"x"}}, notes.Created)
+	s.remember(t, notes.Note{Text: "theirs alone"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Decisions, Text: "a file of theirs"}, notes.Created)
+	s.remember(t, notes.Note{Text: "first", Tags: []string{"t"}}, notes.Updated)
 	if _, err := s.Restore(ctx, "", ids["restored"]); err != nil {
 		t.Fatal(err)
 	}

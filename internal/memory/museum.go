@@ -50,17 +50,17 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		return Museum{}, fault.New(fault.InvalidArgument, "%q is not a category of failures", label(category)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(category, known)
 	}
-	v, err := newView(ctx, b.read, query, topN)
+	v, err := b.view(ctx, query, topN)
 	if err != nil {
 		return Museum{}, err
 	}
 	defer v.close()
 	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss}
-	exhibits := map[string]grimoire.Failure{}
+	exhibits := map[*notes.Note]grimoire.Failure{}
 	for _, n := range v.sorted {
 		if n.Type == notes.Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {
 			f := exhibit(n)
-			exhibits[n.name] = f
+			exhibits[n.Note] = f
 			if !slices.Contains(known, f.Category) {
 				f.Category = "other"
 			}
@@ -68,21 +68,21 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		}
 	}
 	rank := func(n placed) int {
-		if at := slices.Index(grimoire.Severities, exhibits[n.name].Severity); at >= 0 {
+		if at := slices.Index(grimoire.Severities, exhibits[n.Note].Severity); at >= 0 {
 			return at
 		}
 		return len(grimoire.Severities)
 	}
 	slices.SortStableFunc(v.sorted, func(a, b placed) int { return rank(a) - rank(b) })
 	found := v.rank(func(n placed) bool {
-		f, is := exhibits[n.name]
+		f, is := exhibits[n.Note]
 		return is && (category == allCategories || f.Category == category)
 	})
 	out.Total = v.matched
 	return fit(len(found), func(items, text int) Museum {
 		out.Failures = []Failure{}
 		for _, n := range found[:items] {
-			f := exhibits[n.name]
+			f := exhibits[n.Note]
 			out.Failures = append(out.Failures, Failure{
 				ID: label(cmp.Or(f.ID, n.ID)), Date: date(n.UpdatedAt), Agent: untrusted.Label(n.Agent, notes.MaxAgent),
 				Category: untrusted.Label(f.Category, notes.MaxTag), Severity: f.Severity, Status: untrusted.Label(f.Status, notes.MaxTag),

@@ -188,10 +188,10 @@ func TestReadingRefusals(t *testing.T) {
 func TestOurNotesAndTheirs(t *testing.T) {
 	t.Parallel()
 	s := kitProject(t, "kit", nil)
-	s.remember(t, notes.Draft{Type: notes.AgentLearnings, Agent: "gopher", Text: "close the pool before the migration"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Decisions, Agent: "architect", Text: "one calendar for all shops"}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Failures, Text: "the form loses its input", Tags: []string{lesson.CCFail, "critical", "review", lesson.Resolved}}, notes.Created)
-	s.remember(t, notes.Draft{Type: notes.Failures, Text: "it was nothing", Tags: []string{lesson.CCFail, lesson.Withdrawn}}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.AgentLearnings, Agent: "gopher", Text: "close the pool before the migration"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Decisions, Agent: "architect", Text: "one calendar for all shops"}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Failures, Text: "the form loses its input", Tags: []string{lesson.CCFail, "critical", "review", lesson.Resolved}}, notes.Created)
+	s.remember(t, notes.Note{Type: notes.Failures, Text: "it was nothing", Tags: []string{lesson.CCFail, lesson.Withdrawn}}, notes.Created)
 	learned, err := s.Agent(ctx, "go-backend", "", 50)
 	if err != nil || learned.Total != 6 || learned.Learnings[3].Text != "close the pool before the migration" {
 		t.Errorf("learnings: %+v, %v", learned, err) // its date is that of the test's clock, in 2023
@@ -357,7 +357,7 @@ func TestReadersAtOnce(t *testing.T) {
 		group.Go(func() {
 			for n := range 8 {
 				text := fmt.Sprintf("%d.%d the calendar keeps half-open slots", worker, n)
-				if _, err := s.Remember(ctx, notes.Draft{Type: notes.AgentLearnings, Agent: "gopher", Text: text}); err != nil {
+				if _, err := s.Remember(ctx, notes.Note{Type: notes.AgentLearnings, Agent: "gopher", Text: text}); err != nil {
 					t.Error(err)
 				}
 				if worker == 0 {

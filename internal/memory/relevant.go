@@ -81,20 +81,19 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 			return nil
 		}
 	}
-	w, err := b.write()
-	if err != nil || len(lessons) == 0 {
-		return err
+	if len(lessons) == 0 {
+		return nil
 	}
-	return w.ChangeKnown(ctx, true, func() error {
+	return b.notes.ChangeKnown(ctx, true, func() error {
 		for _, l := range lessons {
-			d, wanted, err := w.draft(l)
+			d, wanted, err := b.noteOf(l)
 			if err != nil {
 				m.Log.Warn("a lesson is not kept", "session", l.Session, "finding", l.Finding, "error", err)
 			}
 			if !wanted || err != nil {
 				continue
 			}
-			if _, err := w.keep(d); err != nil {
+			if _, err := b.keep(d); err != nil {
 				return err
 			}
 		}
@@ -102,13 +101,13 @@ func (m *Memory) Learn(ctx context.Context, p *project.Project, lessons []lesson
 	})
 }
 
-// draft returns a lesson as a note; wanted is false if it is known already.
-func (w *writing) draft(l lesson.Lesson) (d notes.Draft, wanted bool, err error) {
-	d = notes.Draft{
+// noteOf returns a lesson as a note; wanted is false if it is known already.
+func (b *Book) noteOf(l lesson.Lesson) (d notes.Note, wanted bool, err error) {
+	d = notes.Note{
 		Type: notes.Type(l.Type), Agent: l.Agent, Text: untrusted.Mask(l.Text), Tags: l.Tags,
 		By: notes.ByRun, Session: l.Session, Finding: l.Finding,
 	}
-	if e := w.Known(l.Session, l.Finding); e != nil {
+	if e := b.notes.Known(l.Session, l.Finding); e != nil {
 		if e.Deleted() {
 			return d, false, nil
 		}
@@ -126,6 +125,6 @@ func (w *writing) draft(l lesson.Lesson) (d notes.Draft, wanted bool, err error)
 	if d, err = d.Checked(); err != nil {
 		return d, false, err
 	}
-	same := w.Saying(d.Type, d.Agent, d.Text)
+	same := b.notes.Saying(d.Type, d.Agent, d.Text)
 	return d, same == nil || !same.Deleted(), nil // the person has deleted it
 }

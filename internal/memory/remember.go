@@ -29,9 +29,8 @@ type Similar struct {
 
 // Remember keeps a note. The same text of the same agent and type is one note, however often it
 // is remembered.
-func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err error) {
-	w, err := b.write()
-	if err != nil {
+func (b *Book) Remember(ctx context.Context, d notes.Note) (out Remembered, err error) {
+	if err := b.Usable(); err != nil {
 		return out, err
 	}
 	if d, err = d.Checked(); err != nil {
@@ -41,8 +40,8 @@ func (b *Book) Remember(ctx context.Context, d notes.Draft) (out Remembered, err
 		return out, err
 	}
 	var similar chan []Similar
-	err = w.Change(ctx, func() error {
-		if out, err = w.keep(d); err == nil && out.Status != notes.Unchanged {
+	err = b.notes.Change(ctx, func() error {
+		if out, err = b.keep(d); err == nil && out.Status != notes.Unchanged {
 			similar = make(chan []Similar, 1)
 			r := &reading{shelf: b.shelf, now: b.m.Now()}
 			go r.lookForSimilar(b.m.Log, notes.Key{Type: d.Type, ID: out.ID}, d.Text, similar)
@@ -90,8 +89,8 @@ func (r *reading) similar(key notes.Key, text string) (out []Similar) {
 	return out
 }
 
-// keep takes in a draft that was checked.
-func (w *writing) keep(d notes.Draft) (Remembered, error) {
-	outcome, key, file, err := w.Keep(d, projectName(w.p, w.Set), w.Now())
-	return Remembered{Status: outcome, ID: key.ID, File: w.File(file)}, err
+// keep takes in a note that was checked.
+func (b *Book) keep(n notes.Note) (Remembered, error) {
+	outcome, key, file, err := b.notes.Keep(n, projectName(b.p, b.set), b.m.Now())
+	return Remembered{Status: outcome, ID: key.ID, File: b.notes.File(file)}, err
 }

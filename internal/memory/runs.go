@@ -75,7 +75,7 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
-	v, err := newView(ctx, b.read, "", 0)
+	v, err := b.view(ctx, "", 0)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -232,7 +232,7 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 			return RunStatus{}, err
 		}
 	}
-	v, err := newView(ctx, b.read, "", 0)
+	v, err := b.view(ctx, "", 0)
 	if err != nil {
 		return RunStatus{}, err
 	}

@@ -37,12 +37,6 @@ type reading struct {
 	close func()
 }
 
-// writing is the notes of a project while a change is planned.
-type writing struct {
-	*notes.Folder
-	p *project.Project
-}
-
 // note returns the note of a key in the index; it is empty if the note is not found.
 func (k *kept) note(name string) placed {
 	kind, id, _ := strings.Cut(name, "/")
@@ -71,7 +65,7 @@ func (s shelf) updateIndex() *recall.Index {
 	x := &s.index
 	if x.begin(s.p.Dir, s.notes.File(LexiconFile)) {
 		for n := range s.all {
-			x.mark(n.name)
+			x.mark(n.name())
 		}
 	}
 	for _, key := range s.set.Changed() {

@@ -37,7 +37,7 @@ func rememberMany(child string) int {
 		if n%10 == 0 {
 			text = fmt.Sprintf("shared note %d", n)
 		}
-		if _, err := b.Remember(ctx, notes.Draft{Type: notes.Types()[n%5], Agent: "dev", Text: text}); err != nil {
+		if _, err := b.Remember(ctx, notes.Note{Type: notes.Types()[n%5], Agent: "dev", Text: text}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

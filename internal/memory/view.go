@@ -28,8 +28,8 @@ const (
 	maxCount     = 50
 )
 
-// newView reads notes for a call, which closes the view. read is Book.read.
-func newView(ctx context.Context, read func(context.Context) (*reading, error), query string, count int) (*view, error) {
+// view reads notes for a call, which closes the view.
+func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
 	v := &view{query: strings.TrimSpace(query), count: count}
 	switch {
 	case count == 0:
@@ -40,7 +40,7 @@ func newView(ctx context.Context, read func(context.Context) (*reading, error), 
 	if len(query) > maxQuery {
 		return nil, tooLong(query)
 	}
-	r, err := read(ctx)
+	r, err := b.read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (v *view) rank(wanted func(placed) bool) (out []placed) {
 	for _, n := range v.sorted {
 		if wanted(n) {
 			out = append(out, n)
-			byKey[n.name] = n
+			byKey[n.name()] = n
 		}
 	}
 	if v.matched = len(out); v.query != "" {

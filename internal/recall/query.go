@@ -98,7 +98,7 @@ func (q *query) addPhrase(x *Index, words []word) {
 			u.topics(x, concepts, asPhrase)
 			for _, w := range words[i:end] {
 				if w.posts == nil {
-					part := x.word(w.stems, x.conceptsOf(&w.stems))
+					part := x.word(w.stems, x.lexicon.conceptsOf(&w.stems))
 					for _, r := range part.readings {
 						u.readings = append(u.readings, reading{r.posts, r.weight * asPart})
 					}
@@ -132,8 +132,8 @@ func nameOf(concepts []int32, word string) string {
 	return fmt.Sprint(concepts)
 }
 
-func (x *Index) conceptsOf(s *stems) (out []int32) {
-	x.lexicon.from([]*stems{s}, 0, func(_ int, found []int32) { out = found })
+func (l *Lexicon) conceptsOf(s *stems) (out []int32) {
+	l.from([]*stems{s}, 0, func(_ int, found []int32) { out = found })
 	return out
 }
 
@@ -201,40 +201,48 @@ func (x *Index) word(s stems, concepts []int32) unit {
 // addRun adds the units of a run of a script without spaces: the longest terms of the lexicon,
 // and the pairs of characters of the rest.
 func (q *query) addRun(x *Index, run string) {
-	rest := 0
+	x.lexicon.splitRun(run, func(term string, concepts []int32) {
+		u := unit{name: nameOf(concepts, ""), weak: weakWords()[term]}
+		if id, ok := x.ids[term]; ok {
+			u.readings = append(u.readings, reading{x.words[id].posts, 1})
+		}
+		u.topics(x, concepts, asConcept)
+		q.add(u)
+	}, func(rest string) {
+		eachBigram(rest, func(pair string) {
+			u := unit{name: pair, weak: weakWords()[pair]}
+			if id, ok := x.ids[pair]; ok && len(x.words[id].posts) > 0 {
+				u.readings = []reading{{x.words[id].posts, 1}}
+			}
+			u.spare = utf8.RuneCountInString(pair) == 1 && len(u.readings) == 0
+			q.add(u)
+		})
+	})
+}
+
+// splitRun calls term with the longest terms of the lexicon in a run of a script without spaces, and rest
+// with the parts between them and stop words that are not empty, in their order.
+func (l *Lexicon) splitRun(run string, term func(text string, concepts []int32), rest func(string)) {
+	between := func(part string) {
+		if part != "" {
+			rest(part)
+		}
+	}
+	from := 0
 	for at := 0; at < len(run); {
-		end, concepts := x.lexicon.longestTerm(run, at)
+		end, concepts := l.longestTerm(run, at)
 		if end == at {
 			_, size := utf8.DecodeRuneInString(run[at:])
 			at += size
 			continue
 		}
-		q.addRest(x, run[rest:at])
+		between(run[from:at])
 		if concepts != nil {
-			u := unit{name: nameOf(concepts, ""), weak: weakWords()[run[at:end]]}
-			if id, ok := x.ids[run[at:end]]; ok {
-				u.readings = append(u.readings, reading{x.words[id].posts, 1})
-			}
-			u.topics(x, concepts, asConcept)
-			q.add(u)
+			term(run[at:end], concepts)
 		}
-		at, rest = end, end
+		at, from = end, end
 	}
-	q.addRest(x, run[rest:])
-}
-
-func (q *query) addRest(x *Index, rest string) {
-	if rest == "" {
-		return
-	}
-	eachBigram(rest, func(pair string) {
-		u := unit{name: pair, weak: weakWords()[pair]}
-		if id, ok := x.ids[pair]; ok && len(x.words[id].posts) > 0 {
-			u.readings = []reading{{x.words[id].posts, 1}}
-		}
-		u.spare = utf8.RuneCountInString(pair) == 1 && len(u.readings) == 0
-		q.add(u)
-	})
+	between(run[from:])
 }
 
 // longestTerm returns the end of the longest term or stop word at a place of a run, and the

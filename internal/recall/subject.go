@@ -183,34 +183,20 @@ func (r *unitReader) endRow() {
 }
 
 func (r *unitReader) word(s *stems) Unit {
-	u := Unit{Name: s.en, Text: s.folded, keys: []string{s.folded, s.en}, Weak: weakWords()[s.folded] || weakWords()[s.en]}
-	r.lexicon.from([]*stems{s}, 0, func(_ int, found []int32) { u.concepts = found })
-	return u
+	return Unit{
+		Name: s.en, Text: s.folded, keys: []string{s.folded, s.en}, concepts: r.lexicon.conceptsOf(s), Weak: weakWords()[s.folded] || weakWords()[s.en],
+	}
 }
 
 // run adds the units of a run of a script without spaces.
 func (r *unitReader) run(run string) {
-	rest := 0
-	for at := 0; at < len(run); {
-		end, concepts := r.lexicon.longestTerm(run, at)
-		if end == at {
-			_, size := utf8.DecodeRuneInString(run[at:])
-			at += size
-			continue
+	r.lexicon.splitRun(run, func(term string, concepts []int32) {
+		r.add(Unit{Text: term, concepts: concepts, Weak: weakWords()[term], Chinese: true})
+	}, func(rest string) {
+		if utf8.RuneCountInString(rest) > 1 { // one character alone may be anything
+			eachBigram(rest, func(pair string) {
+				r.add(Unit{Name: pair, Text: pair, keys: []string{pair}, Weak: weakWords()[pair], Chinese: true})
+			})
 		}
-		r.pairs(run[rest:at])
-		if concepts != nil {
-			r.add(Unit{Text: run[at:end], concepts: concepts, Weak: weakWords()[run[at:end]], Chinese: true})
-		}
-		at, rest = end, end
-	}
-	r.pairs(run[rest:])
-}
-
-func (r *unitReader) pairs(run string) {
-	if utf8.RuneCountInString(run) > 1 { // one character alone may be anything
-		eachBigram(run, func(pair string) {
-			r.add(Unit{Name: pair, Text: pair, keys: []string{pair}, Weak: weakWords()[pair], Chinese: true})
-		})
-	}
+	})
 }

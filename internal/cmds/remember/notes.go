@@ -124,7 +124,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				text = string(data)
 			}
-			d := notes.Draft{Type: notes.Type(o.kind), Agent: o.agent, Text: text, By: notes.ByTerminal}
+			d := notes.Note{Type: notes.Type(o.kind), Agent: o.agent, Text: text, By: notes.ByTerminal}
 			if d.Type == "" {
 				d.Type = notes.SharedContext
 			}
@@ -139,7 +139,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				if err != nil {
 					return fault.New(fault.InvalidArgument, "--expires %q is not a day", expires).WithHint("write it as 2026-12-31")
 				}
-				d.ExpiresAt = day
+				d.ExpiresAt = notes.At(day)
 			}
 			return o.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
 		},
@@ -149,7 +149,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 	return cmd
 }
 
-func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Draft) error {
+func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) error {
 	done, err := b.Remember(cmd.Context(), d)
 	if err != nil {
 		return err

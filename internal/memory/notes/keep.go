@@ -18,27 +18,21 @@ const (
 	Restored = "restored"
 )
 
-// Keep takes in a draft that was checked. project is the name that a new id is made of. It returns the
-// outcome, the note's key, and the name of its file.
-func (s *Set) Keep(d Draft, project string, now time.Time) (outcome string, key Key, file string, err error) {
-	n := &Note{
-		V: format, Type: d.Type, Agent: d.Agent, Text: d.Text, Tags: d.Tags, Project: project,
-		By: d.By, Session: d.Session, Finding: d.Finding,
-	}
-	if !d.ExpiresAt.IsZero() {
-		n.ExpiresAt = At(d.ExpiresAt)
-	}
-	known := s.place(n)
+// Keep takes in a note that was checked. Its tags replace those of a note that exists, unless they are
+// nil. CreatedAt is the time of its first version elsewhere; if zero, it is now. project is the name that
+// a new id is made of. Keep returns the outcome, the note's key, and the name of its file.
+func (s *Set) Keep(n Note, project string, now time.Time) (outcome string, key Key, file string, err error) {
+	n.V, n.Project, n.CreatedAt, n.ExpiresAt = format, project, At(n.CreatedAt.Time), At(n.ExpiresAt.Time)
+	known := s.place(&n)
 	var older *line
 	if known == nil {
 		outcome = Created
-		n.CreatedAt = At(now)
-		if !d.CreatedAt.IsZero() && d.CreatedAt.Before(now) {
-			n.CreatedAt = At(d.CreatedAt)
+		if n.CreatedAt.IsZero() || !n.CreatedAt.Before(now) {
+			n.CreatedAt = At(now)
 		}
 		n.UpdatedAt = n.CreatedAt
 	} else {
-		older, outcome = known.note, known.merge(n, now)
+		older, outcome = known.note, known.merge(&n, now)
 	}
 	if n.Tags == nil {
 		n.Tags = []string{}

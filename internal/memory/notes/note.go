@@ -103,6 +103,12 @@ type Note struct {
 	ExpiresAt Time     `json:"expires_at,omitzero"`
 }
 
+// Like is a note that another program keeps on a server, with its likeness to a query, from -1 to 1.
+type Like struct {
+	Note
+	Cosine float64
+}
+
 // Who wrote a note, by its line, besides the names of clients.
 const (
 	// ByTerminal is a person at a terminal.

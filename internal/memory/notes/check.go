@@ -12,49 +12,33 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// Draft is a note to remember.
-type Draft struct {
-	Type        Type
-	Agent, Text string
-	// Tags replace those of a note that exists; nil keeps them.
-	Tags []string
-	// By names who asks for it.
-	By string
-	// Session and Finding name the subject of a note of a run.
-	Session, Finding string
-	ExpiresAt        time.Time
-	// CreatedAt is the time of its first version elsewhere; if zero, now.
-	CreatedAt time.Time
-}
-
-// Checked returns the draft as it is stored, or why it is not taken.
-func (d Draft) Checked() (Draft, error) {
-	if err := d.Type.Check(); err != nil {
-		return d, err
+// Checked returns a note to keep as it is stored, or why it is not taken.
+func (n Note) Checked() (Note, error) {
+	if err := n.Type.Check(); err != nil {
+		return n, err
 	}
-	if err := CheckAgent(d.Agent); err != nil {
-		return d, err
+	if err := CheckAgent(n.Agent); err != nil {
+		return n, err
 	}
-	text, err := CleanText(d.Text)
-	if err != nil {
-		return d, err
+	var err error
+	if n.Text, err = CleanText(n.Text); err != nil {
+		return n, err
 	}
-	d.Text = text
-	if d.Tags, err = cleanTags(d.Tags); err != nil {
-		return d, err
+	if n.Tags, err = cleanTags(n.Tags); err != nil {
+		return n, err
 	}
-	if err := untrusted.Check("text", d.Text); err != nil {
-		return d, err
+	if err := untrusted.Check("text", n.Text); err != nil {
+		return n, err
 	}
-	for _, tag := range d.Tags {
+	for _, tag := range n.Tags {
 		if err := untrusted.Check("tags", tag); err != nil {
-			return d, err
+			return n, err
 		}
 	}
-	d.By = visible.Cut(visible.Line(d.By), MaxName, "…")
-	d.Session = visible.Cut(visible.Line(d.Session), MaxName, "…")
-	d.Finding = visible.Cut(visible.Line(d.Finding), MaxName, "…")
-	return d, nil
+	for _, name := range []*string{&n.By, &n.Session, &n.Finding} {
+		*name = visible.Cut(visible.Line(*name), MaxName, "…")
+	}
+	return n, nil
 }
 
 // CheckAgent refuses a name that is not one of an agent, before any path is made of it.

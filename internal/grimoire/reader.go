@@ -6,9 +6,51 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
+
+// reader reads one file.
+type reader struct {
+	Content
+	path     string
+	problems []Problem
+}
+
+func (r *reader) problem(line int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.path, line, lang.T(format, args...)})
+}
+
+// add keeps an entry, unless it is empty or a remark of a template.
+func (r *reader) add(e Entry) {
+	e.Text = strings.TrimSpace(e.Text)
+	if e.Text == "" || len(r.Entries) > MaxEntries {
+		return
+	}
+	if len(e.Text) > maxText {
+		r.problem(e.Line, "the entry has more than %d bytes; the rest of it is not read", maxText)
+		e.Text = strings.ToValidUTF8(e.Text[:maxText], "")
+	}
+	e.Agent, e.Path = agentName(e.Agent), r.path
+	r.Entries = append(r.Entries, e)
+}
+
+func (r *reader) agent(a Agent) {
+	if a.ID = agentName(a.ID); a.ID != "" && len(r.Agents) < maxSources {
+		r.Agents = append(r.Agents, a)
+	}
+}
+
+// agentName returns the id in an agent's name as traces and headings write it, for example dev/Amelia
+// or @dev.
+func agentName(s string) string {
+	s, _, _ = strings.Cut(strings.Trim(s, "@`*_\"' \t"), "/")
+	if s = strings.ToLower(strings.TrimSpace(s)); s == "unknown" { // a kit's word for no agent
+		return ""
+	}
+	return s
+}
 
 // plain removes NUL, too, because a power loss leaves it in files.
 var plain = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "", "\ufeff", "")
