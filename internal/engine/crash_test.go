@@ -52,7 +52,7 @@ func crashRun() []crashStep {
 	noted.Comments = []workflow.Comment{{Kind: workflow.CommentChange, Text: "mind the load"}}
 	sentBack.Comments = []workflow.Comment{{From: 2, Kind: workflow.CommentQuestion, Text: "since when?"}}
 	return []crashStep{
-		{"po/generating", start("build a thing")},
+		{"po/generating", request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "build a thing", Workflow: "six"}}},
 		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
 		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
 		{"po/awaiting_confirmation", submit(workflow.PO, `{"prd_updated":"# P long","quality_score":95}`)},
@@ -125,7 +125,7 @@ func newWorldWithID(w world, id string) world {
 				}
 				return storetest.Files(dir)
 			},
-			Settings: config.Source{},
+			Settings: config.Source{UserFolder: sixFolder},
 		}),
 		Trust: own,
 		Now:   func() time.Time { return time.Unix(1_800_000_000+60*w.clock.Load(), 0) },
