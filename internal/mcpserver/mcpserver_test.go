@@ -35,7 +35,7 @@ const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\"
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// Tests with forms spend their time waiting as a person would.
-	parallel := "16"
+	parallel := "32"
 	if raced {
 		parallel = "6" // these spend it computing, and so do the servers
 	}
@@ -266,6 +266,7 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".requests")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			data, err := os.ReadFile(file)
 			if err != nil {
