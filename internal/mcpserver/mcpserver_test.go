@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -33,15 +32,12 @@ var binary string
 const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	// Tests with forms spend their time waiting as a person would.
-	parallel := "32"
+	parallel := 32
 	if raced {
-		parallel = "6" // these spend it computing, and so do the servers
+		parallel = 6 // these spend it computing, and so do the servers
 	}
-	if err := flag.Set("test.parallel", parallel); err != nil {
-		panic(err)
-	}
+	scratch.Parallel(parallel)
 	os.Exit(scratch.Run(built{m}))
 }
 
