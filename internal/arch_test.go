@@ -26,7 +26,7 @@ var may = map[string][]string{
 	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/pairing", "internal/passkey", "internal/pattern", "internal/permission", "internal/project", "internal/request", "internal/runner", "internal/store", "internal/textdiff", "internal/trust", "internal/visible", "internal/words", "internal/workflow"},
 	"internal/contract":              {"internal/config", "internal/fault", "internal/lang", "internal/pattern", "internal/permission", "internal/project", "internal/trust", "internal/verify", "internal/workflow"},
 	"internal/bmad/sources":          {"internal/bmad/gitsource", "internal/bmad/library", "internal/config", "internal/durable", "internal/fault", "internal/lang", "internal/trust"},
-	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/resolve", "internal/durable", "internal/fault", "internal/lang"},
+	"internal/bmad/library":          {"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/resolve", "internal/durable", "internal/fault", "internal/lang", "internal/recent"},
 	"internal/bmad/resolve":          {"internal/bmad/catalog", "internal/bmad/format", "internal/fault", "internal/lang", "internal/pattern"},
 	"internal/bmad/catalog":          {"internal/bmad/format", "internal/durable", "internal/fault", "internal/lang", "internal/pattern"},
 	"internal/bmad/format":           {"internal/lang", "internal/pattern"},
