@@ -38,7 +38,7 @@ var systems = []system{
 	{"page", goal{want: 6500, today: 6667}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
-	{"method", goal{want: 9000, today: 9975}, []string{"internal/bmad/catalog", "internal/bmad/format",
+	{"method", goal{want: 9000, today: 9873}, []string{"internal/bmad/catalog", "internal/bmad/format",
 		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
 	{"memory", goal{want: 7500, today: 9513}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
@@ -51,7 +51,7 @@ var systems = []system{
 
 // support are the packages that only tests import; their lines count apart.
 var support = []string{
-	".ci/house", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
+	".ci/house", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
 	"internal/scratch", "internal/specimen", "internal/store/storetest", "sdk/sdktest",
 }
 

@@ -78,6 +78,9 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, root: t.TempDir(), clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), reads: &reads{}}
 	state := trust.UserState(filepath.Join(w.root, "state"))
+	if err := os.CopyFS(filepath.Join(w.root, "config"), os.DirFS("../../testdata/person")); err != nil {
+		t.Fatal(err)
+	}
 	w.memory = memory.New(memory.Options{Now: w.now, NewID: w.newID})
 	kept := filestore.NewSummaries(w.now)
 	w.engine = engine.New(engine.Options{
@@ -173,7 +176,7 @@ func (w *world) do(folder string, req request.Request) *reply.Reply {
 // "answer file" answers questions, "yes" confirms or approves, "no words" asks for changes.
 func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 	w.t.Helper()
-	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "bmad"}})
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "six"}})
 	for _, step := range steps {
 		word, rest, _ := strings.Cut(step, " ")
 		req := request.Request{Address: project.Address{Session: at.SessionID}}
@@ -291,7 +294,7 @@ func (d writer) Work(_ context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 // headless runs a project without a host, up to the first gate.
 func (w *world) headless(folder, document string) {
 	w.t.Helper()
-	r := runner.New(runner.Options{Engine: w.engine, Workers: []runner.Worker{writer(document)}, Folder: folder, By: "run", Flags: runner.Flags{Workflow: "bmad", Dirty: true}})
+	r := runner.New(runner.Options{Engine: w.engine, Workers: []runner.Worker{writer(document)}, Folder: folder, By: "run", Flags: runner.Flags{Workflow: "six", Dirty: true}})
 	if _, err := r.Start(w.t.Context(), "无宿主运行", "headless"); err != nil {
 		w.t.Fatal(err)
 	}

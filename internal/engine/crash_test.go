@@ -51,7 +51,7 @@ func crashRun() []crashStep {
 	noted, sentBack := confirm(true), approve(false, "mend it")
 	noted.Comments = []workflow.Comment{{Kind: workflow.CommentChange, Text: "mind the load"}}
 	sentBack.Comments = []workflow.Comment{{From: 2, Kind: workflow.CommentQuestion, Text: "since when?"}}
-	return []crashStep{
+	run := []crashStep{
 		{"po/generating", start("build a thing")},
 		{"po/clarifying", submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?","When?"]}`)},
 		{"po/refining", request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "us"}}}},
@@ -67,12 +67,18 @@ func crashRun() []crashStep {
 		{"review/awaiting_approval", submit(workflow.Review, "# R\nStatus: fail")},
 		{"dev/refining", sentBack},
 		{"review/generating", submit(workflow.Dev, "# D second\n\n{\"resolved\":[{\"id\":\"r1c1\",\"how\":\"since now\"}]}")},
-		{"qa/generating", submit(workflow.Review, passes("# R"))},
+	}
+	for st, _ := workflow.Default().Stage(workflow.Review); st.ID != workflow.QA; {
+		next, _ := workflow.Default().Next(st.ID)
+		run = append(run, crashStep{string(next.ID) + "/generating", submit(st.ID, passes("# R"))})
+		st = next
+	}
+	return append(run, []crashStep{
 		{"qa/awaiting_approval", submit(workflow.QA, "# Q\nStatus: fail")},
 		{"qa/completed", approve(true, "we ship it")},
 		{"qa/refining", request.Request{Action: workflow.ActionReopen, Stage: "qa", Decision: request.Decision{Feedback: "test again"}}},
 		{"qa/completed", submit(workflow.QA, passes("# Q agai"))},
-	}
+	}...)
 }
 
 // world is an engine on a simulated disk. Its clock shows the number of the

@@ -60,6 +60,22 @@ type bench struct {
 	backend func(dir *durable.Dir) store.Backend
 }
 
+// sixFolder is the configuration folder of a person who has the workflow six, and sixName its file in there.
+const (
+	sixFolder = "../../testdata/person"
+	sixName   = "bmad-mcp/workflows/six.yaml"
+)
+
+// sixText returns the definition of the workflow six.
+func sixText(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(sixFolder, sixName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // benchStart is the time at which the clock of a bench starts.
 var benchStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
@@ -82,11 +98,7 @@ func newBench(t testing.TB) *bench {
 func (b *bench) restart() {
 	b.t.Helper()
 	if b.workflow != "" {
-		six, err := os.ReadFile(filepath.Join("testdata", "workflows", "six.yaml"))
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		put(b.t, filepath.Join(b.own, "bmad-mcp", "workflows", "six.yaml"), string(six))
+		put(b.t, filepath.Join(b.own, sixName), sixText(b.t))
 	}
 	var tick sync.Mutex
 	b.engine = engine.New(engine.Options{

@@ -7,4 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 )
 
-func TestMain(m *testing.M) { os.Exit(scratch.Run(m)) }
+func TestMain(m *testing.M) {
+	scratch.Parallel(8)
+	os.Exit(scratch.Run(m))
+}

@@ -52,7 +52,8 @@ func (b *bench) fromArchitectGate() {
 	b.at("dev/generating", approve(true, ""))
 	b.at("review/generating", submit(workflow.Dev, "# D"))
 	b.at("review/refining", submit(workflow.Review, "Status: pass")) // asked for the block once
-	b.at("qa/generating", submit(workflow.Review, passes("")))
+	b.do(submit(workflow.Review, passes("")))
+	b.onTo(workflow.QA, workflow.Generating)
 	b.at("qa/refining", submit(workflow.QA, "# QA report\n\nStatus: Pass"))
 	b.at("qa/completed", submit(workflow.QA, passes("")))
 }

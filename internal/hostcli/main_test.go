@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BMAD_CLAUDE")+os.Getenv("BMAD_CODEX") == "" { // the real ones have something to save
 		hostcli.Hurry()
 	}
+	scratch.Parallel(8)
 	os.Exit(scratch.Run(m))
 }
 

@@ -131,46 +131,58 @@ func TestWordsAreForTheirDecision(t *testing.T) {
 		id++
 		var more object
 		if state != nil {
-			time.Sleep(person)
 			more = object{"requestState": state, "inputResponses": object{"form": object{"action": "accept", "content": content}}}
 		}
 		return r.result(modernCall(id, args, more))
 	}
 	confirm, changes, words := object{"action": "confirm", "confirmed": true}, object{"decision": "request_changes"}, object{"feedback": "shorter"}
-	begun := func() any {
+	// begun returns the states of forms for words, of which a person has had time to read all.
+	begun := func(forms int) []any {
 		t.Helper()
-		result, _ := send(confirm, nil, nil)
-		result, _ = send(confirm, result["requestState"], changes)
-		if result["resultType"] != "input_required" {
-			t.Fatalf("no form for words: %v", result)
+		states := make([]any, forms)
+		for i := range states {
+			result, _ := send(confirm, nil, nil)
+			states[i] = result["requestState"]
 		}
-		return result["requestState"]
+		time.Sleep(person)
+		for i, state := range states {
+			result, _ := send(confirm, state, changes)
+			if result["resultType"] != "input_required" {
+				t.Fatalf("no form for words: %v", result)
+			}
+			states[i] = result["requestState"]
+		}
+		return states
 	}
 	send(object{"action": "start", "objective": "x"}, nil, nil)
 	send(object{"action": "submit", "stage": "po", "claude_result": "# D\nQuality Score: 95"}, nil, nil)
 	before := sessionFile(t, dir)
-	for _, content := range []object{{"decision": "approve"}, {"feedback": "a", "decision": "approve"}, {"feedback": 7}, {"feedback": ""}, {"answer_01": "a"}, nil} {
-		result, reply := send(confirm, begun(), content)
+	contents := []object{{"decision": "approve"}, {"feedback": "a", "decision": "approve"}, {"feedback": 7}, {"feedback": ""}, {"answer_01": "a"}, nil}
+	states := begun(len(contents))
+	time.Sleep(person)
+	for i, content := range contents {
+		result, reply := send(confirm, states[i], content)
 		if result["isError"] != true || reply["code"] != "gate_pending" || !strings.Contains(fmt.Sprint(reply["error"]), "cannot be used") {
 			t.Errorf("%v: %v", content, reply)
 		}
 	}
-	state := begun()
-	if _, reply := r.result(modernCall(90, confirm, object{"requestState": state, "inputResponses": object{"form": object{"action": "accept", "content": words}}})); reply["state"] != "awaiting_confirmation" {
+	if _, reply := send(confirm, begun(1)[0], words); reply["state"] != "awaiting_confirmation" {
 		t.Errorf("words within a second: %v", reply)
 	}
 	if sessionFile(t, dir) != before {
 		t.Fatal("the session has changed")
 	}
-	state = begun()
+	state := begun(1)[0]
 	if _, reply := send(object{"action": "confirm", "confirmed": false, "feedback": "no"}, nil, nil); reply["state"] != "refining" {
 		t.Fatalf("%v", reply)
 	}
+	time.Sleep(person)
 	if result, reply := send(confirm, state, words); result["isError"] != true || reply["code"] != "conflict" {
 		t.Errorf("words for an older revision: %v", reply)
 	}
 	send(object{"action": "submit", "stage": "po", "claude_result": "# E\nQuality Score: 95"}, nil, nil)
-	state = begun()
+	state = begun(1)[0]
+	time.Sleep(person)
 	if _, reply := send(confirm, state, words); reply["state"] != "refining" || lastEntry(t, dir)["grant"].(object)["feedback"] != "shorter" {
 		t.Errorf("the words: %v", reply)
 	}

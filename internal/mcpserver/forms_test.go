@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // person is more than what no person needs less than.
@@ -217,7 +218,7 @@ func TestFormShowsWhatIsTrue(t *testing.T) {
 			}})
 			gateOf(t, c)
 			call(t, c, object{"action": "confirm"})
-			for _, want := range []string{"Task “x” · stage 1 of 6, Product Owner", "Claims 95, audit ", "the gate is 90", "The audit found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
+			for _, want := range []string{fmt.Sprintf("Task “x” · stage 1 of %d, Product Owner", len(workflow.Default().Stages)), "Claims 95, audit ", "the gate is 90", "The audit found: ", "Draft: .bmad-task/work/x/po.md (", " bytes)"} {
 				if !strings.Contains(seen.Message, want) {
 					t.Errorf("no %q in\n%s", want, seen.Message)
 				}

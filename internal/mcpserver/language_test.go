@@ -281,7 +281,7 @@ func TestChineseRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=" + run.setting}
+			env := append(sixStages(t), "BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE="+run.setting)
 			r := newSpokenRun(t, t.TempDir(), env...)
 			if run.setting != lang.Auto { // else only the objective shows the language
 				r.task("not_found", object{"action": "resume"})
@@ -318,7 +318,7 @@ func TestChineseRun(t *testing.T) {
 // the client's words.
 func TestEnglishRun(t *testing.T) {
 	t.Parallel()
-	env := []string{"BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=en"}
+	env := append(sixStages(t), "BMAD_TOOLSETS=task,method,method-classic", "BMAD_LANGUAGE=en")
 	r := newSpokenRun(t, t.TempDir(), env...)
 	r.walk("做一个时钟服务")
 	other := trouble(t, "做一个时钟服务", env...)

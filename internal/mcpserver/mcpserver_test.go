@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // binary is the real program, built once for all tests of the package.
@@ -33,15 +33,12 @@ var binary string
 const passedReport = "# R\n\n```json\n{\"checks\": [{\"id\": \"C1\", \"command\": \"go test ./...\", \"exit\": 0}], \"findings\": []}\n```"
 
 func TestMain(m *testing.M) {
-	flag.Parse()
 	// Tests with forms spend their time waiting as a person would.
-	parallel := "16"
+	parallel := 32
 	if raced {
-		parallel = "6" // these spend it computing, and so do the servers
+		parallel = 6 // these spend it computing, and so do the servers
 	}
-	if err := flag.Set("test.parallel", parallel); err != nil {
-		panic(err)
-	}
+	scratch.Parallel(parallel)
 	os.Exit(scratch.Run(built{m}))
 }
 
@@ -79,6 +76,17 @@ func isolatedEnv(t testing.TB, extra ...string) []string {
 	return append(append(env, watching()...), extra...)
 }
 
+// sixStages returns an environment whose runs have six stages, which stay as they are when a built-in workflow
+// changes.
+func sixStages(t *testing.T) []string {
+	t.Helper()
+	settings := t.TempDir()
+	if err := os.CopyFS(settings, os.DirFS("../../testdata/person")); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"XDG_CONFIG_HOME=" + settings, "BMAD_WORKFLOW=six"}
+}
+
 func connect(t testing.TB, dir, protocol string) *mcpserver.Client {
 	t.Helper()
 	c, err := mcpserver.Connect(context.Background(), mcpserver.Launch{Command: binary, Dir: dir, Env: isolatedEnv(t), Protocol: protocol})
@@ -104,17 +112,18 @@ func call(t testing.TB, c *mcpserver.Client, args any) (object, bool) {
 	return out, refused
 }
 
-// TestRunInEveryProtocol takes the main road through all six stages in each
+// TestRunInEveryProtocol takes the main road through all stages in each
 // revision that hosts speak.
 func TestRunInEveryProtocol(t *testing.T) {
 	for _, protocol := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 		t.Run(protocol, func(t *testing.T) {
 			dir := t.TempDir()
 			c := connect(t, dir, protocol)
-			steps := []struct {
+			type step struct {
 				args  object
 				place string
-			}{
+			}
+			steps := []step{
 				{object{"action": "start", "objective": "登录服务"}, "po/generating"},
 				{object{"action": "submit", "stage": "po", "claude_result": `{"prd_draft":"# P","quality_score":70,"questions":["Who?"]}`}, "po/clarifying"},
 				{object{"action": "answer", "answers": object{"q1": "us"}}, "po/refining"},
@@ -125,8 +134,13 @@ func TestRunInEveryProtocol(t *testing.T) {
 				{object{"action": "submit", "stage": "sm", "claude_result": "## Sprint 1: one"}, "sm/awaiting_approval"},
 				{object{"action": "approve", "approved": true}, "dev/generating"},
 				{object{"action": "submit", "stage": "dev", "codex_result": "# D", "sprints": []int{1}}, "review/generating"},
-				{object{"action": "submit", "stage": "review", "codex_result": passedReport}, "qa/generating"},
-				{object{"action": "submit", "stage": "qa", "codex_result": passedReport}, "qa/completed"},
+			}
+			for _, stage := range workflow.Default().JudgesOf(workflow.Dev) {
+				place := string(workflow.QA) + "/completed"
+				if next, ok := workflow.Default().Next(stage.ID); ok {
+					place = string(next.ID) + "/generating"
+				}
+				steps = append(steps, step{object{"action": "submit", "stage": stage.ID, "codex_result": passedReport}, place})
 			}
 			id := ""
 			for _, step := range steps {
@@ -249,6 +263,7 @@ func TestTranscripts(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".requests")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			data, err := os.ReadFile(file)
 			if err != nil {

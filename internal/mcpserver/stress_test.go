@@ -104,7 +104,7 @@ func (p *process) kill() {
 // name is given twice, and every loser is told conflict and where the session stands.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	const servers, sessions = 8, 5
-	dir, env := t.TempDir(), append(os.Environ(), isolatedEnv(t)...)
+	dir, env := t.TempDir(), append(os.Environ(), isolatedEnv(t, sixStages(t)...)...)
 	const seed = 20260304
 	random := rand.New(rand.NewPCG(seed, 1))
 	crew := make([]*process, servers)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +24,11 @@ const hostile = "a | b\n# <script>alert(1)</script> [x](javascript:alert(1)) ![i
 // story returns a run with everything that a report tells of.
 func story(text string) *workflow.Session {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	s := workflow.Default().NewSession("id", text, "/p", "test", at)
+	d := workflow.Default()
+	d.Stages = slices.DeleteFunc(d.Stages, func(st workflow.Stage) bool { // the golden files have no others
+		return !slices.Contains([]workflow.StageID{workflow.PO, workflow.Architect, workflow.SM, workflow.Dev, workflow.Review, workflow.QA}, st.ID)
+	})
+	s := d.NewSession("id", text, "/p", "test", at)
 	s.TaskName, s.ReworkCount = text, 1
 	score, audit, open, code := 95.0, 81.5, 2, 1
 	later := func(minutes int) time.Time { return at.Add(time.Duration(minutes) * time.Minute) }

@@ -123,7 +123,7 @@ var (
 	asking = document("Requirements", `{"quality_score": 60, "questions": [{"id": "q1", "question": "Who uses it?"}, {"id": "q2", "question": "On what?"}]}`)
 )
 
-// wholeRun are the acts of a run of the default workflow without trouble.
+// wholeRun are the acts of a run of the workflow six without trouble.
 func wholeRun() map[string][]act {
 	return map[string][]act{
 		"po": {{text: scoredDocument(95)}}, "architect": {{text: scoredDocument(94)}}, "sm": {{text: plan}},
@@ -157,10 +157,13 @@ func (v vault) Kept(_ context.Context, id string) []byte { return v[id] }
 func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	b := &bench{t: t, dir: t.TempDir(), worker: &script{t: t, name: "claude", acts: acts}, clock: new(atomic.Int64), kept: vault{}}
 	ids := 0
-	environ = append([]string{"BMAD_AUDIT_FLOOR=0"}, environ...) // its documents say little
+	environ = append([]string{
+		"BMAD_AUDIT_FLOOR=0", // its documents say little
+		"BMAD_WORKFLOW=six",  // six stages that stay as they are when a built-in workflow changes
+	}, environ...)
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{Environ: environ}}), Now: now, Names: standing.Names{Program: "bmad-mcp"},
+		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{UserFolder: "../../testdata/person", Environ: environ}}), Now: now, Names: standing.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// TestWholeRun takes the default workflow from an objective to its end.
+// TestWholeRun takes a workflow of six stages from an objective to its end.
 func TestWholeRun(t *testing.T) {
 	b := newBench(t, wholeRun())
 	out := b.start("Build a to-do list for the terminal")

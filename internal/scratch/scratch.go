@@ -6,6 +6,7 @@ package scratch
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -28,6 +29,14 @@ const name = "bmad-mcp-scratch-"
 func Run(m interface{ Run() int }) int {
 	defer Enter()()
 	return m.Run()
+}
+
+// Parallel lets n tests of a package run at once, however few processors there are, because they wait.
+func Parallel(n int) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err)
+	}
 }
 
 // Enter gives the tests of a package a folder for all their temporary ones, in memory if the system

@@ -82,17 +82,10 @@ func (c *Catalog) Modules() []Module {
 		for _, in := range f.Installations {
 			for _, name := range in.moduleNames(c) {
 				m := Module{Name: name, Version: cmp.Or(in.Modules[name], in.Version), Installation: in.Dir, Layout: in.Layout, Source: f.Name}
+				counts := map[Kind]*int{Agent: &m.Agents, Workflow: &m.Workflows, Task: &m.Tasks}
 				for _, i := range c.items {
-					if i.Installation != in || i.Module != name {
-						continue
-					}
-					switch i.Kind {
-					case Agent:
-						m.Agents++
-					case Workflow:
-						m.Workflows++
-					case Task:
-						m.Tasks++
+					if i.Installation == in && i.Module == name {
+						*counts[i.Kind]++
 					}
 				}
 				out = append(out, m)

@@ -62,18 +62,18 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 			break
 		}
 	}
-	found := c.best(kind, rest, module)
-	if len(found) == 0 && module != "" {
-		found = c.best(kind, name, "")
-	}
-	if len(found) == 0 {
-		found = c.findJoined(kind, normal(name))
-	}
-	if len(found) == 0 {
-		found = c.best(kind, short(normal(name)), module)
-	}
-	if len(found) == 0 {
-		found = c.findJoined(kind, short(normal(name)))
+	bare := short(normal(name))
+	var found []*Item
+	for _, look := range []func() []*Item{
+		func() []*Item { return c.best(kind, rest, module) },
+		func() []*Item { return c.best(kind, name, "") },
+		func() []*Item { return c.findJoined(kind, normal(name)) },
+		func() []*Item { return c.best(kind, bare, module) },
+		func() []*Item { return c.findJoined(kind, bare) },
+	} {
+		if found = look(); len(found) > 0 {
+			break
+		}
 	}
 	switch len(found) {
 	case 0:
@@ -91,7 +91,7 @@ func (c *Catalog) Find(kind Kind, name string) (Item, error) {
 
 // Knows reports whether any item has a name.
 func (c *Catalog) Knows(name string) bool {
-	return slices.ContainsFunc([]Kind{Agent, Workflow, Task}, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
+	return slices.ContainsFunc(kinds, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
 }
 
 // at returns the item that a file begins, by its address or path.
@@ -187,7 +187,7 @@ func (c *Catalog) notFound(kind Kind, name string) error {
 	if len(near) == 0 && alike != "" {
 		near = c.near(alike, name)
 	}
-	for _, other := range []Kind{Agent, Workflow, Task} {
+	for _, other := range kinds {
 		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
 			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
 			if len(near) > 0 {

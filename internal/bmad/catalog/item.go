@@ -19,29 +19,19 @@ const (
 	Task     Kind = "task"
 )
 
-// Text names the kind in a sentence.
-func (k Kind) Text() lang.Text {
-	switch k {
-	case Agent:
-		return lang.T("agent")
-	case Workflow:
-		return lang.T("workflow")
-	default:
-		return lang.T("task")
-	}
+// kinds are all of them, in the order of lists.
+var kinds = []Kind{Agent, Workflow, Task}
+
+// kindWords name one item of a kind in a sentence, and several.
+var kindWords = map[Kind][2]lang.Text{
+	Agent: {lang.T("agent"), lang.T("agents")}, Workflow: {lang.T("workflow"), lang.T("workflows")}, Task: {lang.T("task"), lang.T("tasks")},
 }
 
+// Text names the kind in a sentence.
+func (k Kind) Text() lang.Text { return kindWords[k][0] }
+
 // plural names several items of the kind in a sentence.
-func (k Kind) plural() lang.Text {
-	switch k {
-	case Agent:
-		return lang.T("agents")
-	case Workflow:
-		return lang.T("workflows")
-	default:
-		return lang.T("tasks")
-	}
-}
+func (k Kind) plural() lang.Text { return kindWords[k][1] }
 
 // Project is the name of the source that is the caller's project. Addresses of its files do not
 // name the source.
@@ -185,7 +175,7 @@ func (i *Item) applyParts(parts []helpPart) {
 // mode names it; "" is the item's main purpose.
 type helpPart struct{ code, name, mode string }
 
-func rank(k Kind) int { return slices.Index([]Kind{Agent, Workflow, Task}, k) }
+func rank(k Kind) int { return slices.Index(kinds, k) }
 
 // short returns a name without the prefix of the method.
 func short(name string) string {

@@ -68,10 +68,9 @@ func (f *fileReader) list(dir string) []fs.DirEntry {
 // read returns the whole text of a file that describes others, or "" if it cannot be read.
 func (f *fileReader) read(name string) string {
 	info, ok := f.note(name)
-	if !ok {
-		return ""
-	}
 	switch {
+	case !ok:
+		return ""
 	case !info.Mode().IsRegular():
 		f.problem(name, "not a regular file")
 		return ""
@@ -79,29 +78,25 @@ func (f *fileReader) read(name string) string {
 		f.problem(name, "it has %d bytes; at most %d are read", info.Size(), MaxFile)
 		return ""
 	}
-	real, stays := f.within(name)
-	if !stays {
-		return ""
-	}
-	data, err := readLimited(f.FS, real, MaxFile)
-	if err != nil {
-		f.problem(name, "it cannot be read: %v", err)
-		return ""
-	}
-	return format.Normalize(data)
+	return f.begin(name, MaxFile)
 }
 
 // head returns the beginning of a file.
 func (f *fileReader) head(name string) string {
-	if info, ok := f.note(name); !ok || !info.Mode().IsRegular() {
+	if !f.isFile(name) {
 		return ""
 	}
+	return f.begin(name, maxHead)
+}
+
+// begin returns at most limit bytes of a file. Only of a head the rest is left out.
+func (f *fileReader) begin(name string, limit int64) string {
 	real, stays := f.within(name)
 	if !stays {
 		return ""
 	}
-	data, err := readLimited(f.FS, real, maxHead)
-	if err != nil && !errors.Is(err, errTooLarge) {
+	data, err := readLimited(f.FS, real, limit)
+	if err != nil && (limit == MaxFile || !errors.Is(err, errTooLarge)) {
 		f.problem(name, "it cannot be read: %v", err)
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -53,24 +54,11 @@ func MaxKeys(name string) int {
 
 // deeper reports whether tables and lists are nested deeper than a number of levels.
 func deeper(v any, levels int) bool {
-	if levels == 0 {
-		return true
+	items, _ := v.([]any)
+	if table, ok := v.(map[string]any); ok {
+		items = slices.Collect(maps.Values(table))
 	}
-	switch v := v.(type) {
-	case map[string]any:
-		for _, item := range v {
-			if deeper(item, levels-1) {
-				return true
-			}
-		}
-	case []any:
-		for _, item := range v {
-			if deeper(item, levels-1) {
-				return true
-			}
-		}
-	}
-	return false
+	return levels == 0 || slices.ContainsFunc(items, func(item any) bool { return deeper(item, levels-1) })
 }
 
 // MergeLayers merges layers of settings, the later over the earlier, by the method's own rules (config_utils.py of 6.12): tables merge key by key, plain values
@@ -149,18 +137,11 @@ func identity(items []any) (string, error) {
 		return "", nil
 	}
 	for _, key := range []string{"code", "id"} {
-		all := true
-		for _, item := range items {
-			table, ok := item.(map[string]any)
-			if !ok {
-				return "", nil
-			}
-			if _, ok := table[key]; !ok {
-				all = false
-				break
-			}
-		}
-		if !all {
+		if slices.ContainsFunc(items, func(item any) bool {
+			table, _ := item.(map[string]any)
+			_, there := table[key]
+			return !there
+		}) {
 			continue
 		}
 		for _, item := range items {

@@ -117,20 +117,18 @@ const syncers = 16
 // sync makes all of a folder durable.
 func (u *update) sync(ctx context.Context, name string) error {
 	names := make(chan string)
-	failed := make(chan error, syncers+1)
+	failed := make([]error, syncers)
 	var wait sync.WaitGroup
-	for range syncers {
+	for n := range failed {
 		wait.Go(func() {
-			var err error
 			for name := range names {
-				if err == nil {
-					err = u.SyncDir(name) // it opens and syncs files as well as folders
+				if failed[n] == nil {
+					failed[n] = u.SyncDir(name) // it opens and syncs files as well as folders
 				}
 			}
-			failed <- err
 		})
 	}
-	failed <- fs.WalkDir(u.Tree(), name, func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(u.Tree(), name, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && (e.IsDir() || e.Type().IsRegular()) {
 			names <- name
 		}
@@ -141,10 +139,5 @@ func (u *update) sync(ctx context.Context, name string) error {
 	})
 	close(names)
 	wait.Wait()
-	close(failed)
-	var all error
-	for err := range failed {
-		all = errors.Join(all, err)
-	}
-	return all
+	return errors.Join(append(failed, err)...)
 }

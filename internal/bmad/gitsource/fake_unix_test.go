@@ -113,7 +113,7 @@ func TestGivenUp(t *testing.T) {
 			c, at := newCache(t)
 			s := r.spec("#main")
 			good, _ := update(t, c, s)
-			at.move(gitsource.DefaultRefreshAfter)
+			at.move(gitsource.RefreshAfter)
 			log, logged := logTo()
 			dir := t.TempDir()
 			c.Git, c.Log = hanging(t, dir, "ls-remote"), log
@@ -144,7 +144,7 @@ func TestOneAtATime(t *testing.T) {
 		for pidIn(filepath.Join(dir, "git")) == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		at.move(gitsource.DefaultRetryAfter) // it is due again
+		at.move(gitsource.RetryAfter) // it is due again
 	}
 	c.Close()
 	if told.Load() != 0 {

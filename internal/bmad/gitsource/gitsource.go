@@ -38,14 +38,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// The defaults of a [Cache].
+// When a [Cache] asks a remote, and for how long.
 const (
 	// DefaultTimeout bounds one update: a first copy of a large repository over a slow line too.
 	DefaultTimeout = 30 * time.Second
-	// DefaultRefreshAfter is the age at which a copy is compared with its remote again.
-	DefaultRefreshAfter = 24 * time.Hour
-	// DefaultRetryAfter is how long a remote is left alone after a failed try.
-	DefaultRetryAfter = 15 * time.Minute
+	// RefreshAfter is the age at which a copy is compared with its remote again.
+	RefreshAfter = 24 * time.Hour
+	// RetryAfter is how long a remote is left alone after a failed try.
+	RetryAfter = 15 * time.Minute
 )
 
 // A larger commit is refused before it is checked out: packed it may be small.
@@ -62,15 +62,14 @@ const (
 type Cache struct {
 	// Folder is the place of the copies; it is made, for its owner alone, when the first one comes.
 	Folder string
-	// Now is the clock; required to update.
+	// Now is the clock; it is required.
 	Now func() time.Time
 	// Log receives messages of the background work; nil discards them.
 	Log *slog.Logger
 	// Git is the program; "" is the git that is found in PATH.
 	Git string
-	// Timeout bounds an update, without the wait for another one of the same remote;
-	// RefreshAfter and RetryAfter decide from when on [Cache.Due] is true. 0 is the default of each.
-	Timeout, RefreshAfter, RetryAfter time.Duration
+	// Timeout bounds an update, without the wait for another one of the same remote; 0 is the default.
+	Timeout time.Duration
 
 	mu      sync.Mutex
 	closed  bool
@@ -110,9 +109,6 @@ func (c *Cache) Copy(s Spec) (Copy, error) {
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
 // longer than RefreshAfter ago; and no try has failed within RetryAfter.
 func (c *Cache) Due(s Spec) bool {
-	if c.Now == nil {
-		return false
-	}
 	p, err := c.open(s)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
@@ -130,10 +126,10 @@ func (c *Cache) due(r record) bool {
 	}
 	// The process of a try without an end was killed: it failed as well.
 	failed := r.Problem != "" || r.TriedAt.After(r.CheckedAt)
-	if failed && within(r.TriedAt, cmp.Or(c.RetryAfter, DefaultRetryAfter)) {
+	if failed && within(r.TriedAt, RetryAfter) {
 		return false
 	}
-	return r.Commit == "" || !within(r.CheckedAt, cmp.Or(c.RefreshAfter, DefaultRefreshAfter))
+	return r.Commit == "" || !within(r.CheckedAt, RefreshAfter)
 }
 
 // Update asks the remote now and returns the copy that is served from now on; changed reports

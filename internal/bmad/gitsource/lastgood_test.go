@@ -227,7 +227,7 @@ func TestNeverFetched(t *testing.T) {
 		t.Error("it is due at once again")
 	}
 	// It comes to be.
-	at.move(gitsource.DefaultRetryAfter)
+	at.move(gitsource.RetryAfter)
 	commit := r.commit("nowhere", map[string]string{"x": "x"})
 	if got, changed := update(t, c, s); !changed || got.Commit != commit || got.Problem != "" {
 		t.Errorf("%+v, changed %t", got, changed)

@@ -56,7 +56,7 @@ exec git "$@"`)
 			if c.Due(s) {
 				t.Error("a try that killed its process is made at once again")
 			}
-			at.move(gitsource.DefaultRetryAfter)
+			at.move(gitsource.RetryAfter)
 			if !c.Due(s) {
 				t.Error("it is not due")
 			}

@@ -24,7 +24,7 @@ func TestDue(t *testing.T) {
 	due(true, "never fetched")
 	update(t, c, s)
 	due(false, "fetched")
-	at.move(gitsource.DefaultRefreshAfter - time.Second)
+	at.move(gitsource.RefreshAfter - time.Second)
 	due(false, "a day, but for a second")
 	at.move(time.Second)
 	due(true, "a day")
@@ -36,7 +36,7 @@ func TestDue(t *testing.T) {
 		t.Fatal("it is not away")
 	}
 	due(false, "it has just failed")
-	at.move(gitsource.DefaultRetryAfter - time.Second)
+	at.move(gitsource.RetryAfter - time.Second)
 	due(false, "it has failed nearly a quarter of an hour ago")
 	at.move(time.Second)
 	due(true, "it has failed a quarter of an hour ago")
@@ -48,11 +48,7 @@ func TestDue(t *testing.T) {
 	}
 	update(t, c, s)
 	due(false, "it is back")
-	c.RefreshAfter = time.Minute
-	at.move(time.Minute)
-	due(true, "another interval")
 	// The copy goes, by somebody's hand: that was no failure of the remote.
-	c.RefreshAfter = 0
 	update(t, c, s)
 	if err := os.RemoveAll(have(t, c, s).Root); err != nil {
 		t.Fatal(err)
@@ -78,7 +74,7 @@ func TestDeadRemoteIsTriedOncePerInterval(t *testing.T) {
 	s := r.spec("#main")
 	good, _ := update(t, one, s)
 	overwrite(t, r.dir)
-	at.move(gitsource.DefaultRefreshAfter)
+	at.move(gitsource.RefreshAfter)
 	const minutes = 60
 	for range minutes {
 		for _, c := range []*gitsource.Cache{one, two, one, two} {
@@ -94,7 +90,7 @@ func TestDeadRemoteIsTriedOncePerInterval(t *testing.T) {
 		}
 		at.move(time.Minute)
 	}
-	want := 1 + minutes/int(gitsource.DefaultRetryAfter/time.Minute)
+	want := 1 + minutes/int(gitsource.RetryAfter/time.Minute)
 	if n := asked("ls-remote"); n != want {
 		t.Errorf("it was asked %d times in an hour, not %d", n, want)
 	}
@@ -119,18 +115,18 @@ func TestRefresh(t *testing.T) {
 	if !refresh() || have(t, c, s).Commit != r.at("main") {
 		t.Error("the first one does not come")
 	}
-	at.move(gitsource.DefaultRefreshAfter)
+	at.move(gitsource.RefreshAfter)
 	if refresh() || !have(t, c, s).CheckedAt.Equal(at.now()) {
 		t.Error("nothing is new, and it has changed")
 	}
-	at.move(gitsource.DefaultRefreshAfter)
+	at.move(gitsource.RefreshAfter)
 	second := r.commit("main", map[string]string{"README.md": "second"})
 	if !refresh() || have(t, c, s).Commit != second {
 		t.Error("a new commit does not come")
 	}
 
 	// While somebody else has the lock, nobody is waited for.
-	at.move(gitsource.DefaultRefreshAfter)
+	at.move(gitsource.RefreshAfter)
 	before := asked("ls-remote")
 	dir, err := durable.OpenDir(c.Folder)
 	if err != nil {
@@ -171,7 +167,7 @@ func TestTheOtherWasFaster(t *testing.T) {
 	c.Git = program
 	s := r.spec("#main")
 	update(t, c, s)
-	at.move(gitsource.DefaultRefreshAfter)
+	at.move(gitsource.RefreshAfter)
 	var once sync.Once
 	slow := &gitsource.Cache{Folder: c.Folder, Git: program, Timeout: ample, Now: func() time.Time {
 		once.Do(func() { update(t, c, s) })

@@ -18,9 +18,6 @@ const (
 
 // update asks the remote under its lock, if that is still wanted then.
 func (c *Cache) update(ctx context.Context, s Spec, wanted func(record) bool) (Copy, outcome, error) {
-	if c.Now == nil {
-		return Copy{}, skipped, fault.New(fault.Storage, "the cache of git repositories has no clock")
-	}
 	p, err := c.make(s)
 	if err != nil {
 		return Copy{}, skipped, c.trouble(err)

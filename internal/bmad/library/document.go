@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -30,11 +31,7 @@ type ToolNames struct {
 // Agent returns the document for an assistant that acts as an agent. message is the person's; it may
 // be empty.
 func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
-	i, err := s.find(name, catalog.Agent)
-	if err != nil {
-		return "", err
-	}
-	r, err := s.resolve(i)
+	i, r, err := s.open(name, catalog.Agent)
 	if err != nil {
 		return "", err
 	}
@@ -55,26 +52,18 @@ func (s *Snapshot) Agent(name, message string, w ToolNames) (string, error) {
 // about it; they may be empty. A task, or a skill that is neither, is taken too if there is
 // no workflow of that name: people confuse them.
 func (s *Snapshot) Workflow(name, words string, w ToolNames) (string, error) {
-	i, err := s.find(name, catalog.Workflow, catalog.Task)
-	if err != nil {
-		return "", err
-	}
-	return s.run(i, name, words, w)
+	return s.run(name, words, w, catalog.Workflow, catalog.Task)
 }
 
 // Task returns the document for an assistant that does a task; a workflow of that name is taken too.
 func (s *Snapshot) Task(name, words string, w ToolNames) (string, error) {
-	i, err := s.find(name, catalog.Task, catalog.Workflow)
-	if err != nil {
-		return "", err
-	}
-	return s.run(i, name, words, w)
+	return s.run(name, words, w, catalog.Task, catalog.Workflow)
 }
 
-// find returns the item of the first kind that has one of the name.
-func (s *Snapshot) find(name string, kinds ...catalog.Kind) (catalog.Item, error) {
+// open reads the item of the first kind that has one of the name, for the project.
+func (s *Snapshot) open(name string, kinds ...catalog.Kind) (catalog.Item, *resolve.Resolved, error) {
 	if s.Empty() {
-		return catalog.Item{}, s.noInstallation()
+		return catalog.Item{}, nil, s.noInstallation()
 	}
 	i, err := s.Find(kinds[0], name)
 	for _, kind := range kinds[1:] {
@@ -85,20 +74,20 @@ func (s *Snapshot) find(name string, kinds ...catalog.Kind) (catalog.Item, error
 			i, err = other, e
 		}
 	}
-	return i, err
+	if err != nil {
+		return catalog.Item{}, nil, err
+	}
+	r, err := s.resolve(i)
+	return i, r, err
 }
 
-func (s *Snapshot) run(i catalog.Item, asked, words string, w ToolNames) (string, error) {
-	r, err := s.resolve(i)
+func (s *Snapshot) run(asked, words string, w ToolNames, kinds ...catalog.Kind) (string, error) {
+	i, r, err := s.open(asked, kinds...)
 	if err != nil {
 		return "", err
 	}
 	d := &briefing{tools: w}
-	title := i.Title
-	if title == "" {
-		title = i.Name
-	}
-	d.line("# %s", title)
+	d.line("# %s", cmp.Or(i.Title, i.Name))
 	d.line("")
 	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their order, and stop wherever they wait for the person.", i.Kind, describeOrigin(i))
 	if i.Description != "" {
@@ -115,10 +104,7 @@ func (s *Snapshot) run(i catalog.Item, asked, words string, w ToolNames) (string
 
 // agentHeading returns the heading of an agent.
 func agentHeading(p *resolve.Persona, i catalog.Item) string {
-	name := p.Name
-	if name == "" {
-		name = i.Name
-	}
+	name := cmp.Or(p.Name, i.Name)
 	if p.Title != "" {
 		name += ", " + p.Title
 	}

@@ -79,11 +79,7 @@ type Details struct {
 
 // Details returns an item with its files, without their texts.
 func (s *Snapshot) Details(kind catalog.Kind, name string) (Details, error) {
-	i, err := s.find(name, kind)
-	if err != nil {
-		return Details{}, err
-	}
-	r, err := s.resolve(i)
+	i, r, err := s.open(name, kind)
 	if err != nil {
 		return Details{}, err
 	}

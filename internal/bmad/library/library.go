@@ -23,6 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
 // MaxReply is the size in bytes that no list and no document exceeds, except
@@ -84,7 +85,9 @@ type Library struct {
 	o Options
 
 	mu        sync.Mutex
-	snapshots map[string]*Snapshot // by project
+	snapshots *recent.Map[string, *Snapshot] // by project
+	// rechecks counts the calls of Recheck.
+	rechecks int
 }
 
 // New returns a library.
@@ -98,7 +101,7 @@ func New(o Options) *Library {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Library{o: o, snapshots: map[string]*Snapshot{}}
+	return &Library{o: o, snapshots: recent.New[string, *Snapshot](maxSnapshots)}
 }
 
 // SetChanged sets the function to call when a repository has changed.
@@ -122,6 +125,7 @@ type Snapshot struct {
 	settings  func(project string) []string
 	requested string
 	checked   time.Time
+	rechecks  int      // of the library, at that time
 	copies    []string // identifies the state of the repositories
 	spoken    func() lang.Language
 }
@@ -179,43 +183,24 @@ func (l *Library) At(project string) *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.o.Now()
-	s := l.snapshots[project]
-	if s != nil && !s.checked.IsZero() && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
+	s, _ := l.snapshots.Get(project)
+	if s != nil && s.rechecks == l.rechecks && now.Sub(s.checked) >= 0 && now.Sub(s.checked) < freshFor {
 		return s
 	}
 	copies, problems := l.copies(project)
-	if s != nil && slices.Equal(s.copies, copyStates(copies, problems)) && s.Fresh() && !l.movedUp(s) {
-		s.checked = now
-		return s
+	if s == nil || !slices.Equal(s.copies, copyStates(copies, problems)) || !s.Fresh() || l.movedUp(s) {
+		s = l.open(project, copies, problems)
+		l.snapshots.Put(project, s)
 	}
-	fresh := l.open(project, copies, problems)
-	fresh.checked = now
-	l.snapshots[project] = fresh
-	l.trim()
-	return fresh
+	s.checked, s.rechecks = now, l.rechecks
+	return s
 }
 
 // Recheck makes the next call of At look at the disk, which is known to have changed.
 func (l *Library) Recheck() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, s := range l.snapshots {
-		s.checked = time.Time{}
-	}
-}
-
-// trim drops the snapshot that was used longest ago.
-func (l *Library) trim() {
-	if len(l.snapshots) <= maxSnapshots {
-		return
-	}
-	oldest := ""
-	for project, s := range l.snapshots {
-		if oldest == "" || s.checked.Before(l.snapshots[oldest].checked) {
-			oldest = project
-		}
-	}
-	delete(l.snapshots, oldest)
+	l.rechecks++
 }
 
 // copyStates identifies the state of the repositories.

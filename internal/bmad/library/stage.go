@@ -67,11 +67,7 @@ func (l *Library) Persona(project, stage string, agents []string) (string, error
 // Character returns an agent's name with its title, and its persona in Markdown: for an agent
 // that has none in fields, its text.
 func (s *Snapshot) Character(name string) (heading, persona string, err error) {
-	i, err := s.find(name, catalog.Agent)
-	if err != nil {
-		return "", "", err
-	}
-	r, err := s.resolve(i)
+	i, r, err := s.open(name, catalog.Agent)
 	if err != nil {
 		return "", "", err
 	}

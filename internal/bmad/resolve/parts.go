@@ -103,9 +103,7 @@ func (r *resolver) filledText(name, text string) (string, error) {
 		return r.fill(strings.ReplaceAll(text, "system-generated", cmp.Or(r.own["date"], "system-generated"))), nil
 	}
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
-		for key, value := range format.Scalars(text) {
-			r.own[key] = value
-		}
+		maps.Copy(r.own, format.Scalars(text))
 		r.fillDate()
 	}
 	if name != r.i.Path {
@@ -125,9 +123,7 @@ func (r *resolver) enter(text string) error {
 	}
 	var values map[string]any
 	if yaml.Unmarshal([]byte(text), &values) != nil {
-		for key, value := range format.Scalars(text) {
-			r.own[key] = value
-		}
+		maps.Copy(r.own, format.Scalars(text))
 	}
 	for key, v := range values {
 		if s, ok := v.(string); ok {

@@ -36,59 +36,53 @@ var snapshot = pattern.New(`\[\[bmad-snapshot:([A-Za-z0-9_./-]+\.md)\]\]|\{\{con
 // kinds that snapshot finds. Values are not searched again. Unknown tokens stay and
 // are recorded.
 func (r *resolver) render(text string, defaults map[string]any) (string, error) {
-	var b strings.Builder
-	last := 0
+	var failed error
+	grown := 0
 	known := map[string]string{}
-	for _, m := range snapshot.FindAllStringSubmatchIndex(text, -1) {
-		b.WriteString(text[last:m[0]])
-		last = m[1]
-		token := text[m[0]:m[1]]
+	out := snapshot.ReplaceAllStringFunc(text, func(token string) string {
+		if failed != nil {
+			return ""
+		}
 		value, done := known[token]
 		if !done {
 			var ok bool
-			var err error
-			if value, ok, err = r.token(text, m, defaults); err != nil {
-				return "", err
-			}
-			if !ok {
+			if value, ok, failed = r.token(token, defaults); !ok {
 				value = token
 				r.noteOpen(token)
 			}
 			known[token] = value
 		}
-		if b.WriteString(value); b.Len() > len(text)+maxFilled {
-			return "", fault.New(fault.InvalidArgument, "the settings of %s make its text too large",
+		if grown += len(value) - len(token); failed == nil && grown > maxFilled {
+			failed = fault.New(fault.InvalidArgument, "the settings of %s make its text too large",
 				r.i.Name).WithHint("shorten them: the text may grow by at most %d bytes", maxFilled)
 		}
+		return value
+	})
+	if failed != nil {
+		return "", failed
 	}
-	b.WriteString(text[last:])
-	return b.String(), nil
+	return out, nil
 }
 
 // token returns the value of a token of a rendered skill. A setting that would stop its renderer is
 // an error: if it were left out, the skill would act by other settings than the person's.
-func (r *resolver) token(text string, m []int, defaults map[string]any) (string, bool, error) {
-	part := func(n int) string {
-		if m[2*n] < 0 {
-			return ""
-		}
-		return text[m[2*n]:m[2*n+1]]
-	}
+func (r *resolver) token(token string, defaults map[string]any) (string, bool, error) {
+	part := snapshot.FindStringSubmatch(token)
 	switch {
-	case part(1) != "":
-		name := path.Join(r.i.Dir, part(1))
-		if !fs.ValidPath(part(1)) || !r.i.Origin.Has(name) {
+	case part[1] != "":
+		name := path.Join(r.i.Dir, part[1])
+		if !fs.ValidPath(part[1]) || !r.i.Origin.Has(name) {
 			return "", false, nil
 		}
 		return catalog.Ref{Source: r.i.Origin.Name, Path: name, Resolved: true}.String(), true, nil
-	case part(2) != "", part(3) != "":
-		value, ok := r.configValue(part(2) + part(3))
-		if part(3) != "" && r.ambiguous(part(3)) {
+	case part[2] != "", part[3] != "":
+		value, ok := r.configValue(part[2] + part[3])
+		if part[3] != "" && r.ambiguous(part[3]) {
 			return "", false, nil
 		}
 		return strings.ReplaceAll(value, "{project-root}", filepath.ToSlash(r.target.Project)), ok, nil
 	}
-	dotted := "workflow." + part(4)
+	dotted := "workflow." + part[4]
 	v, ok := lookUpDotted(r.tables, dotted)
 	usual, known := lookUpDotted(defaults, dotted)
 	if !ok || !known || isSecret(dotted) {

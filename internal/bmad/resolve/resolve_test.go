@@ -75,29 +75,6 @@ func TestEveryItem(t *testing.T) {
 	}
 }
 
-// readable checks that every address of a resolved item leads to a text, each once.
-func readable(t *testing.T, c *catalog.Catalog, what string, r *resolve.Resolved) {
-	t.Helper()
-	var addresses []string
-	for _, p := range r.Parts {
-		addresses = append(addresses, p.URI)
-	}
-	for _, m := range r.More {
-		if slices.Contains(addresses, m.URI) {
-			t.Errorf("%s refers to %s twice", what, m.URI)
-		}
-		if file, err := follow(c, strings.TrimSuffix(m.URI, "?view=resolved")); err == nil && m.Size != int64(len(file.Data)) {
-			t.Errorf("%s: %s has %d bytes, %d are told", what, m.URI, len(file.Data), m.Size)
-		}
-		addresses = append(addresses, m.URI)
-	}
-	for _, address := range append(addresses, r.Custom...) {
-		if _, err := follow(c, address); err != nil {
-			t.Errorf("%s: %s: %v", what, address, err)
-		}
-	}
-}
-
 // TestPersonas: the personas of agents, with and without the project's customization.
 func TestPersonas(t *testing.T) {
 	type persona = resolve.Persona
