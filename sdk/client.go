@@ -85,7 +85,7 @@ func New(o Options) (*Client, error) {
 	} else if c.store == nil {
 		c.store = NewMemStore()
 	}
-	c.shelf = newShelf(o.Project, library.Options{Folders: slices.Clone(o.Folders), Now: o.Clock, Log: o.Log})
+	c.shelf = newShelf(o.Project, library.Options{Folders: slices.Clone(o.Folders), Now: o.Clock})
 	c.base, c.end = context.WithCancel(context.Background())
 	return c, nil
 }

@@ -104,7 +104,7 @@ func (a *App) Build(within []string) *Parts {
 	out.Library = library.New(library.Options{
 		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: projects.OpenFolder, Above: above,
 		Copies: r.Copies, Settings: r.SettingsFolders, Close: r.Close,
-		Now: clock, Log: a.Log,
+		Now: clock,
 	})
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
 	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Log: a.Log})

@@ -10,7 +10,6 @@ package library
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -77,7 +76,6 @@ type Options struct {
 	Changed func()
 	// Now is the clock; it is required.
 	Now func() time.Time
-	Log *slog.Logger
 }
 
 // Library reads installations. Its methods may be called at the same time.
@@ -97,9 +95,6 @@ func New(o Options) *Library {
 	}
 	if o.Above == nil {
 		o.Above = o.Open
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Library{o: o, snapshots: recent.New[string, *Snapshot](maxSnapshots)}
 }
