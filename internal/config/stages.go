@@ -29,8 +29,8 @@ var stageSettings = []stageSetting{
 	{"proved", hasVerdict, noVerdict},
 	{"scoring", hasScore, noScore},
 	{"verdict", hasVerdict, noVerdict},
-	{"verify", isVerified, func(stage, name string, have lang.Text) error {
-		return lang.Errorf("stage %q is not verified; %s is for %s", stage, name, have)
+	{"verify", isVerified, func(stage, _ string, have lang.Text) error {
+		return lang.Errorf("stage %q is not verified; verify is for %s", stage, have)
 	}},
 }
 
