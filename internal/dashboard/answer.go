@@ -18,14 +18,39 @@ type problem struct {
 	Code  string `json:"code"`
 }
 
-// refuse answers a request of a script with an error, in the language of the page. With status 0,
-// the error's code gives it.
-func refuse(w http.ResponseWriter, r *http.Request, status int, err error) {
+// rejection is an error with the status of its answer, if that is not the one of its code.
+type rejection struct {
+	error
+	status int
+}
+
+// Unwrap returns the error.
+func (r rejection) Unwrap() error { return r.error }
+
+// unauthorized rejects a browser that has not shown who it is.
+func unauthorized(err error) error { return rejection{err, http.StatusUnauthorized} }
+
+// refuse answers a request of a script with an error, in the language of the page.
+func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err).Translated(languageOf(w, r))
-	if status == 0 {
-		status = statusOf(f)
+	status := statusOf(f)
+	var rejected rejection
+	if errors.As(err, &rejected) {
+		status = rejected.status
 	}
 	answer(w, status, problem{f.Error(), f.Hint, string(f.Code)})
+}
+
+// script serves requests of the pages' scripts, to which do returns the answer.
+func script(do func(a *asked) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		out, err := do(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
+		if err != nil {
+			refuse(w, r, err)
+			return
+		}
+		answer(w, http.StatusOK, out)
+	}
 }
 
 func answer(w http.ResponseWriter, status int, what any) {
@@ -34,15 +59,16 @@ func answer(w http.ResponseWriter, status int, what any) {
 	_ = json.NewEncoder(w).Encode(what) // an error means that the reader has gone
 }
 
-// readJSON reads the one object of a body, which has no keys but those of into. The status is that
-// of a refusal; 0 is that of its code.
-func readJSON(r *http.Request, into any) (status int, err error) {
+// readJSON reads the one object of a body, which has no keys but those of into.
+func readJSON(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return http.StatusUnsupportedMediaType, fault.New(fault.InvalidArgument, "the body has to be application/json").WithHint("the pages of the dashboard send it so")
+		return rejection{
+			fault.New(fault.InvalidArgument, "the body has to be application/json").WithHint("the pages of the dashboard send it so"), http.StatusUnsupportedMediaType,
+		}
 	}
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()
-	err = body.Decode(into)
+	err := body.Decode(into)
 	if err == nil {
 		if _, more := body.Token(); !errors.Is(more, io.EOF) {
 			err = errors.New("something follows it")
@@ -55,16 +81,17 @@ func readJSON(r *http.Request, into any) (status int, err error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &large):
-		return http.StatusRequestEntityTooLarge, fault.New(fault.InvalidArgument, "the body has more than %d bytes",
-			maxBody).WithHint("shorten the words and comments; nothing was changed")
+		return rejection{
+			fault.New(fault.InvalidArgument, "the body has more than %d bytes", maxBody).WithHint("shorten the words and comments; nothing was changed"),
+			http.StatusRequestEntityTooLarge,
+		}
 	case errors.As(err, &wrong):
-		return http.StatusBadRequest, fault.New(fault.InvalidArgument,
-			"the body has a value of another type than the pages send, at %q",
-			wrong.Field).WithHint("load the page again, which may be older than the program")
+		return fault.New(fault.InvalidArgument, "the body has a value of another type than the pages send, at %q", wrong.Field).
+			WithHint("load the page again, which may be older than the program")
 	case err != nil:
-		return http.StatusBadRequest, fault.New(fault.InvalidArgument, "the body cannot be read: %w", err).WithHint("load the page again, which may be older than the program")
+		return fault.New(fault.InvalidArgument, "the body cannot be read: %w", err).WithHint("load the page again, which may be older than the program")
 	}
-	return 0, nil
+	return nil
 }
 
 const (

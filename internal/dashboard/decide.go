@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -54,77 +53,71 @@ type outcome struct {
 }
 
 // decide takes the person's decision on a document.
-func (d *Dashboard) decide(w http.ResponseWriter, r *http.Request) {
-	it, status, err := readDecision(d, r, languageOf(w, r))
+func (d *Dashboard) decide(a *asked) (any, error) {
+	it, err := d.readDecision(a)
 	if err == nil {
-		err = prepare(d, it)
+		err = d.prepare(it)
 	}
-	finish(d, w, r, it, status, err)
+	if err != nil {
+		return nil, err
+	}
+	return d.carryOut(it)
 }
 
 // leave takes the person's decision to reopen a stage, or to cancel a run.
-func (d *Dashboard) leave(w http.ResponseWriter, r *http.Request) {
-	it, status, err := readDecision(d, r, languageOf(w, r))
-	if err == nil && it.Decision != string(workflow.DecisionReopen) && it.Decision != string(workflow.DecisionCancel) {
-		err = fault.New(fault.InvalidArgument, "a run is left by reopen or cancel, not by %q", it.Decision).WithHint("decisions on a document are sent to its own page")
+func (d *Dashboard) leave(a *asked) (any, error) {
+	it, err := d.readDecision(a)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		it.req.Action, it.req.Stage, it.req.Feedback = workflow.Action(it.Decision), it.Stage, strings.TrimSpace(it.Feedback)
+	if it.Decision != string(workflow.DecisionReopen) && it.Decision != string(workflow.DecisionCancel) {
+		return nil, fault.New(fault.InvalidArgument, "a run is left by reopen or cancel, not by %q", it.Decision).WithHint("decisions on a document are sent to its own page")
 	}
-	finish(d, w, r, it, status, err)
+	it.req.Action, it.req.Stage, it.req.Feedback = workflow.Action(it.Decision), it.Stage, strings.TrimSpace(it.Feedback)
+	return d.carryOut(it)
 }
 
 // sign returns the options with which the browser has a decision signed by a passkey.
-func (d *Dashboard) sign(w http.ResponseWriter, r *http.Request) {
-	it, status, err := readDecision(d, r, languageOf(w, r))
-	if err == nil && d.o.Passkeys == nil {
-		err = fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
-	}
-	var options json.RawMessage
-	if err == nil {
-		options, err = d.o.Passkeys.BeginDecision(it.statement())
-	}
+func (d *Dashboard) sign(a *asked) (any, error) {
+	it, err := d.readDecision(a)
 	if err != nil {
-		refuse(w, r, status, err)
-		return
+		return nil, err
 	}
-	answer(w, http.StatusOK, options)
+	keys, err := d.passkeys()
+	if err != nil {
+		return nil, err
+	}
+	return keys.BeginDecision(it.statement())
 }
 
-// readDecision reads a decision, and refuses it if the browser may not decide, or if the page does not show the run as
-// it is. The status is that of a refusal; 0 is that of its code.
-func readDecision(d *Dashboard, r *http.Request, l lang.Language) (it *decision, status int, err error) {
-	it = &decision{a: &asked{Context: r.Context(), r: r, lang: l}, stage: workflow.StageID(r.PathValue("stage"))}
-	if d.door.readOnly {
-		return it, http.StatusForbidden, nothingDecides()
-	}
-	if !d.door.decides(r) {
-		return it, http.StatusUnauthorized, errorUnpaired()
-	}
-	if status, err := readJSON(r, &it.sent); err != nil {
-		return it, status, err
+// readDecision reads a decision, and refuses it if the browser may not decide, or if the page does not show
+// the run as it is.
+func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
+	it = &decision{a: a, stage: workflow.StageID(a.r.PathValue("stage"))}
+	if err := d.readPaired(a.r, &it.sent); err != nil {
+		return nil, err
 	}
 	if slices.ContainsFunc(it.Comments, func(c workflow.Comment) bool { return c.Extra != nil }) {
-		return it, 0, fault.New(fault.InvalidArgument, "a comment has a key that is not known").WithHint("load the page again, which may be older than the program")
+		return nil, fault.New(fault.InvalidArgument, "a comment has a key that is not known").WithHint("load the page again, which may be older than the program")
 	}
-	if it.req, it.project, err = d.projects.request(it.a); err != nil {
-		return it, 0, err
+	if it.req, it.project, err = d.projects.request(a); err != nil {
+		return nil, err
 	}
-	if it.session, _, err = d.o.Engine.Session(it.a, it.req.Address); err != nil {
-		return it, 0, noTask(err)
+	if it.session, _, err = d.o.Engine.Session(a, it.req.Address); err != nil {
+		return nil, noTask(err)
 	}
 	it.req.Session, it.req.Revision = it.session.SessionID, &it.Revision
 	if _, known := it.session.Definition().Stage(it.stage); !known && it.stage != "" {
-		return it, 0, fault.New(fault.NotFound, "the run has no stage %q", string(it.stage)).WithHint("its page lists its stages")
+		return nil, noStage(it.stage)
 	}
 	if it.session.Revision != it.Revision {
-		return it, 0, faster(it)
+		return nil, faster(it)
 	}
 	if it.stage != "" && it.stage != it.session.CurrentStage {
-		return it, 0, fault.New(fault.Conflict, "the stage %s is not the one that the run is at", labelOf(it.session.Definition().Stages, it.stage)).
+		return nil, fault.New(fault.Conflict, "the stage %s is not the one that the run is at", labelOf(it.session.Definition().Stages, it.stage)).
 			WithHint("the page of the run shows where it is")
 	}
-	return it, 0, nil
+	return it, nil
 }
 
 // faster refuses a decision on a run that has moved since the page was shown.
@@ -137,7 +130,7 @@ func faster(it *decision) error {
 }
 
 // prepare makes the request of a decision on a document.
-func prepare(d *Dashboard, it *decision) error {
+func (d *Dashboard) prepare(it *decision) error {
 	q, err := d.o.Engine.Gate(it.a, it.req)
 	if fault.Is(err, fault.NotAllowed) { // the engine's hint is for assistants
 		return fault.From(err).WithHint("the page of the run shows where it is")
@@ -162,21 +155,8 @@ func prepare(d *Dashboard, it *decision) error {
 	return nil
 }
 
-// finish carries out a decision, unless there is an error already, and answers its page.
-func finish(d *Dashboard, w http.ResponseWriter, r *http.Request, it *decision, status int, err error) {
-	var out outcome
-	if err == nil {
-		status = 0
-		out, err = carryOut(d, it)
-	}
-	if err != nil {
-		refuse(w, r, status, err)
-		return
-	}
-	answer(w, http.StatusOK, out)
-}
-
-func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
+// carryOut carries out a decision.
+func (d *Dashboard) carryOut(it *decision) (out outcome, err error) {
 	it.took, it.release, err = d.nonces.take(it.Nonce, shownFor{it.session.SessionID, it.stage, it.Revision, it.SHA256}, d.door.now())
 	if err != nil {
 		return out, err
@@ -188,10 +168,11 @@ func carryOut(d *Dashboard, it *decision) (out outcome, err error) {
 	}()
 	how := browserChannel{it: it, channel: workflow.ChannelBrowser}
 	if len(it.Passkey) > 0 && string(it.Passkey) != "null" {
-		if d.o.Passkeys == nil {
-			return out, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+		keys, err := d.passkeys()
+		if err != nil {
+			return out, err
 		}
-		if how.signature, err = d.o.Passkeys.FinishDecision(it.a, it.statement(), it.Passkey); err != nil {
+		if how.signature, err = keys.FinishDecision(it.a, it.statement(), it.Passkey); err != nil {
 			return out, err
 		}
 		how.channel = workflow.ChannelPasskey

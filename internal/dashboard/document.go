@@ -70,7 +70,7 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	req, p, s, found := it.req, it.project, it.session, it.found
 	st, ok := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
 	if !ok {
-		return nil, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
+		return nil, noStage(workflow.StageID(a.r.PathValue("stage")))
 	}
 	a.page.Title = a.lang.Say("%s: %s", s.TaskName, st.DocumentIn(a.lang))
 	a.followRun(p, s)

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"net/http"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -13,9 +12,9 @@ import (
 // another version than the page knows are those of another page, and its script joins them.
 func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxDraft)
-	given, name, status, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
+	given, name, err := d.draftOf(&asked{Context: r.Context(), r: r, lang: languageOf(w, r)})
 	if err != nil {
-		refuse(w, r, status, err)
+		refuse(w, r, err)
 		return
 	}
 	d.keeping.Lock()
@@ -30,33 +29,32 @@ func (d *Dashboard) keepDraft(w http.ResponseWriter, r *http.Request) {
 		given = nil
 	}
 	if err := d.drafts.write(name, given); err != nil {
-		refuse(w, r, 0, err)
+		refuse(w, r, err)
 		return
 	}
 	w.Header().Set("ETag", given.Version())
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// draftOf reads a draft that a page sends, and finds its name. The status is that of a refusal; 0 is
-// that of its code.
-func (d *Dashboard) draftOf(a *asked) (given draft, name string, status int, err error) {
+// draftOf reads a draft that a page sends, and finds its name.
+func (d *Dashboard) draftOf(a *asked) (given draft, name string, err error) {
 	if d.o.Origin != "" && !d.door.decides(a.r) {
-		return nil, "", http.StatusUnauthorized, errorUnpaired()
+		return nil, "", errorUnpaired()
 	}
-	if status, err := readJSON(a.r, &given); err != nil {
-		return nil, "", status, err
+	if err := readJSON(a.r, &given); err != nil {
+		return nil, "", err
 	}
 	req, p, err := d.projects.request(a)
 	if err != nil {
-		return nil, "", 0, err
+		return nil, "", err
 	}
 	s, _, err := d.o.Engine.Session(a, req.Address)
 	if err != nil {
-		return nil, "", 0, noTask(err)
+		return nil, "", noTask(err)
 	}
 	st, known := s.Definition().Stage(workflow.StageID(a.r.PathValue("stage")))
 	if !known {
-		return nil, "", 0, fault.New(fault.NotFound, "the run has no stage %q", a.r.PathValue("stage")).WithHint("its page lists its stages")
+		return nil, "", noStage(workflow.StageID(a.r.PathValue("stage")))
 	}
-	return given, draftName(p, s.SessionID, st.ID), 0, nil
+	return given, draftName(p, s.SessionID, st.ID), nil
 }

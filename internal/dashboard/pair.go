@@ -39,52 +39,54 @@ type keyGiven struct {
 }
 
 // claim gives the page that shows a code its key, once the person has approved the code.
-func (d *Dashboard) claim(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) claim(a *asked) (any, error) {
 	var given struct {
 		Code string `json:"code"`
 	}
-	if status, err := readJSON(r, &given); err != nil {
-		refuse(w, r, status, err)
-		return
+	if err := readJSON(a.r, &given); err != nil {
+		return nil, err
 	}
 	if d.door.readOnly || d.door.codes == nil {
-		refuse(w, r, http.StatusForbidden, nothingDecides())
-		return
+		return nil, nothingDecides()
 	}
 	ok, err := d.door.codes.Approved(given.Code)
-	if err != nil {
-		refuse(w, r, 0, err)
-		return
+	if err != nil || !ok {
+		return keyGiven{}, err
 	}
-	var out keyGiven
-	if ok {
-		out.Key = d.door.key()
-		d.log.Info("a browser was paired by a code")
-	}
-	answer(w, http.StatusOK, out)
+	d.log.Info("a browser was paired by a code")
+	return keyGiven{d.door.key()}, nil
 }
 
 // admitLaunched gives a key to the browser that the program itself has opened at a person's terminal.
-func (d *Dashboard) admitLaunched(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) admitLaunched(a *asked) (any, error) {
 	var given struct {
 		Launch string `json:"launch"`
 	}
-	if status, err := readJSON(r, &given); err != nil {
-		refuse(w, r, status, err)
-		return
+	if err := readJSON(a.r, &given); err != nil {
+		return nil, err
 	}
 	admitted := d.door.admits(given.Launch)
 	switch {
 	case d.door.readOnly:
-		refuse(w, r, http.StatusForbidden, nothingDecides())
+		return nil, nothingDecides()
 	case !admitted:
 		d.log.Warn("a browser was not paired: its address was used before, or has expired")
-		refuse(w, r, http.StatusConflict, fault.New(fault.Conflict, "the address that pairs this browser was used before, or has expired").
-			WithHint("if you have not opened it yourself, end the dashboard and start it again; else pair this browser by a code"))
-	default:
-		d.log.Info("the browser that was opened at the terminal was paired")
-		answer(w, http.StatusOK, keyGiven{d.door.key()})
+		return nil, fault.New(fault.Conflict, "the address that pairs this browser was used before, or has expired").
+			WithHint("if you have not opened it yourself, end the dashboard and start it again; else pair this browser by a code")
 	}
+	d.log.Info("the browser that was opened at the terminal was paired")
+	return keyGiven{d.door.key()}, nil
+}
+
+// readPaired reads the body of a request, and refuses a browser that may not decide.
+func (d *Dashboard) readPaired(r *http.Request, into any) error {
+	switch {
+	case d.door.readOnly:
+		return nothingDecides()
+	case !d.door.decides(r):
+		return errorUnpaired()
+	}
+	return readJSON(r, into)
 }
 
 func nothingDecides() error {
@@ -133,8 +135,8 @@ func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
 		if _, after, ok := strings.Cut(given.Secret, "#k="); ok {
 			given.Secret, _, _ = strings.Cut(after, "&")
 		}
-	} else if status, err := readJSON(r, &given); err != nil {
-		refuse(w, r, status, err)
+	} else if err := readJSON(r, &given); err != nil {
+		refuse(w, r, err)
 		return
 	}
 	if !equal(given.Secret, d.door.secret) && (form || given.Secret != "" || !d.door.reads(r)) {
@@ -142,8 +144,8 @@ func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
 			d.knock(w, r, http.StatusUnauthorized, languageOf(w, r).Say("This is not the address that the dashboard has printed. A new one is made each time it starts."))
 			return
 		}
-		refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed,
-			"the address is not that of this dashboard").WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts"))
+		refuse(w, r, unauthorized(fault.New(fault.NotAllowed, "the address is not that of this dashboard").
+			WithHint("open the one that bmad-mcp dashboard prints; a new one is made each time it starts")))
 		return
 	}
 	//nolint:gosec // the pages come over plain HTTP from this machine
@@ -157,5 +159,5 @@ func (d *Dashboard) enter(w http.ResponseWriter, r *http.Request) {
 }
 
 func errorUnpaired() error {
-	return fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends")
+	return unauthorized(fault.New(fault.NotAllowed, "this browser may not decide").WithHint("pair it: the page /pair shows how; a browser is paired until the dashboard ends"))
 }

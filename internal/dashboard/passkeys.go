@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
@@ -28,10 +27,11 @@ type enrolled struct {
 // the person types at a terminal, as for the pairing of a browser; approved reports whether they
 // have.
 func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func(code string) (bool, error)) (out passkey.Enrolment, err error) {
-	if d.o.Passkeys == nil {
-		return out, noPasskeys()
+	known, err := d.passkeys()
+	if err != nil {
+		return out, err
 	}
-	keys, err := d.o.Passkeys.List()
+	keys, err := known.List()
 	if err != nil {
 		return out, err
 	}
@@ -46,15 +46,16 @@ func (d *Dashboard) beginPasskey(ctx context.Context, code string, approved func
 		}
 		allowedBy = "pairing"
 	}
-	return d.o.Passkeys.BeginEnrol(ctx, allowedBy)
+	return known.BeginEnrol(ctx, allowedBy)
 }
 
 // finishPasskey adds the passkey that a browser has made.
 func (d *Dashboard) finishPasskey(ctx context.Context, e enrolment) (out enrolled, err error) {
-	if d.o.Passkeys == nil {
-		return out, noPasskeys()
+	known, err := d.passkeys()
+	if err != nil {
+		return out, err
 	}
-	key, err := d.o.Passkeys.FinishEnrol(ctx, e.Ticket, e.Response, e.Assertion, e.Name)
+	key, err := known.FinishEnrol(ctx, e.Ticket, e.Response, e.Assertion, e.Name)
 	if err != nil {
 		return out, err
 	}
@@ -86,40 +87,28 @@ func (d *Dashboard) browsers() (out browsers, err error) {
 }
 
 // passkeyBegins and passkeyEnds add a passkey for a browser that may decide.
-func (d *Dashboard) passkeyBegins(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) passkeyBegins(a *asked) (any, error) {
 	var given struct {
 		Code string `json:"code"`
 	}
-	d.answerPaired(w, r, &given, func() (any, error) { return d.beginPasskey(r.Context(), given.Code, d.door.approved) })
+	if err := d.readPaired(a.r, &given); err != nil {
+		return nil, err
+	}
+	return d.beginPasskey(a, given.Code, d.door.approved)
 }
 
-func (d *Dashboard) passkeyEnds(w http.ResponseWriter, r *http.Request) {
+func (d *Dashboard) passkeyEnds(a *asked) (any, error) {
 	var given enrolment
-	d.answerPaired(w, r, &given, func() (any, error) { return d.finishPasskey(r.Context(), given) })
+	if err := d.readPaired(a.r, &given); err != nil {
+		return nil, err
+	}
+	return d.finishPasskey(a, given)
 }
 
-// answerPaired answers a request of a browser that may decide.
-func (d *Dashboard) answerPaired(w http.ResponseWriter, r *http.Request, given any, do func() (any, error)) {
-	switch {
-	case d.door.readOnly:
-		refuse(w, r, http.StatusForbidden, nothingDecides())
-		return
-	case !d.door.decides(r):
-		refuse(w, r, http.StatusUnauthorized, errorUnpaired())
-		return
+// passkeys returns the passkeys that sign decisions.
+func (d *Dashboard) passkeys() (*passkey.Keys, error) {
+	if d.o.Passkeys == nil {
+		return nil, fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
 	}
-	if status, err := readJSON(r, given); err != nil {
-		refuse(w, r, status, err)
-		return
-	}
-	out, err := do()
-	if err != nil {
-		refuse(w, r, 0, err)
-		return
-	}
-	answer(w, http.StatusOK, out)
-}
-
-func noPasskeys() error {
-	return fault.New(fault.NotAllowed, "no passkeys are used here").WithHint("decide without one")
+	return d.o.Passkeys, nil
 }

@@ -84,6 +84,10 @@ func noTask(err error) error {
 	return err
 }
 
+func noStage(id workflow.StageID) error {
+	return fault.New(fault.NotFound, "the run has no stage %q", string(id)).WithHint("its page lists its stages")
+}
+
 // Href returns the address of the project's board.
 func (p folder) Href() string { return "/p/" + p.ID + "/" }
 

@@ -22,14 +22,14 @@ func (d *Dashboard) Guarded() http.Handler {
 		switch why := d.door.stranger(r); {
 		case !d.door.checkHost(w, r):
 		case !unsafe && foreign(r):
-			refuse(w, r, http.StatusForbidden, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
+			refuse(w, r, fault.New(fault.NotAllowed, "a page of another origin may not load this").WithHint("open the dashboard in a tab of its own"))
 		case unsafe && why != nil:
-			refuse(w, r, http.StatusForbidden, why)
+			refuse(w, r, why)
 		case d.door.reads(r), open(r):
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			mux.ServeHTTP(w, r)
 		case unsafe:
-			refuse(w, r, http.StatusUnauthorized, fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints"))
+			refuse(w, r, unauthorized(fault.New(fault.NotAllowed, "this browser may not read here").WithHint("open the address that bmad-mcp dashboard prints")))
 		default:
 			d.knock(w, r, http.StatusUnauthorized, "")
 		}
@@ -46,15 +46,15 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{project}/r/{task}/log.json", http.HandlerFunc(d.logJSON))
 	mux.Handle("GET /p/{project}/r/{task}/d/{stage}", screen("document", d.document))
 	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/drafts", d.keepDraft)
-	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", d.decide)
-	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", d.sign)
-	mux.HandleFunc("POST /p/{project}/r/{task}/leave", d.leave)
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/decide", script(d.decide))
+	mux.HandleFunc("POST /p/{project}/r/{task}/d/{stage}/sign", script(d.sign))
+	mux.HandleFunc("POST /p/{project}/r/{task}/leave", script(d.leave))
 	mux.HandleFunc("POST /enter", d.enter)
 	mux.Handle("GET /pair", screen("pair", d.pair))
-	mux.HandleFunc("POST /pair/claim", d.claim)
-	mux.HandleFunc("POST /pair/launch", d.admitLaunched)
-	mux.HandleFunc("POST /passkeys/begin", d.passkeyBegins)
-	mux.HandleFunc("POST /passkeys/finish", d.passkeyEnds)
+	mux.HandleFunc("POST /pair/claim", script(d.claim))
+	mux.HandleFunc("POST /pair/launch", script(d.admitLaunched))
+	mux.HandleFunc("POST /passkeys/begin", script(d.passkeyBegins))
+	mux.HandleFunc("POST /passkeys/finish", script(d.passkeyEnds))
 	mux.HandleFunc("GET /w/{short}", d.short)
 	mux.Handle("GET /search", screen("search", d.search))
 	mux.Handle("GET /method", screen("method", d.method))
