@@ -48,7 +48,7 @@ func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow
 	score := 95.0
 	s.Current().Score = &score
 	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
-	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Judged: s.Current().Judged(), Score: &score, Grant: grant, Feedback: "<&> 中文"}})
+	err := w.Fire(context.Background(), s, workflow.Transition{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Judged: s.Current().Judged(), Score: &score, Grant: grant, Feedback: "<&> 中文"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
