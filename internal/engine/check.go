@@ -161,7 +161,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	v := s.VerifyAgainst(signer, &c.known)
+	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
 		return v
 	}

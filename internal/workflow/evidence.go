@@ -53,9 +53,6 @@ type Evidence struct {
 	Extra Extra    `json:",unknown"`
 }
 
-// Passed reports whether the command was run and succeeded.
-func (e *Evidence) Passed() bool { return e != nil && e.NotRun == "" && !e.Failed() }
-
 // Failed reports whether the command was run and failed.
 func (e *Evidence) Failed() bool {
 	return e != nil && e.NotRun == "" && (e.ExitCode != 0 || e.TimedOut)

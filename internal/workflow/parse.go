@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -47,21 +46,6 @@ func (p Problem) In(l lang.Language) string {
 
 // String returns the problem as a person reads it in English.
 func (p Problem) String() string { return p.In(lang.English) }
-
-// Parse reads the definition in a file <name>.yaml. The error is a *fault.Error that names
-// every mistake with its line.
-func Parse(name string, data []byte) (*Definition, error) {
-	d, problems := Read(name, data)
-	if len(problems) == 0 {
-		return d, nil
-	}
-	lines := make([]lang.Text, len(problems))
-	for i, p := range problems {
-		lines[i] = lang.T("%s", p)
-	}
-	return nil, fault.New(fault.InvalidArgument, "the workflow %s.yaml cannot be used: %s", name, lang.Join(lines, "; ")).
-		WithHint("correct the file; a built-in one shows every key: bmad-mcp workflow show bmad")
-}
 
 // Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
 func Read(name string, data []byte) (*Definition, []Problem) {

@@ -76,12 +76,10 @@ func (v Verification) Vouches(entry int) bool {
 	return !slices.ContainsFunc(v.Unvouched, func(span Span) bool { return span.From <= entry && entry <= span.To })
 }
 
-// Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
-func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
-
-// VerifyAgainst is Verify, and compares the session with the record of the signer's machine about
-// it and its folder; nil compares it with nothing.
-func (s *Session) VerifyAgainst(signer Signer, k *Known) Verification {
+// Verify checks the chain of the history, and its seal by the signer's key; signer may be nil. It compares
+// the session with the record of the signer's machine about it and its folder; nil compares it with
+// nothing.
+func (s *Session) Verify(signer Signer, k *Known) Verification {
 	return s.verification(signer, k).In(lang.English)
 }
 
