@@ -21,7 +21,8 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	}
 	if want := r.req.Revision; want != nil && *want != s.Revision {
 		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
-			return words.NoRevision(s, *want)
+			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
+				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lostRace(ctx, s.Session)
 	}
@@ -37,12 +38,20 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	return r.req.Complete()
 }
 
-// goesOn refuses to change a session that was changed by other hands, under a strict policy.
+// goesOn refuses to change a session that was changed by other hands, or that has approved texts that
+// were, under a strict policy.
 func goesOn(s *standing.Standing) error {
 	if !s.Stopped() {
 		return nil
 	}
-	e := words.ChangedByOthers(s)
+	name, task := s.Names.Program, s.TaskName
+	e := fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
+		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+	if !s.Integrity.Changed() {
+		e = fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
+			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",
+				name, task, name, task)
+	}
 	e.Allowed = request.ActionNames(gate.Allowed(s))
 	return e
 }

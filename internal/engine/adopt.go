@@ -43,7 +43,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	}
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, s, reply.Light, words.Adopted(s)+words.Message(s))
+	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))+words.Message(s))
 }
 
 // adoptable refuses to adopt a session that nobody has changed.
@@ -80,8 +80,11 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 
 // acceptance asks the person at the terminal.
 func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
+	refuse := func(problem lang.Text) error {
+		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.TaskName)
+	}
 	if r.req.Ask == nil {
-		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a session"))
 	}
 	q := gate.Question{
 		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
@@ -96,7 +99,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
 			WithHint("repeat the command when you have decided, or put the session file back as it was")
 	case a.Channel != workflow.ChannelTerminal:
-		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
 	}
 	policy := s.Policy.Gate
 	if s.Stopped() {

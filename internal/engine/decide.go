@@ -131,7 +131,7 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 func (r *run) showDocument(ctx context.Context, s *standing.Standing) string {
 	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
 	if err != nil {
-		return words.NotViewed(s, err)
+		return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 	}
 	var shown reply.Reply
 	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -42,7 +43,9 @@ func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Gra
 	p := s.Policy
 	opens := s.Overrides() || p.GateScore == nil || p.Met(sub.Assessment.Claimed, &sub.Audit.Score)
 	if g.Decision != workflow.DecisionChanges && !opens {
-		return nil, words.EditBelowGate(sub.Audit.Score, *p.GateScore)
+		return nil, fault.New(fault.GatePending, "as it was edited, the audit of the draft is %s, and the gate asks for %s",
+			words.Points(sub.Audit.Score), words.Points(*p.GateScore)).
+			WithHint("change the draft once more and decide again, or ask for another round; nothing was changed")
 	}
 	return sub, nil
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -33,7 +34,8 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
 	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
-		return words.OtherDraft(want)
+		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", words.Clip(want, 80)).
+			WithHint("call status, show the human what waits now, and let them decide")
 	}
 	switch {
 	case w.No, s.Blocked(): // nothing is saved
@@ -41,7 +43,8 @@ func Decidable(s *standing.Standing, w Word) error {
 	case s.Draft.Edited && (s.Draft.Edit == nil || !Asks(s, w)):
 		return words.EditedDraft(s)
 	case s.Draft.Missing:
-		return words.MissingDraft(s)
+		return fault.New(fault.Storage, "the draft %s is missing on disk", s.Draft.Path).
+			WithHint("restore the file, or ask for another round (%s with false)", s.Call.Action)
 	}
 	return Opens(s)
 }
@@ -52,16 +55,21 @@ func Opens(s *standing.Standing) error {
 	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
 		return nil
 	}
-	audited := p.Scoring == workflow.ScoringAudited
+	audited, gate := p.Scoring == workflow.ScoringAudited, words.Points(*p.GateScore)
+	var below lang.Text
 	switch {
 	case audited && rec.Audit == nil:
-		return words.NoAudit()
+		return fault.New(fault.GatePending, "the gate asks for an audit now, and this document has none").
+			WithHint("ask for another round (confirm with confirmed false) and submit it again")
 	case rec.Score != nil && *rec.Score < *p.GateScore:
-		return words.BelowClaim(*rec.Score, *p.GateScore)
+		below = lang.T("the claimed score is %s and the gate now asks for %s", words.Points(*rec.Score), gate)
 	case audited && rec.Audit.Score < *p.GateScore:
-		return words.BelowAudit(rec.Audit.Score, *p.GateScore)
+		below = lang.T("the audit is %s and the gate now asks for %s", words.Points(rec.Audit.Score), gate)
+	default:
+		return nil
 	}
-	return nil
+	return fault.New(fault.GatePending, "%s", below).
+		WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
 }
 
 // Asks reports whether the question goes to the person, if the call can reach them.
@@ -103,14 +111,19 @@ func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comment
 		return lang.Text{}
 	case !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()):
 		return lang.Text{}
+	case s.Blocked():
+		return lang.T("it was blocked, and goes on only with what the human did or decided")
+	case s.AcceptsCritical():
+		return lang.T("a critical finding is open; accepting it needs the human's reason")
 	}
-	return words.NeedsWords(s)
+	return lang.T("accepting this needs the human's reason")
 }
 
 // Granted returns the record of a decision at a gate, if the gate accepts it.
 func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	if why := NeedsWords(s, g.Decision, g.Feedback, g.Comments); !why.Empty() {
-		return g, words.WithoutWords(why)
+		return g, fault.New(fault.InvalidArgument, "%s", words.NoWords(why)).
+			WithHint("ask the human, and pass their words as feedback; they are recorded")
 	}
 	if g.Decision == workflow.DecisionChanges {
 		return g, nil

@@ -137,7 +137,7 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
 	q.Lead, q.Worst = words.Leaving(s.Language, label, reason, s.Call.Forms)
 	if s.Call.Forms && !blank(reason) {
-		q.Text = words.ItsWords(s.Language, reason) + q.Text
+		q.Text = s.Say("Its words: %s", words.Quoted(reason, 1000)) + "\n" + q.Text
 	}
 	if d == workflow.DecisionReopen {
 		q.Target = workflow.StageID(s.Call.Stage)

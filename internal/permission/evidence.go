@@ -85,7 +85,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 	switch {
 	case kept.Instead == nil:
 	case kept.Accepted:
-		e.Notes = append(e.Notes, words.Accepted(*kept.Instead).In(l))
+		e.Notes = append(e.Notes, l.Say("%s, which you have accepted", words.Instead(*kept.Instead)))
 	default:
 		e.Changed, e.ChangedTo = words.Instead(*kept.Instead).In(l), kept.Instead
 	}
@@ -102,7 +102,17 @@ func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	if now == nil || !verdict.Passes() {
 		return nil
 	}
-	return words.Opposes(now)
+	var out []lang.Text
+	switch {
+	case now.NotRun != "": // it proves nothing
+		out = append(out, lang.T("nothing shows it: the verify command %s", words.Result(now)))
+	case now.Failed():
+		out = append(out, lang.T("the verify command says no: %s", words.Result(now)))
+	}
+	if now.Changed != "" {
+		out = append(out, lang.T("the verify command was changed during the run: %s; `%s` was checked with", now.Changed, words.Clip(now.Command, 120)))
+	}
+	return out
 }
 
 // permit returns the allowance by which a session's command may run here.
@@ -117,16 +127,17 @@ func (g *Guard) notAllowed(kept workflow.VerifyCommand) lang.Text {
 	}
 	list, err := g.Consent.Allowances()
 	if err != nil {
-		return words.AllowancesUnreadable(g.Names)
+		return lang.T("what you have allowed cannot be read, so nothing is; in a terminal: %s allow", g.Names.Program)
 	}
 	known := trust.Permits(list).Command(kept.Command, kept.SetBy)
 	switch {
 	case known == nil:
 		return words.NotAllowed(g.Names)
 	case known.Project == trust.PathOf(g.project.Dir.Path()):
-		return words.AllowedBefore(g.Names)
+		return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", words.NotAllowed(g.Names))
 	}
-	return words.AllowedElsewhere(g.Names)
+	// It does not name the other project: a client that asks may not be served that folder.
+	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", words.NotAllowed(g.Names))
 }
 
 // bind binds an allowance of an older version to this project, with the present

@@ -121,7 +121,7 @@ func waiting(s *standing.Standing) *standing.Document {
 	switch {
 	case doc == nil:
 	case doc.Path == s.SessionFile:
-		doc.Summary = words.OldDraft(s.CurrentStage).In(s.Language)
+		doc.Summary = s.Say("it stands in this file, under stages.%s.draft", s.CurrentStage)
 	default:
 		doc.Summary = words.Clip(doc.Summary, 120)
 	}

@@ -152,11 +152,6 @@ func (q *Request) Decides() bool {
 // refuses reports whether the decision is a no.
 func (q *Request) refuses() bool { return q.Yes != nil && !*q.Yes }
 
-// takesBack reports whether a no comes after the yes that the session has moved by last.
-func (q *Request) takesBack(last workflow.Transition) bool {
-	return q.refuses() && last.Action == q.Action && !sentBack(last)
-}
-
 // Repeats reports whether a call asks for the step that a session took last.
 func (q *Request) Repeats(s *workflow.Session) bool {
 	last := s.Last()

@@ -18,7 +18,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -55,7 +54,8 @@ type draft struct {
 // Read reads and assesses the texts of a call.
 func Read(ctx context.Context, q *request.Request, p *project.Project, s *standing.Standing) (*Submission, error) {
 	if len(q.Results) == 0 && !p.Dir.Exists(s.Draft.Work) {
-		return nil, words.NoWorkingCopy(s.Draft.Work)
+		return nil, fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s does not exist", s.Draft.Work).
+			WithHint("write the document there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 	}
 	sub := &Submission{}
 	for _, engine := range workflow.Engines() {

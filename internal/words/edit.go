@@ -109,11 +109,6 @@ func around(line string, at int) string {
 	return "“" + visible.Shorten(plainMarks.Replace(visible.Line(line)), aroundColumns, "…") + "”"
 }
 
-// CarriedOver says of a score that it was claimed for an earlier round.
-func CarriedOver(round int) lang.Text {
-	return lang.T("claimed for round %d, and the text was edited since", round)
-}
-
 // EditedDraft refuses a decision on a draft that was changed after it was scored, or shown.
 func EditedDraft(s *standing.Standing) *fault.Error {
 	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Draft.Path)
@@ -121,28 +116,4 @@ func EditedDraft(s *standing.Standing) *fault.Error {
 		return e.WithHint("it counts as it was judged: restore the file, or call %s with false and say what to change", s.Call.Action)
 	}
 	return e.WithHint("%s; only this own act of theirs takes the text as it is now. Or call %s with false and say what to change", Ways(s), s.Call.Action)
-}
-
-// RevisionRefused refuses an edited report that lacks rows which it owes.
-func RevisionRefused(path string, reasons []lang.Text) error {
-	return fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", path, lang.Join(reasons, "; ")).
-		WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
-}
-
-// EditBelowGate refuses a yes to an edited text whose audit the gate does not accept.
-func EditBelowGate(audit, gate float64) error {
-	return fault.New(fault.GatePending, "as it was edited, the audit of the draft is %s, and the gate asks for %s", Points(audit), Points(gate)).
-		WithHint("change the draft once more and decide again, or ask for another round; nothing was changed")
-}
-
-// NoDocument refuses an edited draft in which no document is left.
-func NoDocument(path string) error {
-	return fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", path).
-		WithHint("restore the text and decide again, or ask for another round; nothing was changed")
-}
-
-// NoSprints refuses an edited plan without any sprint.
-func NoSprints(path string) error {
-	return fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", path).
-		WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
 }

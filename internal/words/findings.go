@@ -70,44 +70,6 @@ func AuditFindings(l lang.Language, a *workflow.Audit) []string {
 	return out
 }
 
-// StateScore asks for a stated score; estimates end at most.
-func StateScore(most int) lang.Text {
-	return lang.T(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, most)
-}
-
-// OpenQuestion returns a question that was not put to the person in this round, as a gap.
-func OpenQuestion(q workflow.Question) lang.Text { return lang.T("open question: %s", q.Question) }
-
-// SameAsBefore says that a submission repeats an earlier document: that of the round before, or
-// one from before a reopen.
-func SameAsBefore(reopened bool) lang.Text {
-	if reopened {
-		return lang.T("word for word the document from before an earlier stage was reopened")
-	}
-	return lang.T("word for word the document of the round before")
-}
-
-// Opposes returns how the evidence contradicts a pass. A command that was not run proves
-// nothing, so it opposes a pass as well.
-func Opposes(e *workflow.Evidence) []lang.Text {
-	var out []lang.Text
-	switch {
-	case e.NotRun != "":
-		out = append(out, lang.T("nothing shows it: the verify command %s", Result(e)))
-	case e.Failed():
-		out = append(out, lang.T("the verify command says no: %s", Result(e)))
-	}
-	if e.Changed != "" {
-		out = append(out, lang.T("the verify command was changed during the run: %s; `%s` was checked with", e.Changed, Clip(e.Command, 120)))
-	}
-	return out
-}
-
-// Accepted says that the person has accepted a configured command in place of the kept one.
-func Accepted(command string) lang.Text {
-	return lang.T("%s, which you have accepted", Instead(command))
-}
-
 // JudgedFindings returns the objections of a stage that judged the work, as findings for its author.
 func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Record, tail string) []workflow.Finding {
 	out := workflow.OpenFindings(rec.Findings)
@@ -131,9 +93,4 @@ func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Recor
 		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", judge, i+1), Severity: "major", Problem: l.Say("the report states a pass, but: %s", objection)})
 	}
 	return out
-}
-
-// OldDraft names the place of a document that an older server kept.
-func OldDraft(stage workflow.StageID) lang.Text {
-	return lang.T("it stands in this file, under stages.%s.draft", stage)
 }

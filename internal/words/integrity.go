@@ -95,8 +95,3 @@ func alteredLines(s *standing.Standing) string {
 	}
 	return b.String()
 }
-
-// Adopted says that the person has accepted a session.
-func Adopted(s *standing.Standing) string {
-	return s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))
-}

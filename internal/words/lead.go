@@ -258,8 +258,3 @@ func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (le
 	}
 	return lead, reason
 }
-
-// ItsWords returns the words of the assistant, ahead of the facts.
-func ItsWords(l lang.Language, words string) string {
-	return l.Say("Its words: %s", Quoted(words, 1000)) + "\n"
-}

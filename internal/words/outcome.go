@@ -131,11 +131,6 @@ func Reopened(s *standing.Standing) string {
 	return said + "\n\n"
 }
 
-// Resumed names the objective.
-func Resumed(s *standing.Standing) string {
-	return s.Say("Objective: %s", Clip(s.Objective, 300)) + "\n\n"
-}
-
 // EditsNote tells the person the place of edits of theirs that a submission did not use.
 func EditsNote(l lang.Language, kept string) string {
 	if kept == "" {
@@ -186,11 +181,6 @@ func Viewed(s *standing.Standing, shown string, size int) string {
 		s.Say("Say **decide** when you are ready: the form asks again. Or say what to change."))
 }
 
-// NotViewed says that the document that waits cannot be read.
-func NotViewed(s *standing.Standing, err error) string {
-	return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
-}
-
 // Refinement returns the short prompt of a later round: its changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Current(), "Edit it there."
@@ -223,15 +213,4 @@ func TakeUp(requests, comments int) string {
 		said += "\n\ncontext.comments are the human's notes on the document before, which they approved: heed them."
 	}
 	return said
-}
-
-// Persona introduces a role prompt by the agent who acts in the stage.
-func Persona(agent string) string {
-	return agent + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
-}
-
-// NoPersona says that there is no agent to act as, and why.
-func NoPersona(err error) string {
-	return "The settings ask for the BMAD agent of this stage, and there is none to act as (" +
-		Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 }
