@@ -17,7 +17,11 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	}
 	plan, _ := s.Workflow.OfKind(workflow.KindPlan)
 	build, _ := s.Workflow.OfKind(workflow.KindBuild)
-	src := verdict.Sources{Sprints: s.Sprints, InScope: inScope(s.Session, build.ID)}
+	// A report judges the sprints of the last build, and those that were built before and have not passed.
+	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
+	if build.ID != "" {
+		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
+	}
 	if plan.ID != "" {
 		src.Approved = s.Record(plan.ID).Approved
 	}
@@ -51,16 +55,6 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		src.Requirements = append(src.Requirements, src.Plan)
 	}
 	s.Criteria = verdict.ReadCriteria(src)
-}
-
-// inScope returns the sprints that a report judges: those of the last build, and those that were
-// built before and have not passed.
-func inScope(s *workflow.Session, build workflow.StageID) []int {
-	out := s.OpenSprints(workflow.SprintImplemented)
-	if build != "" {
-		out = append(out, s.Record(build).Scope...)
-	}
-	return out
 }
 
 // readApproved returns the text of a round as it was handed in, from its artifact if its record was

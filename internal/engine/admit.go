@@ -29,7 +29,11 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	err := r.req.Fits(s)
 	// The human may have seen another document than the one that waits.
 	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
-	if err == nil && unseen || err != nil && r.late(s.Session) {
+	// A call that does not fit would have fitted before another one moved the session, if that moved while
+	// this call was under way, or without this program having told its callers; and if its last move was
+	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
+	late := !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s.Session)
+	if err == nil && unseen || err != nil && late {
 		return r.lostRace(ctx, s.Session)
 	}
 	if err != nil {
@@ -82,13 +86,4 @@ func (r *run) lostRace(ctx context.Context, s *workflow.Session) error {
 	// Once told that a step was taken, the caller must not lose it again with the power.
 	_ = r.project.Backend.Confirm(ctx, s.SessionID)
 	return words.Lost(s, r.req.Repeats(s))
-}
-
-// late reports whether a call that does not fit the state of the session would
-// have fitted before another call moved it. That is so if the session moved
-// while this call was under way, or moved without this program having told its
-// callers; and if its last move was this very step: then the caller has lost
-// a race, or repeats a call whose answer it never saw.
-func (r *run) late(s *workflow.Session) bool {
-	return !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

@@ -32,9 +32,9 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		}
 		event, met := workflow.EventAnswered, s.Met()
 		rec := s.Current()
-		on := judged{stage: s.CurrentStage, round: rec.Iteration}
+		on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration}
 		if rec.FinalResultRef != nil {
-			on.sha256 = rec.FinalResultRef.SHA256
+			on.SHA256 = rec.FinalResultRef.SHA256
 		}
 		if settled = settle(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
 			event = workflow.EventSkipped
@@ -47,7 +47,7 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 	})
 	var taken *taken
 	if errors.As(err, &taken) {
-		return r.decideBy(ctx, taken.grant)
+		return r.decide(ctx, taken.grant)
 	}
 	if err != nil {
 		return Outcome{}, err

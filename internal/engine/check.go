@@ -227,7 +227,10 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			ids := idsOf(part)
+			ids := make([]string, len(part))
+			for i, s := range part {
+				ids[i] = s.SessionID
+			}
 			recorded := k.records.Checkpoints(signer, p.Dir.Path(), ids...)
 			for _, id := range ids {
 				c, ok := recorded[id]
@@ -268,13 +271,4 @@ func (k *keeper) compare(ctx context.Context, p *project.Project, id string, sig
 	check := k.of(p, id)
 	check.inspect(s, signer, c)
 	return check.found
-}
-
-// idsOf returns the ids of sessions.
-func idsOf(sessions []workflow.Summary) []string {
-	out := make([]string, len(sessions))
-	for i, s := range sessions {
-		out[i] = s.SessionID
-	}
-	return out
 }

@@ -16,14 +16,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// decide carries out the human's decision at a gate: confirm on a document that reached
-// its score, approve on a plan, on failed or blocked work, and on a document whose rounds
-// are spent. A yes saves the document and goes on in one step, a no sends the work back
-// with the human's feedback.
-func (r *run) decide(ctx context.Context) (Outcome, error) { return r.decideBy(ctx, r.grant) }
-
-// decideBy carries out the decision that granted returns.
-func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
+// decide carries out the human's decision at a gate, which granted returns: confirm on a document that
+// reached its score, approve on a plan, on failed or blocked work, and on a document whose rounds
+// are spent. A yes saves the document and goes on in one step, a no sends the work back with the
+// human's feedback.
+func (r *run) decide(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
@@ -36,8 +33,12 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		edit, err = r.findEdit(ctx, s.AtGate(), grant)
 		return err
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
-		if err := r.skipQuestions(ctx, s); err != nil {
-			return err
+		if s.Met() { // the person takes it, or sends it back, without answering its questions
+			rec := s.Current()
+			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settle(rec, gate.Response{SkipRest: true}).skipped}
+			if err := r.fire(ctx, s, workflow.EventSkipped, note); err != nil {
+				return err
+			}
 		}
 		kept, err = r.carryOut(ctx, tx, s, grant, edit)
 		return err
@@ -80,7 +81,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
-	on := judged{s.CurrentStage, rec.Iteration, note.SHA256}
+	on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration, SHA256: note.SHA256}
 	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
 	event := s.Workflow.Decision(s.Session, yes)
 	switch event {
@@ -327,15 +328,4 @@ func settle(rec *workflow.Record, a gate.Response) settlement {
 		}
 	}
 	return out
-}
-
-// skipQuestions settles the open questions of a document that the person takes, or sends back,
-// without answering them.
-func (r *run) skipQuestions(ctx context.Context, s *standing.Standing) error {
-	if !s.Met() {
-		return nil
-	}
-	rec := s.Current()
-	skipped := settle(rec, gate.Response{SkipRest: true}).skipped
-	return r.fire(ctx, s, workflow.EventSkipped, workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: skipped})
 }

@@ -73,7 +73,7 @@ func (r *run) act(ctx context.Context) (Outcome, error) {
 	case workflow.ActionAnswer:
 		return r.answer(ctx)
 	case workflow.ActionConfirm, workflow.ActionApprove:
-		return r.decide(ctx)
+		return r.decide(ctx, r.grant)
 	case workflow.ActionStatus:
 		return r.status(ctx)
 	case workflow.ActionResume:

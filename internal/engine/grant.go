@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
@@ -58,33 +59,19 @@ func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Respons
 	if err != nil {
 		return nil, err
 	}
-	checked, err := request.CheckComments(a.Comments, lineCount(text))
+	lines := slices.Collect(strings.Lines(text))
+	checked, err := request.CheckComments(a.Comments, len(lines))
 	if err != nil {
 		return nil, err
 	}
 	return s.NumberComments(rec.Iteration, checked), nil
 }
 
-func lineCount(text string) int {
-	n := strings.Count(text, "\n")
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		n++
+// requests makes the comments of a decision the change requests of the stage that works next. on names
+// the document that the decision is about.
+func requests(s *standing.Standing, g workflow.Grant, on workflow.ChangeRequest) {
+	if on.At = g.At; on.Stage == s.CurrentStage {
+		on.Stage = ""
 	}
-	return n
-}
-
-// judged is the document that a decision is about.
-type judged struct {
-	stage  workflow.StageID
-	round  int
-	sha256 string
-}
-
-// requests makes the comments of a decision the change requests of the stage that works next.
-func requests(s *standing.Standing, g workflow.Grant, on judged) {
-	made := workflow.ChangeRequest{Round: on.round, SHA256: on.sha256, At: g.At}
-	if on.stage != s.CurrentStage {
-		made.Stage = on.stage
-	}
-	s.Current().AddRequests(g.Comments, made)
+	s.Current().AddRequests(g.Comments, on)
 }

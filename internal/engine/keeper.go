@@ -36,19 +36,10 @@ type keeper struct {
 	unrecorded sync.Once // whether it was said that nothing can be recorded
 }
 
-// trusting reports whether sessions are checked at all.
-func (k *keeper) trusting() bool { return k.records != nil }
-
 // signer returns the signer that seals histories, or nil. A missing key must not keep people
 // from their work: the check of the log reports that there is no seal.
 func (k *keeper) signer(ctx context.Context) workflow.Signer {
 	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
-}
-
-// sealNew seals a session that is about to be stored in a project.
-func (k *keeper) sealNew(ctx context.Context, p *project.Project, s *workflow.Session) {
-	signer := k.signer(ctx)
-	s.SealNew(signer, k.projectID(ctx, p, signer, ""))
 }
 
 // projectID returns the id of a project for a seal, and gives it one if it has none; known is the

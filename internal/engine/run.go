@@ -93,7 +93,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.trusting(),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.records != nil,
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,

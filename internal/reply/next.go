@@ -15,7 +15,16 @@ func interact(s *standing.Standing, out *Reply) {
 	case workflow.Generating, workflow.Refining:
 		askAssistant(s, out)
 	case workflow.Clarifying:
-		askQuestions(s, out)
+		actions := []string{"answer_questions"}
+		if s.Met() { // or their confirmation
+			actions = append(actions, "confirm")
+		}
+		askHuman(out, actions...)
+		answers := map[string]string{}
+		for _, q := range s.Current().OpenQuestions() {
+			answers[q.ID] = "…"
+		}
+		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
@@ -47,20 +56,6 @@ func interact(s *standing.Standing, out *Reply) {
 	case standing.GateAction(s.CurrentState) != "":
 		decides(s, out)
 	}
-}
-
-// askQuestions makes the reply wait for the human's answers, or for their confirmation if the
-// document has reached its gate.
-func askQuestions(s *standing.Standing, out *Reply) {
-	askHuman(out, "answer_questions")
-	if s.Met() {
-		askHuman(out, "answer_questions", "confirm")
-	}
-	answers := map[string]string{}
-	for _, q := range s.Current().OpenQuestions() {
-		answers[q.ID] = "…"
-	}
-	out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 }
 
 // decides says who decides, and how, if that is more than the person's word to the

@@ -371,12 +371,3 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 
 // maxOwed is the most ids of rows that a reply names.
 const maxOwed = 40
-
-// owe names the rows that the report of the stage owes.
-func (r *Reply) owe(s *standing.Standing) {
-	ids := s.Owed()
-	r.Owed = ids[:min(len(ids), maxOwed)]
-	if len(ids) > maxOwed {
-		r.OwedMore = &OwedMore{Count: len(ids), Path: s.Draft.Work}
-	}
-}

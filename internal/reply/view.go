@@ -184,7 +184,10 @@ func lastBytes(s string, n int) string {
 func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)
-	out.owe(s)
+	owed := s.Owed()
+	if out.Owed = owed[:min(len(owed), maxOwed)]; len(owed) > maxOwed {
+		out.OwedMore = &OwedMore{Count: len(owed), Path: s.Draft.Work}
+	}
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.SettledQuestions() {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}

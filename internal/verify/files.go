@@ -60,7 +60,11 @@ func Files(tree fs.FS, root, command string) []string {
 		}
 	}
 	for _, word := range words {
-		for _, file := range reads[program(word)] {
+		program := path.Base(word)
+		for _, end := range []string{".exe", ".cmd", ".bat"} {
+			program = strings.TrimSuffix(program, end)
+		}
+		for _, file := range reads[program] {
 			for _, folder := range folders {
 				add(path.Join(folder, file))
 			}
@@ -71,15 +75,6 @@ func Files(tree fs.FS, root, command string) []string {
 		}
 	}
 	return out
-}
-
-// program returns the name under which reads has a program.
-func program(word string) string {
-	name := path.Base(word)
-	for _, end := range []string{".exe", ".cmd", ".bat"} {
-		name = strings.TrimSuffix(name, end)
-	}
-	return name
 }
 
 // words returns the possible paths in a command, relative to the project: its words and

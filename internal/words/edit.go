@@ -75,15 +75,6 @@ func takenBack(s *standing.Standing) string {
 	return ""
 }
 
-// editDecidedOn returns the entry of the edited draft that the person has just sent back; nil if
-// it was not edited.
-func editDecidedOn(s *standing.Standing) *workflow.Transition {
-	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
-		return &s.History[n-2]
-	}
-	return nil
-}
-
 // aroundColumns is the width of a line that is quoted, leadColumns that of its part before the change.
 const (
 	aroundColumns = 60

@@ -129,7 +129,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 	if draft != "" && s.Draft.Missing {
 		draft += s.Say(" — **missing on disk**: restore it, or ask for another round")
 	}
-	d.add(goal(s))
+	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…"))
 	d.add(AlteredNote(s))
 	switch {
 	case st.Gate == workflow.GateScore:
@@ -163,7 +163,11 @@ func digestOf(s *standing.Standing, draft string) digest {
 		}
 		d.add(Coverage(s))
 		d.quote(s.Say("It says:"), s.Draft.Lines)
-		d.list(s.Say("Its sprints:"), sprintTitles(s))
+		var sprints []string
+		for _, sp := range s.Sprints {
+			sprints = append(sprints, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
+		}
+		d.list(s.Say("Its sprints:"), sprints)
 		d.list(s.Say("To look at:"), gaps(s.Language, rec))
 	case rec.Verdict == workflow.Blocked:
 		needs := s.Say("the report does not say what.")
@@ -200,14 +204,6 @@ func (d *digest) addEdits(s *standing.Standing) {
 	default:
 		d.add(Edit(s.Language, e))
 	}
-}
-
-func sprintTitles(s *standing.Standing) []string {
-	var out []string
-	for _, sp := range s.Sprints {
-		out = append(out, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
-	}
-	return out
 }
 
 // elsewhere names the other ways besides going on or back.

@@ -66,7 +66,14 @@ func MovedNote(s *standing.Standing) string {
 
 // AdoptQuestion describes to the person the session that they are to accept.
 func AdoptQuestion(s *standing.Standing) string {
-	texts := alteredLines(s)
+	texts := ""
+	for _, a := range s.Altered { // each with the text that was approved, if that is another file
+		line := a.Text()
+		if ref := s.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
+			line = lang.T("%s (approved: %s)", line, ref.FilePath)
+		}
+		texts += "- " + line.In(s.Language) + "\n"
+	}
 	if !s.Integrity.Changed() {
 		return s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
 			texts, s.Names.Program, s.TaskName)
@@ -80,18 +87,4 @@ func AdoptQuestion(s *standing.Standing) string {
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
 		s.Integrity.Problem, meaning, s.Place(), s.Revision, s.Names.Program, s.TaskName) + texts
-}
-
-// alteredLines lists the approved texts that differ, each with the one that was approved if that
-// is another file.
-func alteredLines(s *standing.Standing) string {
-	var b strings.Builder
-	for _, a := range s.Altered {
-		line := a.Text()
-		if ref := s.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
-			line = lang.T("%s (approved: %s)", line, ref.FilePath)
-		}
-		b.WriteString("- " + s.Say("%s", line) + "\n")
-	}
-	return b.String()
 }

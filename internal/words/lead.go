@@ -219,20 +219,6 @@ func costliest(a *workflow.Audit) (worst workflow.AuditFinding, ok bool) {
 	return worst, ok
 }
 
-// optionList offers answers: “one” / “two”.
-func optionList(options []string) string {
-	quoted := make([]string, len(options))
-	for i, option := range options {
-		quoted[i] = Quoted(option, len(option))
-	}
-	return strings.Join(quoted, " / ")
-}
-
-// goal returns the objective in one line.
-func goal(s *standing.Standing) string {
-	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
-}
-
 // DraftLine names the document, for people, with its size if a form has room for it.
 func DraftLine(l lang.Language, path string, bytes int64) string {
 	line := l.Say("Draft: ") + path

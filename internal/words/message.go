@@ -126,8 +126,12 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
 	for _, q := range rec.OpenQuestions() {
 		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))
-		if len(q.Options) > 0 {
-			b.WriteString(" — " + optionList(q.Options))
+		for i, option := range q.Options {
+			between := " / "
+			if i == 0 {
+				between = " — "
+			}
+			b.WriteString(between + Quoted(option, len(option)))
 		}
 		if q.Context != "" {
 			b.WriteString(" (" + Quoted(q.Context, len(q.Context)) + ")")
@@ -145,14 +149,6 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", path.Base(s.ArtifactPath(st)))
 	}
 	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
-}
-
-// firstOpen returns the number of a sprint that can be named as an example.
-func firstOpen(s *standing.Standing) int {
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
-		return open[0]
-	}
-	return s.Sprints[0].Number
 }
 
 // draftPlace names the place of the current stage's document. Sessions of older servers
@@ -188,7 +184,8 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	} else {
 		b.WriteString(s.Say("Round %d: the %s now revises the %s.", round, role, document))
 	}
-	if e := editDecidedOn(s); e != nil {
+	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
+		e := s.History[n-2]
 		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
@@ -231,7 +228,11 @@ func devMessage(s *standing.Standing) string {
 		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))
 		return b.String()
 	}
-	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s)))
+	example := s.Sprints[0].Number
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		example = open[0]
+	}
+	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", example))
 	return b.String()
 }
 
@@ -244,7 +245,14 @@ func completedMessage(s *standing.Standing) string {
 		b.WriteString(s.Say("All stages are done. The documents are in `%s`:\n", s.Tasks))
 	}
 	for _, p := range s.Artifacts {
-		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), sinceSaved(s, p)))
+		changed := ""
+		switch file := s.Saved[p]; {
+		case file.Missing:
+			changed = s.Say(" — **missing on disk**")
+		case file.Modified:
+			changed = s.Say(" — modified since it was saved")
+		}
+		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), changed))
 	}
 	if s.ReworkCount > 0 {
 		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
@@ -275,15 +283,4 @@ func risks(s *standing.Standing) []string {
 		}
 	}
 	return out
-}
-
-// sinceSaved says how an artifact has changed since it was saved, if it has.
-func sinceSaved(s *standing.Standing, name string) string {
-	switch file := s.Saved[name]; {
-	case file.Missing:
-		return s.Say(" — **missing on disk**")
-	case file.Modified:
-		return s.Say(" — modified since it was saved")
-	}
-	return ""
 }

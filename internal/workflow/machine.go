@@ -121,8 +121,10 @@ func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, ear
 	case next, finish:
 		s.Current().Status = Done
 	case back, jump:
-		// Reopening failed work counts as sending it back.
-		if r.move == back || w.hasFailed(s) {
+		// Reopening work that failed, or whose pass is in doubt, counts as sending it back.
+		st, _ := w.Stage(s.CurrentStage)
+		failed := s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
+		if r.move == back || failed {
 			s.ReworkCount++
 		}
 		w.rewind(s, target)
@@ -138,13 +140,6 @@ func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, ear
 	s.Append(entry)
 	s.UpdatedAt = entry.At
 	return nil
-}
-
-// hasFailed reports whether the session is at a gate with work that failed, or whose pass is in
-// doubt.
-func (w *Definition) hasFailed(s *Session) bool {
-	st, _ := w.Stage(s.CurrentStage)
-	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
 // rewind sets the stages after target back to pending; their artifacts become stale, because
