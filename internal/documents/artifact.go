@@ -26,7 +26,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := d.readScored(ctx, s, *rec.FinalResultRef)
+	body, err := d.readScored(ctx, s.Draft.Work, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}

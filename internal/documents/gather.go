@@ -129,17 +129,22 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 		if i < 1 {
 			return nil
 		}
-		before, err := d.text(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path})
-		if err != nil {
-			return nil
+		if before, edited, ok := d.bothTexts(ctx, rounds[i-1].Path, e.Path); ok {
+			return standing.TakenBack(before, edited, text)
 		}
-		edited, err := d.text(ctx, workflow.ContentRef{FilePath: e.Path})
-		if err != nil {
-			return nil
-		}
-		return standing.TakenBack(before, edited, text)
+		return nil
 	}
 	return nil
+}
+
+// bothTexts returns the texts of two rounds.
+func (d *Disk) bothTexts(ctx context.Context, before, after string) (first, second string, ok bool) {
+	first, err := d.text(ctx, workflow.ContentRef{FilePath: before})
+	if err != nil {
+		return "", "", false
+	}
+	second, err = d.text(ctx, workflow.ContentRef{FilePath: after})
+	return first, second, err == nil
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
@@ -176,12 +181,8 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 		return nil
 	}
 	last := rounds[len(rounds)-2]
-	before, err := d.text(ctx, workflow.ContentRef{FilePath: last.Path})
-	if err != nil {
-		return nil
-	}
-	after, err := d.text(ctx, *ref)
-	if err != nil {
+	before, after, ok := d.bothTexts(ctx, last.Path, ref.FilePath)
+	if !ok {
 		return nil
 	}
 	out := standing.Compare(before, after)

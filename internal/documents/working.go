@@ -80,14 +80,14 @@ func (d *Disk) SaveWork(tx store.Tx, s *workflow.Session, body string) error {
 	return err
 }
 
-// readScored returns the text of a stage's last round as it was scored. If its record is
-// gone or was changed, the working copy stands in if it is the same text.
-func (d *Disk) readScored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
+// readScored returns the text of a round as it was scored. If its record is gone or was changed, the
+// working copy stands in if it is the same text: a decision saves the text that people read.
+func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
 	body, err := d.text(ctx, ref)
 	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
 		return body, nil
 	}
-	if work := d.read(s.Draft.Work, 0); work.data != nil && work.hash == ref.SHA256 {
+	if work := d.read(copied, 0); work.data != nil && work.hash == ref.SHA256 {
 		return string(work.data), nil
 	}
 	return body, err

@@ -56,7 +56,7 @@ func goesOn(s *standing.Standing) error {
 			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",
 				name, task, name, task)
 	}
-	e.Allowed = request.ActionNames(gate.Allowed(s))
+	e.Allowed = workflow.Names(gate.Allowed(s))
 	return e
 }
 
@@ -73,7 +73,7 @@ func (r *run) explain(ctx context.Context, err error) error {
 		return f.Translated(r.project.Language(""))
 	}
 	if len(f.Allowed) == 0 {
-		f.Allowed = request.ActionNames(gate.Allowed(r.before(ctx, s)))
+		f.Allowed = workflow.Names(gate.Allowed(r.before(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 		r.caller.tell(s.Revision)
 	}

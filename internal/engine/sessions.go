@@ -120,9 +120,9 @@ func (e *Engine) Submissions(ctx context.Context, at project.Address, stage work
 	if err != nil {
 		return nil, err
 	}
-	out := make([]documents.Round, len(iterations))
+	disk, out := documents.On(p), make([]documents.Round, len(iterations))
 	for i, n := range iterations {
-		if out[i], err = documents.ReadRound(ctx, p, s, stage, n); err != nil {
+		if out[i], err = disk.ReadRound(ctx, s, stage, n); err != nil {
 			return nil, err
 		}
 	}

@@ -40,7 +40,7 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	out.AddStages(s)
-	out.Allowed = request.ActionNames(gate.Allowed(s))
+	out.Allowed = workflow.Names(gate.Allowed(s))
 	if inVain {
 		out.Unmoved()
 	}

@@ -203,6 +203,15 @@ func (s Stage) Floored() bool {
 	return s.Gate != GateNone && (s.Kind == KindDocument || s.Kind == KindPlan)
 }
 
+// Names returns values as texts, for messages.
+func Names[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
+}
+
 // IDsOf lists the ids of stages, as strings.
 func IDsOf(stages []Stage) []string {
 	ids := make([]string, len(stages))
