@@ -129,12 +129,12 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 		return "", false
 	}
 	_, grant := s.Grant(a.Stage)
-	candidates := []string{d.read(artifact.WorkPath(s.TaskName, a.Stage), 0).content()}
+	candidates := []string{string(d.read(artifact.WorkPath(s.TaskName, a.Stage), 0).data)}
 	if record, err := d.text(ctx, *ref); err == nil {
 		candidates = append(candidates, record)
 	}
 	if rec.Artifact != nil {
-		candidates = append(candidates, d.read(rec.Artifact.Path, rec.Artifact.Size).content())
+		candidates = append(candidates, string(d.read(rec.Artifact.Path, rec.Artifact.Size).data))
 	}
 	for _, text := range candidates {
 		switch {

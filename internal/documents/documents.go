@@ -64,9 +64,6 @@ func (d *Disk) read(name string, size int64) file {
 	return f
 }
 
-// content returns the text of a file; "" if it could not be read.
-func (f file) content() string { return string(f.data) }
-
 // Forget has the working copy read again: people may have edited it meanwhile.
 func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 

@@ -25,12 +25,18 @@ func (e *Engine) Sessions(ctx context.Context, at project.Address) (sessions []w
 	}
 	defer p.Close()
 	all, err := p.Sessions(ctx)
-	for _, b := range all.Broken {
-		unreadable = append(unreadable, lang.Of(b.Err).In(p.Language("")))
-	}
 	sessions = slices.Clone(all.Sessions)
 	store.SortByAge(sessions)
-	return sessions, unreadable, p.Dir.Path(), err
+	return sessions, sayBroken(all.Broken, p.Language("")), p.Dir.Path(), err
+}
+
+// sayBroken returns the reasons why sessions cannot be read.
+func sayBroken(broken []store.Broken, l lang.Language) []string {
+	out := make([]string, len(broken))
+	for i, b := range broken {
+		out[i] = lang.Of(b.Err).In(l)
+	}
+	return out
 }
 
 // maxLooked bounds the files of sessions that are read for one answer about their names.
@@ -161,10 +167,7 @@ func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.La
 		return Board{}, err
 	}
 	listed := all.Sessions[:min(n, len(all.Sessions))]
-	board := Board{Cwd: p.Dir.Path(), More: all.Unread > 0 || len(all.Sessions) > n}
-	for _, b := range all.Broken {
-		board.Broken = append(board.Broken, lang.Of(b.Err).In(l))
-	}
+	board := Board{Cwd: p.Dir.Path(), More: all.Unread > 0 || len(all.Sessions) > n, Broken: sayBroken(all.Broken, l)}
 	changed := e.keeper.findChanged(ctx, p, listed, false)
 	for _, s := range listed {
 		_, other := changed[s.SessionID]

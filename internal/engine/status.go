@@ -7,7 +7,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -82,9 +81,7 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 		written = page.Sessions[0].Objective
 	}
 	l := p.Language(written)
-	for _, b := range page.Broken {
-		out.Unreadable = append(out.Unreadable, lang.Of(b.Err).In(l))
-	}
+	out.Unreadable = sayBroken(page.Broken, l)
 	message := words.List{Language: l, Total: page.Total, Active: page.Active, Broken: len(page.Broken), Names: e.options.Names}
 	out.Sessions = e.rows(ctx, p, page.Sessions, 200, true)
 	for i, s := range page.Sessions {

@@ -1,7 +1,6 @@
 package standing
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/textdiff"
@@ -17,37 +16,26 @@ func Compare(before, after string) Changes {
 // changedSections names the sections of a document that another has not, or has otherwise,
 // in the order of the document.
 func changedSections(before, after string) []string {
-	old := map[string]string{}
-	for _, section := range sections(before) {
-		old[section.title] += section.body
-	}
+	titles, now := sections(after)
+	earlier, old := sections(before)
 	var out []string
-	bodies, order := map[string]string{}, []string{}
-	for _, section := range sections(after) {
-		if _, known := bodies[section.title]; !known {
-			order = append(order, section.title)
-		}
-		bodies[section.title] += section.body
-	}
-	for _, title := range order {
-		if body, known := old[title]; title != "" && (!known || body != bodies[title]) {
+	for _, title := range titles {
+		if body, known := old[title]; !known || body != now[title] {
 			out = append(out, title)
 		}
 	}
-	for _, section := range sections(before) {
-		if _, kept := bodies[section.title]; !kept && section.title != "" && !slices.Contains(out, section.title) {
-			out = append(out, section.title)
+	for _, title := range earlier {
+		if _, kept := now[title]; !kept {
+			out = append(out, title)
 		}
 	}
 	return out
 }
 
-type section struct{ title, body string }
-
-// sections cuts a document at its headings.
-func sections(text string) []section {
-	out := []section{{}}
-	fence := ""
+// sections cuts a document at its headings, and returns the titles in their order.
+func sections(text string) (titles []string, bodies map[string]string) {
+	title, fence := "", ""
+	bodies = map[string]string{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -58,14 +46,18 @@ func sections(text string) []section {
 		case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
 			fence = line[:3]
 		case strings.HasPrefix(line, "#"):
-			out = append(out, section{title: strings.TrimSpace(strings.TrimLeft(line, "#"))})
+			title = strings.TrimSpace(strings.TrimLeft(line, "#"))
+			if _, known := bodies[title]; !known && title != "" {
+				titles = append(titles, title)
+			}
+			bodies[title] += ""
 			continue
 		}
 		if line != "" {
-			out[len(out)-1].body += line + "\n"
+			bodies[title] += line + "\n"
 		}
 	}
-	return out
+	return titles, bodies
 }
 
 // Edit is a change of the text of a document while it waited at its gate.

@@ -44,11 +44,7 @@ func Progress(l lang.Language, p *workflow.Progress) string {
 func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
-		line := ""
-		if f.Line > 0 {
-			line = l.Say(" (line %d)", f.Line)
-		}
-		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, line, f.Fix))
+		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, nameLine(l, f), f.Fix))
 	}
 	return out
 }
@@ -61,13 +57,16 @@ func AuditFindings(l lang.Language, a *workflow.Audit) []string {
 	findings := slices.SortedStableFunc(slices.Values(a.Findings), func(a, b workflow.AuditFinding) int { return cmp.Compare(b.Points, a.Points) })
 	var out []string
 	for _, f := range findings[:min(len(findings), maxFindings)] {
-		line := ""
-		if f.Line > 0 {
-			line = l.Say(" (line %d)", f.Line)
-		}
-		out = append(out, l.Say("−%s: %s%s", Points(f.Points), Clip(f.Problem, 160), line))
+		out = append(out, l.Say("−%s: %s%s", Points(f.Points), Clip(f.Problem, 160), nameLine(l, f)))
 	}
 	return out
+}
+
+func nameLine(l lang.Language, f workflow.AuditFinding) string {
+	if f.Line == 0 {
+		return ""
+	}
+	return l.Say(" (line %d)", f.Line)
 }
 
 // JudgedFindings returns the objections of a stage that judged the work, as findings for its author.
