@@ -80,6 +80,19 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 	return body, nil
 }
 
+// readScored returns the text of a round as it was scored. If its record is gone or was changed, the
+// working copy stands in if it is the same text: a decision saves the text that people read.
+func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
+	body, err := d.text(ctx, ref)
+	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
+		return body, nil
+	}
+	if work := d.read(copied, 0); work.data != nil && work.hash == ref.SHA256 {
+		return string(work.data), nil
+	}
+	return body, err
+}
+
 // state compares a file with the hash that was recorded of it.
 func (f file) state(hash string) standing.File {
 	return standing.File{Missing: f.missing, Modified: f.hash != "" && hash != "" && f.hash != hash && !artifact.Same(f.data, hash), Size: f.size}
