@@ -32,7 +32,6 @@ func On(p *project.Project) *Disk {
 	return &Disk{project: p, files: map[string]file{}, texts: map[string]string{}}
 }
 
-// file is a file as the call has read it.
 type file struct {
 	// there is true if the name is taken, missing if no file is behind it.
 	there, missing bool

@@ -129,7 +129,7 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 		if i < 1 {
 			return nil
 		}
-		if before, edited, ok := d.bothTexts(ctx, rounds[i-1].Path, e.Path); ok {
+		if before, edited, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path}, workflow.ContentRef{FilePath: e.Path}); ok {
 			return standing.TakenBack(before, edited, text)
 		}
 		return nil
@@ -137,13 +137,12 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 	return nil
 }
 
-// bothTexts returns the texts of two rounds.
-func (d *Disk) bothTexts(ctx context.Context, before, after string) (first, second string, ok bool) {
-	first, err := d.text(ctx, workflow.ContentRef{FilePath: before})
+func (d *Disk) bothTexts(ctx context.Context, before, after workflow.ContentRef) (first, second string, ok bool) {
+	first, err := d.text(ctx, before)
 	if err != nil {
 		return "", "", false
 	}
-	second, err = d.text(ctx, workflow.ContentRef{FilePath: after})
+	second, err = d.text(ctx, after)
 	return first, second, err == nil
 }
 
@@ -181,7 +180,7 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 		return nil
 	}
 	last := rounds[len(rounds)-2]
-	before, after, ok := d.bothTexts(ctx, last.Path, ref.FilePath)
+	before, after, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: last.Path}, *ref)
 	if !ok {
 		return nil
 	}

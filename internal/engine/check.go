@@ -32,12 +32,10 @@ type check struct {
 	left   []string
 }
 
-// of returns the check of one session.
 func (k *keeper) of(p *project.Project, id string) *check {
 	return &check{keeper: k, project: p, id: id}
 }
 
-// get reads the session and checks it.
 func (c *check) get(ctx context.Context) (*workflow.Session, error) {
 	signer := c.keeper.readSigner()
 	recorded := c.checkpoint(signer)
@@ -134,7 +132,6 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	}
 }
 
-// judgeHistory returns the result of the check for the session's history.
 func (c *check) judgeHistory() workflow.Verification {
 	v := c.found
 	if c.keeper.records == nil {
@@ -200,7 +197,6 @@ func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// keyOf names the key of a signer, "" if there is none.
 func keyOf(signer workflow.Signer) string {
 	if signer == nil {
 		return ""
@@ -274,7 +270,6 @@ func (k *keeper) compare(ctx context.Context, p *project.Project, id string, sig
 	return check.found
 }
 
-// vouchers vouch for sessions.
 type vouchers interface {
 	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
@@ -327,7 +322,6 @@ func (k *keeper) readSigner() workflow.Signer {
 	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
 }
 
-// once gets the signer once.
 func (k *keeper) once(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
 	k.signing.Lock()
 	defer k.signing.Unlock()

@@ -24,7 +24,6 @@ type Outcome struct {
 	Silence *gate.Silence `json:"-"`
 }
 
-// reply describes a session, with a message for the human.
 func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
 		return Outcome{Reply: reply.New(s, d, message, ""), Standing: s}, nil

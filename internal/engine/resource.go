@@ -90,7 +90,6 @@ func (e *Engine) readView(ctx context.Context, p *project.Project, s *workflow.S
 	}
 }
 
-// ofSession reads a view of a session.
 func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	switch view {
 	case ViewSession:

@@ -32,7 +32,6 @@ func (e *Engine) Sessions(ctx context.Context, at project.Address) (sessions []w
 	return sessions, sayBroken(all.Broken, p.Language("")), p.Dir.Path(), err
 }
 
-// sayBroken returns the reasons why sessions cannot be read.
 func sayBroken(broken []store.Broken, l lang.Language) []string {
 	out := make([]string, len(broken))
 	for i, b := range broken {

@@ -104,7 +104,6 @@ func (g *Guard) MayFollow(w config.Workflow) bool {
 	return w.Definition != nil && (w.By != workflow.SetByProject || g.hasAllowed(g.workflow(w)))
 }
 
-// workflow returns the allowance of a workflow that the project brings.
 func (g *Guard) workflow(w config.Workflow) trust.Allowance {
 	return g.allowance(trust.KindWorkflow, w.Path, workflow.Hash([]byte(w.Text)))
 }
@@ -124,7 +123,6 @@ func (g *Guard) Rubric(w *workflow.Definition, st workflow.Stage) (rules *audit.
 	return &parsed, !own.Brought || g.hasAllowed(g.rubric(own)), nil
 }
 
-// rubric returns the allowance of a rubric.
 func (g *Guard) rubric(own *project.Rubric) trust.Allowance {
 	return g.allowance(trust.KindRubric, own.Path, workflow.Hash(own.Text))
 }

@@ -101,7 +101,6 @@ func (p *Person) Allow(ctx context.Context, w Want) error {
 	return p.Consent.Allow(ctx, w.Allowance)
 }
 
-// wanted collects the list of Wants.
 type wanted struct {
 	*Guard
 	list []Want
@@ -124,7 +123,6 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 	return &w.list[len(w.list)-1]
 }
 
-// command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 	a := w.allowance(trust.KindVerify, cmdline.Canonical(command), "")
 	if by == workflow.SetByPerson {

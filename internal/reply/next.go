@@ -103,7 +103,6 @@ func waitCall(s *standing.Standing) map[string]any {
 	return map[string]any{"action": workflow.ActionStatus, "session_id": s.Handle(), "wait": standing.MaxWait}
 }
 
-// askHuman makes the reply wait for one of the human's actions.
 func askHuman(out *Reply, actions ...string) {
 	out.RequiresUserConfirmation, out.InteractionType, out.PendingUserActions = true, UserDecision, actions
 }

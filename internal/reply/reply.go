@@ -351,7 +351,6 @@ type RowsView struct {
 	NotTestedIDs []string `json:"not_tested_ids,omitempty"`
 }
 
-// newRowsView counts rows; nil if there are none.
 func newRowsView(rows []workflow.Criterion) *RowsView {
 	n := verdict.CountRows(rows)
 	if n.Rows == 0 {

@@ -180,7 +180,6 @@ func lastBytes(s string, n int) string {
 	return "…\n" + s
 }
 
-// brief adds the material of the current stage.
 func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)

@@ -27,7 +27,6 @@ func (q *Request) Fits(s *standing.Standing) error {
 	return q.checkAllowed(s)
 }
 
-// checkAllowed refuses an action that the session's state does not allow.
 func (q *Request) checkAllowed(s *standing.Standing) error {
 	if slices.Contains(s.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
 		return nil

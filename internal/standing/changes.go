@@ -128,7 +128,6 @@ func TakenBack(before, edited, later string) []EditedLine {
 	return out
 }
 
-// countLines counts how often a text has each of its lines.
 func countLines(text string) map[string]int {
 	out := map[string]int{}
 	for line := range strings.Lines(text) {

@@ -97,7 +97,6 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	rec.SettleRequests(a.Resolved, rec.Iteration)
 }
 
-// enterReport puts the judged rows into the record.
 func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
 	j := sub.Judgement
 	rec.Progress, rec.WorkTree = progress(rec, j.Findings, sub.SameTree), sub.WorkTree
@@ -130,7 +129,6 @@ func (sub *Submission) document(s *standing.Standing) string {
 	return sub.Report.Document(tables) + "\n"
 }
 
-// candidates returns the drafts as the record has them.
 func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
 	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
 	out := make([]workflow.Candidate, len(sub.drafts))

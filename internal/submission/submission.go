@@ -106,7 +106,6 @@ func report(r verdict.Report) score.Assessment {
 	return score.Assessment{Document: r.Body, Resolved: r.Resolved}
 }
 
-// add reads one text.
 func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
 	engine := result.Engine
 	text, err := load(p, result)
@@ -161,7 +160,6 @@ func bothGiven(engine workflow.Engine) error {
 		WithHint("pass the text or the path, not both")
 }
 
-// load returns the text of one result.
 func load(p *project.Project, result request.Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text

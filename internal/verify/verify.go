@@ -72,7 +72,6 @@ func RunScript(ctx context.Context, dir string, s Script, now func() time.Time, 
 	}, now, l)
 }
 
-// run runs a command and completes its evidence.
 func run(ctx context.Context, dir string, e workflow.Evidence, command func(context.Context) *exec.Cmd, now func() time.Time, l Limits) workflow.Evidence {
 	if e.NotRun = refuse(ctx, dir, e.Command, l.Language); e.NotRun != "" {
 		return e

@@ -27,7 +27,6 @@ func Edit(l lang.Language, e *standing.Edit) string {
 	return l.Say("1 line was changed since it was scored: %s", first)
 }
 
-// editList lists the changes line by line.
 func editList(l lang.Language, lines []standing.EditedLine) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {

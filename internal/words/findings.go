@@ -49,7 +49,6 @@ func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	return out
 }
 
-// maxFindings bounds how many findings of an audit are listed.
 const maxFindings = 30
 
 // AuditFindings returns the findings of an audit in a line each, the costliest first.

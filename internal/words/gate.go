@@ -64,7 +64,6 @@ func gateMessage(s *standing.Standing, draft, target string) string {
 	return digestOf(s, draft).render(room, size) + "\n\n" + options
 }
 
-// gateOptions names the choices of the person at a gate.
 func gateOptions(s *standing.Standing, target string) string {
 	st := s.Stage
 	switch {

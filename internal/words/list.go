@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// objectiveColumns is the width of an objective in a line of a list.
 const objectiveColumns = 60
 
 // List describes the sessions of a project, some of them by a line each.

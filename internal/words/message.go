@@ -113,7 +113,6 @@ func goAhead(s *standing.Standing) string {
 	return s.Say("**You can now** say **go on**, or say first what to watch for.")
 }
 
-// questionsMessage puts a stage's questions to the human.
 func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
 	var b strings.Builder
 	b.WriteString(scores(s))

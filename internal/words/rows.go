@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// verdictNames are the verdicts as people read them.
 var verdictNames = map[workflow.Verdict]lang.Text{
 	workflow.Pass:         lang.T("pass"),
 	workflow.PassWithRisk: lang.T("pass with risk"),
@@ -78,7 +77,6 @@ func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 	return ""
 }
 
-// describeReturn says that a report was returned to the assistant.
 func describeReturn(s *standing.Standing) string {
 	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
 	if s.CurrentState == workflow.AwaitingApproval {

@@ -73,7 +73,6 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 	return l.Say("Audit %s of 100: %s.", Points(a.Score), a.Summary)
 }
 
-// engineNames are those that people know the engines by.
 var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
 
 // candidates compares the drafts that several engines handed in: which one was taken, and why, and

@@ -106,7 +106,6 @@ func NotAllowed(n standing.Names) lang.Text {
 	return lang.T("you have not allowed it in this project yet; in a terminal: %s allow", n.Program)
 }
 
-// maxNotes bounds how many changed files are named.
 const maxNotes = 5
 
 // Scripts joins the notes on files that have changed, and says how to settle it.

@@ -89,7 +89,6 @@ func (r *reader) checkStage(i int) {
 	}
 }
 
-// checkOwes checks the rows that a stage owes.
 func (r *reader) checkOwes(i int) {
 	st, at := r.d.Stages[i], r.at(i)
 	switch owed := []Owes{OwesCriteria, OwesFindings}; {
@@ -180,7 +179,6 @@ func (r *reader) checkOrder() {
 	}
 }
 
-// checkTarget checks that a stage names an earlier one.
 func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	st, to := r.d.Stages[i], r.d.Index(target)
 	if to >= 0 && to < i {

@@ -22,7 +22,6 @@ const (
 	finish move = "end"
 )
 
-// rule is one row of the transition table.
 type rule struct {
 	event Event
 	from  []State

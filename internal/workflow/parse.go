@@ -133,7 +133,6 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, what lang.Text) map[st
 	return lines
 }
 
-// value reads one value into a field.
 func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
 	if n.Kind == yaml.AliasNode {
 		r.mistake(n.Line, "%q is an alias (*%s); write the value out", key, n.Value)
