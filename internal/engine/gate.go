@@ -59,8 +59,7 @@ func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflo
 		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {
-		ms := a.Took.Milliseconds()
-		g.TookMS = &ms
+		g.TookMS = new(a.Took.Milliseconds())
 	}
 	if err := request.CheckText("feedback", g.Feedback, request.MaxFeedback); err != nil {
 		return g, err

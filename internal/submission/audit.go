@@ -54,8 +54,7 @@ func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing,
 		}
 	}
 	sub.choose(s)
-	best := sub.drafts[sub.taken].audit
-	sub.Audit = &best
-	sub.Assessment.Audited(best.Score)
+	sub.Audit = new(sub.drafts[sub.taken].audit)
+	sub.Assessment.Audited(sub.Audit.Score)
 	return nil
 }

@@ -82,8 +82,7 @@ func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
 		return
 	}
 	if rec.EstimatedScore != nil {
-		estimated := sub.Assessment.Estimated
-		rec.EstimatedScore = &estimated
+		rec.EstimatedScore = new(sub.Assessment.Estimated)
 	}
 	if rec.ClaimedScore != nil {
 		rec.ScoreNote = l.Say("claimed for round %d, and the text was edited since", rec.Iteration)

@@ -78,10 +78,9 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 // Enter puts the assessment into the record of its stage, which asks for the drafts of engines.
 func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage, engines []workflow.Engine) {
 	a := sub.Assessment
-	estimated, claimed := a.Estimated, a.Score()
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote.In(l)
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = new(a.Estimated), new(a.Score()), a.ScoreNote.In(l)
 	}
 	rec.Candidates = nil
 	if len(sub.drafts) > 1 || len(engines) > 1 {
@@ -138,8 +137,7 @@ func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st work
 			out[i].Verdict = d.report.Verdict()
 		}
 		if st.Gate == workflow.GateScore || d.read.Claimed != nil {
-			points := d.read.Score()
-			out[i].Score, out[i].Estimated = &points, d.read.Claimed == nil
+			out[i].Score, out[i].Estimated = new(d.read.Score()), d.read.Claimed == nil
 		}
 	}
 	out[sub.taken].Taken, out[sub.taken].Because = true, sub.why.In(l)

@@ -111,7 +111,6 @@ func (st *Stage) complete() {
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}
-	st.Mode, st.Scoring = GateAuto, ScoringClaimed
 }
 
 // report and writes are the words for the document of a stage that names none.

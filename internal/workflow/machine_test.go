@@ -230,7 +230,7 @@ func TestOutcomeOfAScore(t *testing.T) {
 		{"exhausted, but there", workflow.ScoringClaimed, workflow.Reading{Claimed: n(90), Exhausted: true}, workflow.EventScoredReady},
 		{"exhausted, but asks", workflow.ScoringClaimed, workflow.Reading{Claimed: n(80), Exhausted: true, Questions: true}, workflow.EventQuestioned},
 	} {
-		st.Scoring = tt.scoring
+		st.Rules.Scoring = tt.scoring
 		if got := w.Outcome(st, false, tt.r); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}

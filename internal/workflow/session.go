@@ -362,7 +362,7 @@ func (r *Record) KnowsQuestion(id string) bool {
 // would change that first.
 func (s *Session) Strict(stages []Stage) bool {
 	for _, st := range stages {
-		gates := []GateMode{st.Mode, s.Policy[st.ID].Gate}
+		gates := []GateMode{st.Rules.Gate, s.Policy[st.ID].Gate}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			gates = append(gates, rec.Policy.Gate)
 		}

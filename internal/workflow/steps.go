@@ -43,8 +43,7 @@ func (s *Session) Steps(v Verification) []Step {
 		}
 		if answers := []Action{ActionAnswer, ActionConfirm, ActionApprove}; moved != nil && slices.Contains(answers, e.Action) {
 			// A clock that was set back shows no wait rather than a negative one.
-			waited := max(e.At.Sub(*moved), 0)
-			steps[i].Waited = &waited
+			steps[i].Waited = new(max(e.At.Sub(*moved), 0))
 		}
 		moved = &steps[i].At
 	}

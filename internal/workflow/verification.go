@@ -114,8 +114,7 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	broken := func(entry int, problem lang.Text) Verification {
 		v.Broken, v.problem, v.cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
-			at := s.History[v.Broken-1].At
-			v.BrokenAt = &at
+			v.BrokenAt = new(s.History[v.Broken-1].At)
 		}
 		return v
 	}
