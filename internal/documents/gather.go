@@ -48,19 +48,18 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 // Altered returns the approved texts of a session that are not as they were approved; v is the
 // result of checking it.
 func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Verification) []workflow.Alteration {
-	return s.Altered(v, func(text workflow.ApprovedText) workflow.FoundText {
+	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
 		if text.Artifact {
 			f := d.read(text.FilePath, text.Size)
-			state := f.state(text.SHA256)
-			return workflow.FoundText{Missing: state.Missing, Modified: state.Modified || f.err != nil && !f.missing, SHA256: f.hash}
+			return f.hash, f.state(text.SHA256).Modified || f.err != nil, f.missing
 		}
 		body, err := d.text(ctx, text.ContentRef)
 		if err != nil {
 			stat, err := d.project.Texts.Stat(ctx, text.ContentRef)
-			return workflow.FoundText{Missing: err == nil && !stat.Exists, Modified: true}
+			return "", true, err == nil && !stat.Exists
 		}
-		sum := workflow.Hash([]byte(body))
-		return workflow.FoundText{Modified: sum != text.SHA256, SHA256: sum}
+		sum = workflow.Hash([]byte(body))
+		return sum, sum != text.SHA256, false
 	})
 }
 

@@ -93,7 +93,7 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Res
 		case a.Decision == workflow.DecisionApprove && s.Met():
 			return a, &taken{r, gate.Bind(s.AtGate()), a}
 		case !a.Silence.Unasked || len(relayed) == 0:
-			return a, &silence{a.Silence}
+			return a, &a.Silence
 		}
 		note = a.Silence.Why
 	}

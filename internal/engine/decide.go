@@ -86,8 +86,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	event := s.Workflow.Decision(s.Session, yes)
 	switch event {
 	case workflow.EventScopeApproved:
-		scope := *rec.FinalResultRef
-		rec.ApprovedScope = &scope
+		rec.ApprovedScope = new(*rec.FinalResultRef)
 		return "", r.fire(ctx, s, event, note)
 	case workflow.EventChangesRequested, workflow.EventSentBack:
 		if err := r.fire(ctx, s, event, note); err != nil {
@@ -180,11 +179,11 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 		return nil, note, err
 	case a.Decision != "":
 		if why := gate.NeedsWords(s, a.Decision, a.Feedback, a.Comments); !why.Empty() {
-			return nil, note, &silence{gate.Silence{Why: words.NoWords(why)}}
+			return nil, note, &gate.Silence{Why: words.NoWords(why)}
 		}
 		return &a, note, nil
 	case !a.Silence.Unasked, word.Via == "", !word.Given: // the last left the decision to a form that nobody saw
-		return nil, note, &silence{a.Silence}
+		return nil, note, &a.Silence
 	}
 	return nil, a.Silence.Why, nil
 }
@@ -203,7 +202,7 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 			return nil, err
 		}
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
-			return nil, &silence{a.Silence}
+			return nil, &a.Silence
 		}
 		if a.Feedback == "" && !r.req.Forms { // the call is theirs
 			a.Feedback = r.req.Feedback
@@ -280,16 +279,13 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 // measure returns the server's own findings about a submission, as the history keeps them.
 func measure(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
 	if rec.Audit != nil {
-		score := rec.Audit.Score
-		audited = &score
+		audited = new(rec.Audit.Score)
 	}
 	if st.Kind == workflow.KindVerdict {
-		open := len(workflow.OpenFindings(rec.Findings))
-		findings = &open
+		findings = new(len(workflow.OpenFindings(rec.Findings)))
 	}
 	if e := rec.Evidence; e != nil && e.NotRun == "" {
-		code := e.ExitCode
-		exit = &code
+		exit = new(e.ExitCode)
 	}
 	return audited, findings, exit
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -58,9 +59,9 @@ func (e *Engine) handle(ctx context.Context, req request.Request) (Outcome, erro
 	}
 	r := e.run(p, id, req, call)
 	out, err := r.act(ctx)
-	var none *silence
+	var none *gate.Silence
 	if errors.As(err, &none) {
-		out, err = r.stillPending(ctx, none.Silence)
+		out, err = r.stillPending(ctx, *none)
 	}
 	if err != nil {
 		return Outcome{}, r.explain(ctx, err)

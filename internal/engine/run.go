@@ -39,11 +39,6 @@ func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Eve
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 
-// silence is the error of a question that brought no decision.
-type silence struct{ gate.Silence }
-
-func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }
-
 // standing gathers the facts about a session for the reply that describes it.
 func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
 	ctx = context.WithoutCancel(ctx)

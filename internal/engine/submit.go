@@ -66,7 +66,7 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcom
 	r.caller.show(s.Revision)
 	next := r.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
-	var none *silence
+	var none *gate.Silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
 		return out, err
 	}

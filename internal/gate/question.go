@@ -95,7 +95,7 @@ type Response struct {
 	Silence Silence
 }
 
-// Silence says why there is no decision. It continues the words "no decision was taken: ".
+// Silence says why there is no decision, as an error too. Why continues the words "no decision was taken: ".
 type Silence struct {
 	// Why is for people; empty if there is a decision.
 	Why lang.Text
@@ -105,6 +105,9 @@ type Silence struct {
 	// View is true if the person wants to read the document before they decide.
 	View bool
 }
+
+// Error implements error.
+func (s *Silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
 // Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {

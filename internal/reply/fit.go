@@ -83,11 +83,11 @@ func first[T any](list []T, n int, change func(*T)) []T {
 // each byte of it is paid for in every later turn. A status or resume, with which a conversation
 // begins, keeps nearly everything; programs and people get the whole reply.
 func (r *Reply) Lean() *Reply {
-	out := *r
+	out, describes := *r, r.action == workflow.ActionStatus || r.action == workflow.ActionResume
 	if r.Draft != nil {
 		draft := *r.Draft
 		draft.Stage, draft.Size = "", 0
-		if r.Gate == nil && !r.describes {
+		if r.Gate == nil && !describes {
 			draft.SHA256 = "" // it is for a host's tool of decisions
 		}
 		if draft.Path != r.file {
@@ -99,7 +99,7 @@ func (r *Reply) Lean() *Reply {
 		out.Stages, out.Artifacts, out.Candidates, out.Audit, out.Evidence, out.Findings, out.Objections, out.Rows = nil, nil, nil, nil, nil, nil, nil, nil
 		out.Questions, out.Gaps, out.Sprints, out.StageDescription, out.SessionFile, out.ScoreNote = nil, nil, nil, "", "", ""
 	}
-	if r.describes {
+	if describes {
 		return &out
 	}
 	out.Iteration = 0

@@ -62,9 +62,7 @@ type Reply struct {
 	file     string // the session's
 	language lang.Language
 	action   workflow.Action
-	// describes is true for a reply to an action that changes nothing.
-	describes bool
-	taskLine  string // with which the message begins
+	taskLine string // with which the message begins
 	// unmoved is true for a reply to one who knows all of it.
 	unmoved bool
 	// shortened is true if the reply names the session file, because it does not have all.

@@ -194,7 +194,16 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
 	}
 	if s.Moved().Event == workflow.EventScoredBelow {
-		b.WriteString(list(s.Language, s.Say("To close:"), rec.Gaps))
+		for i, gap := range rec.Gaps {
+			if i == 0 {
+				b.WriteString("\n" + s.Say("To close:"))
+			}
+			if i == 10 {
+				b.WriteString("\n- " + s.Say("… and %d more", len(rec.Gaps)-i))
+				break
+			}
+			b.WriteString("\n- " + Quoted(gap, 300))
+		}
 	}
 	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
 		if most := s.MaxRework; s.ReworkCount <= most {
