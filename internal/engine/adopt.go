@@ -25,8 +25,12 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if r.req.Restore {
 		return r.restore(ctx, before)
 	}
-	if err := adoptable(before); err != nil {
-		return Outcome{}, err
+	switch {
+	case !before.Trusting:
+		return Outcome{}, fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
+	case !before.Integrity.Changed() && len(before.Altered) == 0:
+		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.TaskName).
+			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
 	grant, err := r.acceptance(ctx, before)
 	if err != nil {
@@ -44,18 +48,6 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
 	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))+words.Message(s))
-}
-
-// adoptable refuses to adopt a session that nobody has changed.
-func adoptable(s *standing.Standing) error {
-	if !s.Trusting {
-		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
-	}
-	if !s.Integrity.Changed() && len(s.Altered) == 0 {
-		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", s.TaskName).
-			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
-	}
-	return nil
 }
 
 // restore puts the approved texts back that were altered. It decides nothing, so that it needs no

@@ -67,12 +67,11 @@ func decides(s *standing.Standing, out *Reply) {
 	}
 	out.Gate = NewGateView(s)
 	switch way {
-	case standing.ByForm:
+	case standing.ByForm, standing.ByFormAgain:
 		// The form is the question: the call that shows it states no decision.
-		out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
-		delete(out.NextCall, "confirmed")
-		delete(out.NextCall, "approved")
-	case standing.ByFormAgain:
+		if way == standing.ByForm {
+			out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
+		}
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
 	case standing.ByHost:

@@ -16,18 +16,6 @@ func Finding(f workflow.Finding) string {
 	return strings.TrimSuffix(head+": "+f.Problem, ": ")
 }
 
-// findingIDs names findings by id and severity.
-func findingIDs(l lang.Language, findings []workflow.Finding) string {
-	var ids []string
-	for _, f := range findings[:min(len(findings), 10)] {
-		ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
-	}
-	if more := len(findings) - len(ids); more > 0 {
-		ids = append(ids, l.Say("and %d more", more))
-	}
-	return strings.Join(ids, l.Say(", "))
-}
-
 // Progress says the counts in words.
 func Progress(l lang.Language, p *workflow.Progress) string {
 	if p == nil {

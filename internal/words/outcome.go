@@ -38,7 +38,14 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 			b.WriteString(" " + text)
 		}
 		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
-			b.WriteString(s.Say(" Still open: %s.", findingIDs(s.Language, open)))
+			var ids []string
+			for _, f := range open[:min(len(open), 10)] {
+				ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
+			}
+			if more := len(open) - len(ids); more > 0 {
+				ids = append(ids, s.Say("and %d more", more))
+			}
+			b.WriteString(s.Say(" Still open: %s.", strings.Join(ids, s.Say(", "))))
 		}
 	default:
 		b.WriteString(s.Say("The %s is in", from.DocumentIn(s.Language)))

@@ -28,9 +28,6 @@ type Problem struct {
 	said lang.Text
 }
 
-// NewProblem returns the problem that a sentence states.
-func NewProblem(line int, text lang.Text) Problem { return Problem{line, text.String(), text} }
-
 // Translated returns the problem with its text in a language.
 func (p Problem) Translated(l lang.Language) Problem {
 	if !p.said.Empty() {
@@ -49,10 +46,11 @@ func (p Problem) String() string { return p.In(lang.English) }
 
 // Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
 func Read(name string, data []byte) (*Definition, []Problem) {
-	if len(data) > MaxDefinition {
-		return nil, []Problem{NewProblem(1, lang.T("the file takes %d bytes; at most %d are read", len(data), MaxDefinition))}
-	}
 	r := reader{d: &Definition{}}
+	if len(data) > MaxDefinition {
+		r.mistake(1, "the file takes %d bytes; at most %d are read", len(data), MaxDefinition)
+		return nil, r.problems
+	}
 	r.document(data)
 	if len(r.problems) == 0 {
 		r.check(name)
@@ -76,7 +74,8 @@ type reader struct {
 }
 
 func (r *reader) mistake(line int, format string, args ...any) {
-	r.problems = append(r.problems, NewProblem(max(line, 1), lang.T(format, args...)))
+	text := lang.T(format, args...)
+	r.problems = append(r.problems, Problem{max(line, 1), text.String(), text})
 }
 
 var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
