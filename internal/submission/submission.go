@@ -8,7 +8,6 @@ package submission
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -112,9 +111,6 @@ func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(sub.drafts, func(d draft) bool { return d.engine == engine }) {
-		return bothGiven(engine)
-	}
 	if st.Gate == workflow.GateVerdict {
 		r := readReport(st, text)
 		if r.Blank() {
@@ -155,17 +151,13 @@ func readReport(st workflow.Stage, text string) verdict.Report {
 	return r
 }
 
-func bothGiven(engine workflow.Engine) error {
-	return fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", engine, engine).
-		WithHint("pass the text or the path, not both")
-}
-
 func load(p *project.Project, result request.Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text
 	if result.Path != "" {
 		if result.Text != "" {
-			return "", bothGiven(result.Engine)
+			return "", fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", result.Engine, result.Engine).
+				WithHint("pass the text or the path, not both")
 		}
 		name += "_path"
 		var err error
