@@ -112,14 +112,6 @@ func gateOptions(s *standing.Standing, target string) string {
 	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
-// addLabel puts a label before a text; "" if the text is empty.
-func addLabel(label, what string) string {
-	if what == "" {
-		return ""
-	}
-	return label + what
-}
-
 // digest gathers the facts for and against the document that waits. The draft is left
 // out if it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {

@@ -49,9 +49,7 @@ func Stopped(s *standing.Standing) string {
 	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.TaskName)
 	if s.Integrity.Changed() {
 		notes, now = ChangedNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.TaskName)
-		if more := AlteredNote(s); more != "" {
-			notes += "\n\n" + more
-		}
+		notes += addLabel("\n\n", AlteredNote(s))
 	}
 	return Headline(s) + "\n\n" + notes + "\n\n" + s.Say("The policy is strict, so nothing goes on before that.") + "\n\n" + now
 }

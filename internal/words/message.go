@@ -116,12 +116,8 @@ func goAhead(s *standing.Standing) string {
 func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
 	var b strings.Builder
 	b.WriteString(scores(s))
-	if text := takenBack(s); text != "" {
-		b.WriteString("\n" + text)
-	}
-	if draft != "" {
-		b.WriteString("\n" + s.Say("Draft: ") + draft)
-	}
+	b.WriteString(addLabel("\n", takenBack(s)))
+	b.WriteString(addLabel("\n"+s.Say("Draft: "), draft))
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
 	for _, q := range rec.OpenQuestions() {
 		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))

@@ -31,12 +31,8 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 		if text := Rows(s.Language, rec.Criteria); text != "" {
 			b.WriteString(s.Say(" %s.", text))
 		}
-		if text := judgedBy(s, rec); text != "" {
-			b.WriteString(" " + text)
-		}
-		if text := Progress(s.Language, rec.Progress); text != "" {
-			b.WriteString(" " + text)
-		}
+		b.WriteString(addLabel(" ", judgedBy(s, rec)))
+		b.WriteString(addLabel(" ", Progress(s.Language, rec.Progress)))
 		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
 			var ids []string
 			for _, f := range open[:min(len(open), 10)] {
@@ -60,12 +56,8 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	if rec.Evidence != nil {
 		b.WriteString("\n" + s.Say("%s.", Evidence(rec.Evidence)))
 	}
-	if audit := Audit(s.Language, rec.Audit); audit != "" {
-		b.WriteString("\n" + audit)
-	}
-	if drafts := candidates(s, rec); drafts != "" {
-		b.WriteString("\n" + drafts)
-	}
+	b.WriteString(addLabel("\n", Audit(s.Language, rec.Audit)))
+	b.WriteString(addLabel("\n", candidates(s, rec)))
 	return b.String() + keptNote(s, kept) + "\n\n"
 }
 

@@ -70,3 +70,11 @@ func Clip(s string, n int) string {
 	}
 	return s[:end] + "…"
 }
+
+// addLabel puts a label before a text; "" if the text is empty.
+func addLabel(label, what string) string {
+	if what == "" {
+		return ""
+	}
+	return label + what
+}
