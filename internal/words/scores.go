@@ -17,11 +17,7 @@ func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // scores says how the stage's document was scored: by the assistant, and by the server. Of several
 // drafts it says which one was taken.
 func scores(s *standing.Standing) string {
-	text := describeScore(s)
-	if other := candidates(s, s.Current()); other != "" {
-		text = strings.TrimPrefix(text+"\n"+other, "\n")
-	}
-	return text
+	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Current())), "\n")
 }
 
 func describeScore(s *standing.Standing) string {
