@@ -81,8 +81,8 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 
 // Restore puts approved texts back that were altered: from the record of the submission, its
 // working copy, or the artifact, whichever is still the text that was approved. One that none of
-// them gives is left alone, and returned as an error after the others.
-func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (done []words.Restored, err error) {
+// them gives is left alone, and returned as an error after the others. said names those put back.
+func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (said string, err error) {
 	var lost []string
 	for _, a := range s.Altered {
 		body, ok := d.asApproved(ctx, s, a)
@@ -90,19 +90,23 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 			lost = append(lost, a.Path)
 			continue
 		}
-		back := words.Restored{Path: a.Path}
+		kept := ""
 		if a.Record {
 			_, err = artifact.SaveWork(d.project.Dir, a.Path, body, nil, nil)
 		} else {
 			st, _ := s.Workflow.Stage(a.Stage)
 			var saved artifact.Saved
 			saved, err = artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, s.Record(a.Stage).Artifact, at)
-			back.Kept = saved.Kept
+			kept = saved.Kept
 		}
 		if err != nil {
-			return done, err
+			return "", err
 		}
-		done = append(done, back)
+		said += s.Say("`%s` is again as it was approved.", a.Path)
+		if kept != "" {
+			said += " " + s.Say("The edited one is kept as `%s`.", kept)
+		}
+		said += "\n"
 		delete(d.files, a.Path)
 		delete(d.texts, a.Path)
 	}
@@ -110,7 +114,7 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 		err = fault.New(fault.NotFound, "the approved text of %s is nowhere in the project any more", strings.Join(lost, ", ")).
 			WithHint("restore it from version control or a backup, or accept it as it is: %s adopt %s", s.Names.Program, s.TaskName)
 	}
-	return done, err
+	return said, err
 }
 
 // asApproved returns an altered text as it was approved; ok is false if it is lost. Paths come from

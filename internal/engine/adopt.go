@@ -61,13 +61,13 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
-	done, err := r.disk.Restore(ctx, s, r.Now())
+	said, err := r.disk.Restore(ctx, s, r.Now())
 	if err != nil {
 		return Outcome{}, err
 	}
 	now := r.standing(ctx, s.Session)
 	now.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, now, reply.Light, words.RestoredTexts(now, done)+words.Message(now))
+	return r.reply(ctx, now, reply.Light, said+"\n"+words.Message(now))
 }
 
 // acceptance asks the person at the terminal.

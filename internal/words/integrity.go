@@ -1,32 +1,10 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// Restored is an approved text that was put back.
-type Restored struct {
-	Path string
-	// Kept is the place of an edited artifact; "" if there was none.
-	Kept string
-}
-
-// RestoredTexts says which approved texts were put back.
-func RestoredTexts(s *standing.Standing, done []Restored) string {
-	var b strings.Builder
-	for _, text := range done {
-		b.WriteString(s.Say("`%s` is again as it was approved.", text.Path))
-		if text.Kept != "" {
-			b.WriteString(" " + s.Say("The edited one is kept as `%s`.", text.Kept))
-		}
-		b.WriteString("\n")
-	}
-	return b.String() + "\n"
-}
 
 // AlteredNote names the approved texts that are not as they were approved, and the person's choices;
 // "" if all are.
