@@ -117,7 +117,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	}
 	cause := ""
 	if c.found.Changed() {
-		cause = c.found.Cause().In(c.project.Language(s.Objective))
+		cause = c.found.Cause.In(c.project.Language(s.Objective))
 	}
 	record, ok := s.Checkpoint(signer, cause)
 	if !ok {
