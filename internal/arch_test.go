@@ -62,7 +62,7 @@ var may = map[string][]string{
 	"internal/reply":                 {"internal/gate", "internal/lang", "internal/lesson", "internal/standing", "internal/verdict", "internal/words", "internal/workflow"},
 	"internal/embedding":             {"internal/durable", "internal/lang", "internal/memory/notes", "internal/recent"},
 	"internal/lesson":                {"internal/markdown", "internal/standing", "internal/words", "internal/workflow"},
-	"internal/gate":                  {"internal/lang", "internal/standing", "internal/words", "internal/workflow"},
+	"internal/gate":                  {"internal/fault", "internal/lang", "internal/standing", "internal/words", "internal/workflow"},
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/lang", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/lang", "internal/lang/zh", "internal/pattern", "internal/visible", "internal/workflow", "sdk/price"},
 	"internal/store":                 {"internal/durable", "internal/fault", "internal/lang", "internal/recent", "internal/workflow"},

@@ -62,7 +62,7 @@ func TestWhatPromptsTeach(t *testing.T) {
 		workflow.KindVerdict:  {"If your host has sub-agents, give this prompt and the paths of the context to a fresh one", "one block, from which the server makes"},
 	}
 	stages := workflow.Default().Stages
-	fix, _ := workflow.Parse("fix", []byte(workflow.BuiltinText("fix")))
+	fix, _ := workflow.Read("fix", []byte(workflow.BuiltinText("fix")))
 	stages = append(slices.Clone(stages), fix.First())
 	for _, kind := range workflow.Kinds() {
 		stages = append(stages, workflow.Stage{ID: "guard", Kind: kind, Role: "Keeper", DocumentName: "book", Description: "keeps"})

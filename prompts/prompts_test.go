@@ -171,7 +171,7 @@ func defaultStage(id workflow.StageID) workflow.Stage {
 // TestPromptsForAnyStage: a stage that brings no prompt gets one for its kind, in its own words,
 // whose examples the server reads.
 func TestPromptsForAnyStage(t *testing.T) {
-	fix, _ := workflow.Parse("fix", []byte(workflow.BuiltinText("fix")))
+	fix, _ := workflow.Read("fix", []byte(workflow.BuiltinText("fix")))
 	stages := []workflow.Stage{fix.First()}
 	for _, kind := range workflow.Kinds() {
 		stages = append(stages, workflow.Stage{ID: "guard", Kind: kind, Role: "Gate Keeper", DocumentName: "guard book", Description: "keeps the gate", GateScore: 80})

@@ -117,28 +117,10 @@ func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name st
 	}
 }
 
-// State compares an artifact's file with the text that was saved.
-type State int
-
-// The states of an artifact.
-const (
-	Unchanged State = iota
-	// Modified: people have edited it.
-	Modified
-	// Missing: the file no longer exists.
-	Missing
-)
-
-// StateOf compares an artifact with its file.
-func StateOf(project *durable.Dir, a workflow.Artifact) State {
+// Compare reports whether the file of an artifact is gone, or was edited since it was saved.
+func Compare(project *durable.Dir, a workflow.Artifact) (missing, modified bool) {
 	data, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Missing
-	case err == nil && a.SHA256 != "" && !Same(data, a.SHA256):
-		return Modified
-	}
-	return Unchanged
+	return errors.Is(err, fs.ErrNotExist), err == nil && a.SHA256 != "" && !Same(data, a.SHA256)
 }
 
 // Same reports whether a text has a hash, with its line ends as they are, or all as on Unix, or all

@@ -12,18 +12,13 @@ import (
 // MaxName is the maximum length of a task name, including its number, in bytes (all ASCII).
 const MaxName = 50
 
-// hyphens matches the separators that the library leaves between words, one or more.
-var hyphens = pattern.New(`[-_]+`)
-
-// windowsReserved are the names of Windows devices, reserved with any extension:
-// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
-var windowsReserved = map[string]bool{
-	"con": true, "prn": true, "aux": true, "nul": true,
-	"com0": true, "com1": true, "com2": true, "com3": true, "com4": true,
-	"com5": true, "com6": true, "com7": true, "com8": true, "com9": true,
-	"lpt0": true, "lpt1": true, "lpt2": true, "lpt3": true, "lpt4": true,
-	"lpt5": true, "lpt6": true, "lpt7": true, "lpt8": true, "lpt9": true,
-}
+var (
+	// hyphens matches the separators that the library leaves between words, one or more.
+	hyphens = pattern.New(`[-_]+`)
+	// windowsReserved matches the names of Windows devices, reserved with any extension:
+	// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
+	windowsReserved = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+)
 
 // Name returns the n-th candidate, from 0, for the task name of an objective: a
 // lower-case ASCII slug with other scripts transliterated, then the same with -1, -2, …
@@ -47,7 +42,7 @@ func Slug(objective string) string {
 		objective = string(r[:4*MaxName])
 	}
 	s := cut(hyphens.ReplaceAllString(slug.Make(strings.ReplaceAll(objective, "一", "yi ")), "-"), MaxName)
-	if windowsReserved[s] {
+	if windowsReserved.MatchString(s) {
 		s += "-task"
 	}
 	return s

@@ -103,7 +103,7 @@ func TestProjectOnlyTightens(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		st, _ := c.Under(workflow.Default()).Stage(workflow.PO)
-		if got := fmt.Sprint(st.Mode, " ", st.Scoring, " ", st.GateScore); got != tt.want {
+		if got := fmt.Sprint(st.Rules.Gate, " ", st.Rules.Scoring, " ", st.GateScore); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 		if len(c.Ignored) != tt.ignored {
@@ -191,8 +191,8 @@ func TestScoringOfAProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st, _ := c.Under(workflow.Default()).Stage(workflow.PO); st.Scoring != want {
-			t.Errorf("%q: %s; want %s", environ, st.Scoring, want)
+		if st, _ := c.Under(workflow.Default()).Stage(workflow.PO); st.Rules.Scoring != want {
+			t.Errorf("%q: %s; want %s", environ, st.Rules.Scoring, want)
 		}
 		_ = project.Close()
 	}
@@ -203,7 +203,7 @@ func TestProjectOnlyPausesMore(t *testing.T) {
 	ofPOAndDev := func(w *workflow.Definition) string {
 		po, _ := w.Stage(workflow.PO)
 		dev, _ := w.Stage(workflow.Dev)
-		return fmt.Sprint(po.Pause, " ", dev.Pause)
+		return fmt.Sprint(po.Rules.Pause, " ", dev.Rules.Pause)
 	}
 	checkEffective(t, ofPOAndDev, []effective{
 		{"nothing said", "", "", "", "gates gates", 0},

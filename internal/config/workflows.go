@@ -180,10 +180,7 @@ func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 			st.Engines, st.CodexOnRequest = engines, false
 		}
 		force, _ := c.rules.inForce(*st)
-		st.Mode, st.Scoring, st.Pause, st.AuditFloor, st.Verdict, st.Proved = force.Gate, force.Scoring, force.Pause, force.AuditFloor, force.Verdict, force.Proved
-		if force.GateScore != nil && st.Gate == workflow.GateScore {
-			st.GateScore = *force.GateScore
-		}
+		*st = st.Under(force)
 	}
 	return out
 }

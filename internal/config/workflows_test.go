@@ -86,7 +86,7 @@ func TestSettingsOfOwnStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, _ := c.Under(w.Definition).Stage("check")
-	if c.Workflow != "own" || st.Mode != workflow.GateStrict || st.Engines[0] != workflow.Claude || c.Verify["check"] != "make test" {
+	if c.Workflow != "own" || st.Rules.Gate != workflow.GateStrict || st.Engines[0] != workflow.Claude || c.Verify["check"] != "make test" {
 		t.Errorf("got %s, %+v, verify %v", c.Workflow, st, c.Verify)
 	}
 	if plain, _ := w.Definition.Stage("check"); plain.Engines[0] != workflow.Claude || len(plain.Engines) != 1 {

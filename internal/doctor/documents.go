@@ -126,13 +126,13 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 			continue
 		}
 		c.saved++
-		switch artifact.StateOf(c.dir, *a) {
-		case artifact.Missing:
+		switch missing, modified := artifact.Compare(c.dir, *a); {
+		case missing:
 			if s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
 				continue
 			}
 			c.missing.add(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
-		case artifact.Modified:
+		case modified:
 			c.modified++
 		}
 	}

@@ -26,7 +26,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
-	body, err := d.readScored(ctx, s, *rec.FinalResultRef)
+	body, err := d.readScored(ctx, s.Draft.Work, *rec.FinalResultRef)
 	if err != nil {
 		return "", err
 	}
@@ -77,4 +77,84 @@ func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.St
 		body = words.OverrideNote(s.Language, st, rec, *grant) + body
 	}
 	return body, nil
+}
+
+// Restore puts approved texts back that were altered: from the record of the submission, its
+// working copy, or the artifact, whichever is still the text that was approved. One that none of
+// them gives is left alone, and returned as an error after the others. said names those put back.
+func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (said string, err error) {
+	var lost []string
+	for _, a := range s.Altered {
+		body, ok := d.asApproved(ctx, s, a)
+		if !ok {
+			lost = append(lost, a.Path)
+			continue
+		}
+		kept := ""
+		if a.Record {
+			_, err = artifact.SaveWork(d.project.Dir, a.Path, body, nil, nil)
+		} else {
+			st, _ := s.Workflow.Stage(a.Stage)
+			var saved artifact.Saved
+			saved, err = artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, s.Record(a.Stage).Artifact, at)
+			kept = saved.Kept
+		}
+		if err != nil {
+			return "", err
+		}
+		said += s.Say("`%s` is again as it was approved.", a.Path)
+		if kept != "" {
+			said += " " + s.Say("The edited one is kept as `%s`.", kept)
+		}
+		said += "\n"
+		delete(d.files, a.Path)
+		delete(d.texts, a.Path)
+	}
+	if len(lost) > 0 {
+		err = fault.New(fault.NotFound, "the approved text of %s is nowhere in the project any more", strings.Join(lost, ", ")).
+			WithHint("restore it from version control or a backup, or accept it as it is: %s adopt %s", s.Names.Program, s.TaskName)
+	}
+	return said, err
+}
+
+// asApproved returns an altered text as it was approved; ok is false if it is lost. Paths come from
+// the session's file, so that only those count to which this program writes such texts.
+func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (body string, ok bool) {
+	st, _ := s.Workflow.Stage(a.Stage)
+	rec := s.Record(a.Stage)
+	ref := rec.FinalResultRef
+	if a.Record && rec.ApprovedScope != nil && rec.ApprovedScope.FilePath == a.Path {
+		ref = rec.ApprovedScope
+	}
+	switch {
+	case ref == nil, a.Record && !strings.HasPrefix(a.Path, store.ContentFolder(s.SessionID)+"/"):
+		return "", false
+	case !a.Record && (rec.Artifact == nil || a.Path != artifact.Path(s.TaskName, st.Artifact)):
+		return "", false
+	}
+	_, grant := s.Grant(a.Stage)
+	candidates := []string{string(d.read(artifact.WorkPath(s.TaskName, a.Stage), 0).data)}
+	if record, err := d.text(ctx, *ref); err == nil {
+		candidates = append(candidates, record)
+	}
+	if rec.Artifact != nil {
+		candidates = append(candidates, string(d.read(rec.Artifact.Path, rec.Artifact.Size).data))
+	}
+	for _, text := range candidates {
+		switch {
+		case a.Record:
+			body, ok = text, workflow.Hash([]byte(text)) == ref.SHA256
+		default:
+			var err error
+			body, err = d.compose(ctx, s, st, text, grant)
+			if !strings.HasSuffix(body, "\n") { // as artifact.Save does
+				body += "\n"
+			}
+			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
+		}
+		if ok {
+			return body, true
+		}
+	}
+	return "", false
 }

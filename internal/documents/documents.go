@@ -32,7 +32,6 @@ func On(p *project.Project) *Disk {
 	return &Disk{project: p, files: map[string]file{}, texts: map[string]string{}}
 }
 
-// file is a file as the call has read it.
 type file struct {
 	// there is true if the name is taken, missing if no file is behind it.
 	there, missing bool
@@ -64,9 +63,6 @@ func (d *Disk) read(name string, size int64) file {
 	return f
 }
 
-// content returns the text of a file; "" if it could not be read.
-func (f file) content() string { return string(f.data) }
-
 // Forget has the working copy read again: people may have edited it meanwhile.
 func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
 
@@ -81,6 +77,19 @@ func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error
 	}
 	d.texts[ref.FilePath] = body
 	return body, nil
+}
+
+// readScored returns the text of a round as it was scored. If its record is gone or was changed, the
+// working copy stands in if it is the same text: a decision saves the text that people read.
+func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
+	body, err := d.text(ctx, ref)
+	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
+		return body, nil
+	}
+	if work := d.read(copied, 0); work.data != nil && work.hash == ref.SHA256 {
+		return string(work.data), nil
+	}
+	return body, err
 }
 
 // state compares a file with the hash that was recorded of it.

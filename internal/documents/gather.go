@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -48,19 +49,18 @@ func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
 // Altered returns the approved texts of a session that are not as they were approved; v is the
 // result of checking it.
 func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Verification) []workflow.Alteration {
-	return s.Altered(v, func(text workflow.ApprovedText) workflow.FoundText {
+	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
 		if text.Artifact {
 			f := d.read(text.FilePath, text.Size)
-			state := f.state(text.SHA256)
-			return workflow.FoundText{Missing: state.Missing, Modified: state.Modified || f.err != nil && !f.missing, SHA256: f.hash}
+			return f.hash, f.state(text.SHA256).Modified || f.err != nil, f.missing
 		}
 		body, err := d.text(ctx, text.ContentRef)
 		if err != nil {
 			stat, err := d.project.Texts.Stat(ctx, text.ContentRef)
-			return workflow.FoundText{Missing: err == nil && !stat.Exists, Modified: true}
+			return "", true, err == nil && !stat.Exists
 		}
-		sum := workflow.Hash([]byte(body))
-		return workflow.FoundText{Modified: sum != text.SHA256, SHA256: sum}
+		sum = workflow.Hash([]byte(body))
+		return sum, sum != text.SHA256, false
 	})
 }
 
@@ -129,17 +129,21 @@ func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string)
 		if i < 1 {
 			return nil
 		}
-		before, err := d.text(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path})
-		if err != nil {
-			return nil
+		if before, edited, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path}, workflow.ContentRef{FilePath: e.Path}); ok {
+			return standing.TakenBack(before, edited, text)
 		}
-		edited, err := d.text(ctx, workflow.ContentRef{FilePath: e.Path})
-		if err != nil {
-			return nil
-		}
-		return standing.TakenBack(before, edited, text)
+		return nil
 	}
 	return nil
+}
+
+func (d *Disk) bothTexts(ctx context.Context, before, after workflow.ContentRef) (first, second string, ok bool) {
+	first, err := d.text(ctx, before)
+	if err != nil {
+		return "", "", false
+	}
+	second, err = d.text(ctx, after)
+	return first, second, err == nil
 }
 
 // draftHash returns the hash of the document that waits, as it was handed in. A session of an
@@ -176,12 +180,8 @@ func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Chan
 		return nil
 	}
 	last := rounds[len(rounds)-2]
-	before, err := d.text(ctx, workflow.ContentRef{FilePath: last.Path})
-	if err != nil {
-		return nil
-	}
-	after, err := d.text(ctx, *ref)
-	if err != nil {
+	before, after, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: last.Path}, *ref)
+	if !ok {
 		return nil
 	}
 	out := standing.Compare(before, after)
@@ -227,4 +227,72 @@ func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	s.SetSprints(score.Read(plan, d.readKept(ctx, s.Record(plan.ID))).Sprints)
+}
+
+// GatherCriteria reads the criteria of a session from its documents, if a report owes them or a
+// decision is about them.
+func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
+	judges := s.Stage.Gate == workflow.GateVerdict
+	if !s.CurrentState.Active() || !judges && !s.CurrentState.Gated() {
+		return
+	}
+	plan, _ := s.Workflow.OfKind(workflow.KindPlan)
+	build, _ := s.Workflow.OfKind(workflow.KindBuild)
+	// A report judges the sprints of the last build, and those that were built before and have not passed.
+	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
+	if build.ID != "" {
+		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
+	}
+	if plan.ID != "" {
+		src.Approved = s.Record(plan.ID).Approved
+	}
+	for _, st := range s.Workflow.Stages {
+		rec := s.Record(st.ID)
+		if rec.ApprovedScope != nil {
+			text, same := d.readApproved(ctx, s, *rec.ApprovedScope)
+			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+		}
+		if st.ID == s.CurrentStage && judges {
+			break
+		}
+		if rec.FinalResultRef == nil || rec.FinalResultRef == rec.ApprovedScope {
+			continue
+		}
+		text, same := d.readApproved(ctx, s, *rec.FinalResultRef)
+		scoping := st.ID == s.CurrentStage && s.Workflow.Scoping(s.Session)
+		switch {
+		case st.Kind == workflow.KindDocument || scoping:
+			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+		case st.Kind == workflow.KindPlan:
+			src.Plan, src.Changed = text, src.Changed || !same
+		default:
+			src.Others = append(src.Others, text)
+		}
+		if st.ID == s.CurrentStage {
+			break
+		}
+	}
+	if src.Plan != "" { // may define criteria if no other document does
+		src.Requirements = append(src.Requirements, src.Plan)
+	}
+	s.Criteria = verdict.ReadCriteria(src)
+}
+
+// readApproved returns the text of a round as it was handed in, from its artifact if its record was
+// changed since; same is false if neither is that text.
+func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (text string, same bool) {
+	fits := func(text string) bool { return ref.SHA256 == "" || workflow.Hash([]byte(text)) == ref.SHA256 }
+	text, err := d.text(ctx, ref)
+	if err == nil && fits(text) {
+		return text, true
+	}
+	for _, rec := range s.Stages {
+		if rec == nil || rec.Artifact == nil {
+			continue
+		}
+		if f := d.read(rec.Artifact.Path, rec.Artifact.Size); f.hash == ref.SHA256 {
+			return string(f.data), true
+		}
+	}
+	return text, false
 }

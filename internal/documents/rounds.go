@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -43,28 +41,20 @@ func Rounds(s *workflow.Session, stage workflow.StageID) []Round {
 
 // ReadRound reads a submission of a stage by its iteration, or the saved artifact as it is now. A
 // draft that was edited at its gate has the number that comes next.
-func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
+func (d *Disk) ReadRound(ctx context.Context, s *workflow.Session, stage workflow.StageID, iteration int) (Round, error) {
 	if iteration == Saved {
-		return savedRound(p, s, stage)
+		return d.savedRound(s, stage)
 	}
 	rounds := Rounds(s, stage)
 	for _, r := range rounds {
-		if r.Iteration != iteration {
-			continue
+		if r.Iteration == iteration {
+			hash := recordedHash(s, stage, r.Path)
+			text, err := d.readScored(ctx, artifact.WorkPath(s.TaskName, stage), workflow.ContentRef{FilePath: r.Path, SHA256: hash})
+			r.Text, r.Edited = text, hash != "" && hash != workflow.Hash([]byte(text))
+			return r, err
 		}
-		text, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: r.Path})
-		hash := recordedHash(s, stage, r.Path)
-		if r.Edited = hash != "" && hash != workflow.Hash([]byte(text)); err != nil || r.Edited {
-			// As in readScored: a decision saves the text that people read.
-			if work, err := p.Dir.ReadFile(artifact.WorkPath(s.TaskName, stage), durable.MaxText); err == nil && hash == workflow.Hash(work) {
-				r.Text, r.Edited = string(work), false
-				return r, nil
-			}
-		}
-		r.Text = text
-		return r, err
 	}
-	if r, ok := editedRound(ctx, p, s, rounds); ok && stage == s.CurrentStage && r.Iteration == iteration {
+	if r, ok := d.editedRound(ctx, s, rounds); ok && stage == s.CurrentStage && r.Iteration == iteration {
 		return r, nil
 	}
 	numbers := make([]int, len(rounds))
@@ -76,23 +66,20 @@ func ReadRound(ctx context.Context, p *project.Project, s *workflow.Session, sta
 }
 
 // editedRound returns the draft that was edited at its gate, as the round that a decision makes of it.
-func editedRound(ctx context.Context, p *project.Project, s *workflow.Session, rounds []Round) (r Round, ok bool) {
+func (d *Disk) editedRound(ctx context.Context, s *workflow.Session, rounds []Round) (r Round, ok bool) {
 	st := s.Definition().Current(s)
 	if len(rounds) == 0 || !s.CurrentState.Gated() && !s.GateMet() || st.Gate == workflow.GateVerdict {
 		return r, false
 	}
 	last := rounds[len(rounds)-1]
-	scored, err := p.Backend.Read(ctx, workflow.ContentRef{FilePath: last.Path})
+	scored, err := d.text(ctx, workflow.ContentRef{FilePath: last.Path})
 	if hash := recordedHash(s, st.ID, last.Path); err != nil || hash != "" && hash != workflow.Hash([]byte(scored)) {
 		return r, false
 	}
 	name := artifact.WorkPath(s.TaskName, st.ID)
-	work, err := p.Dir.ReadFile(name, durable.MaxText)
-	if err != nil {
-		return r, false
-	}
-	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: handedIn(st, string(work))}
-	return r, r.Text != scored
+	work := d.read(name, 0)
+	r = Round{Iteration: last.Iteration + 1, At: s.UpdatedAt, Path: name, Text: handedIn(st, string(work.data))}
+	return r, work.err == nil && r.Text != scored
 }
 
 // handedIn returns the text of a working copy as its round would have it: without front matter,
@@ -112,16 +99,16 @@ func recordedHash(s *workflow.Session, stage workflow.StageID, path string) stri
 	return ""
 }
 
-func savedRound(p *project.Project, s *workflow.Session, stage workflow.StageID) (Round, error) {
+func (d *Disk) savedRound(s *workflow.Session, stage workflow.StageID) (Round, error) {
 	a := s.Record(stage).Artifact
 	if a == nil {
 		return Round{}, fault.New(fault.NotFound, "stage %q has no saved artifact", stage).
 			WithHint("name two submissions by their numbers")
 	}
-	data, err := p.Dir.ReadFile(a.Path, durable.TextLimit(a.Size))
-	if err != nil {
-		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, err).
+	saved := d.read(a.Path, a.Size)
+	if saved.err != nil {
+		return Round{}, fault.New(fault.NotFound, "the artifact %s cannot be read: %w", a.Path, saved.err).
 			WithHint("restore it from version control, or name two submissions by their numbers")
 	}
-	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(data), Edited: a.SHA256 != "" && !artifact.Same(data, a.SHA256)}, nil
+	return Round{Iteration: Saved, At: a.SavedAt, Path: a.Path, Text: string(saved.data), Edited: saved.state(a.SHA256).Modified}, nil
 }

@@ -80,19 +80,6 @@ func (d *Disk) SaveWork(tx store.Tx, s *workflow.Session, body string) error {
 	return err
 }
 
-// readScored returns the text of a stage's last round as it was scored. If its record is
-// gone or was changed, the working copy stands in if it is the same text.
-func (d *Disk) readScored(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (string, error) {
-	body, err := d.text(ctx, ref)
-	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
-		return body, nil
-	}
-	if work := d.read(s.Draft.Work, 0); work.data != nil && work.hash == ref.SHA256 {
-		return string(work.data), nil
-	}
-	return body, err
-}
-
 // WorkFromArtifact makes the saved artifact the working copy of a stage that is reopened,
 // if people have edited it since: another round starts from that. A working copy with
 // edits of its own stays.

@@ -21,14 +21,19 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	}
 	if want := r.req.Revision; want != nil && *want != s.Revision {
 		if *want < 0 || *want > s.Revision { // 0 is that of a session of an older server
-			return words.NoRevision(s, *want)
+			return fault.New(fault.InvalidArgument, "the session has no revision %d; it is at %d", *want, s.Revision).
+				WithHint("pass the revision of the reply you act on, or leave it out")
 		}
 		return r.lostRace(ctx, s.Session)
 	}
 	err := r.req.Fits(s)
 	// The human may have seen another document than the one that waits.
 	unseen := r.req.Decides() && r.req.Revision == nil && r.caller.showedOther(s.Revision)
-	if err == nil && unseen || err != nil && r.late(s.Session) {
+	// A call that does not fit would have fitted before another one moved the session, if that moved while
+	// this call was under way, or without this program having told its callers; and if its last move was
+	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
+	late := !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s.Session)
+	if err == nil && unseen || err != nil && late {
 		return r.lostRace(ctx, s.Session)
 	}
 	if err != nil {
@@ -37,13 +42,21 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	return r.req.Complete()
 }
 
-// goesOn refuses to change a session that was changed by other hands, under a strict policy.
+// goesOn refuses to change a session that was changed by other hands, or that has approved texts that
+// were, under a strict policy.
 func goesOn(s *standing.Standing) error {
 	if !s.Stopped() {
 		return nil
 	}
-	e := words.ChangedByOthers(s)
-	e.Allowed = request.ActionNames(gate.Allowed(s))
+	name, task := s.Names.Program, s.TaskName
+	e := fault.New(fault.Conflict, "the session was changed by other hands, and the policy is strict: %s", s.Integrity.Reason()).
+		WithHint("the human looks at it and accepts it by typing, at a terminal: %s adopt %s; until then nothing goes on", name, task)
+	if !s.Integrity.Changed() {
+		e = fault.New(fault.Conflict, "a text is not as it was approved, and the policy is strict: %s", workflow.AlterationsText(s.Altered)).
+			WithHint("the human accepts it as it is by typing, at a terminal: %s adopt %s; or has the approved text put back: %s adopt %s --restore; until then nothing goes on",
+				name, task, name, task)
+	}
+	e.Allowed = workflow.Names(gate.Allowed(s))
 	return e
 }
 
@@ -60,7 +73,7 @@ func (r *run) explain(ctx context.Context, err error) error {
 		return f.Translated(r.project.Language(""))
 	}
 	if len(f.Allowed) == 0 {
-		f.Allowed = request.ActionNames(gate.Allowed(r.before(ctx, s)))
+		f.Allowed = workflow.Names(gate.Allowed(r.before(ctx, s)))
 		f.Stage, f.State, f.Revision = string(s.CurrentStage), string(s.CurrentState), s.Revision
 		r.caller.tell(s.Revision)
 	}
@@ -73,13 +86,4 @@ func (r *run) lostRace(ctx context.Context, s *workflow.Session) error {
 	// Once told that a step was taken, the caller must not lose it again with the power.
 	_ = r.project.Backend.Confirm(ctx, s.SessionID)
 	return words.Lost(s, r.req.Repeats(s))
-}
-
-// late reports whether a call that does not fit the state of the session would
-// have fitted before another call moved it. That is so if the session moved
-// while this call was under way, or moved without this program having told its
-// callers; and if its last move was this very step: then the caller has lost
-// a race, or repeats a call whose answer it never saw.
-func (r *run) late(s *workflow.Session) bool {
-	return !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s)
 }

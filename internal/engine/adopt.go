@@ -25,8 +25,12 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if r.req.Restore {
 		return r.restore(ctx, before)
 	}
-	if err := adoptable(before); err != nil {
-		return Outcome{}, err
+	switch {
+	case !before.Trusting:
+		return Outcome{}, fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
+	case !before.Integrity.Changed() && len(before.Altered) == 0:
+		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.TaskName).
+			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
 	grant, err := r.acceptance(ctx, before)
 	if err != nil {
@@ -43,19 +47,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	}
 	s := r.standing(ctx, after)
 	s.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, s, reply.Light, words.Adopted(s)+words.Message(s))
-}
-
-// adoptable refuses to adopt a session that nobody has changed.
-func adoptable(s *standing.Standing) error {
-	if !s.Trusting {
-		return fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
-	}
-	if !s.Integrity.Changed() && len(s.Altered) == 0 {
-		return fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", s.TaskName).
-			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
-	}
-	return nil
+	return r.reply(ctx, s, reply.Light, s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))+words.Message(s))
 }
 
 // restore puts the approved texts back that were altered. It decides nothing, so that it needs no
@@ -69,19 +61,22 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
-	done, err := r.disk.Restore(ctx, s, r.Now())
+	said, err := r.disk.Restore(ctx, s, r.Now())
 	if err != nil {
 		return Outcome{}, err
 	}
 	now := r.standing(ctx, s.Session)
 	now.Call.Action = workflow.ActionStatus // the reply describes the next step as a status does
-	return r.reply(ctx, now, reply.Light, words.RestoredTexts(now, done)+words.Message(now))
+	return r.reply(ctx, now, reply.Light, said+"\n"+words.Message(now))
 }
 
 // acceptance asks the person at the terminal.
 func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.Grant, error) {
+	refuse := func(problem lang.Text) error {
+		return fault.New(fault.GatePending, "%s", problem).WithHint("type it in a terminal of your own: %s adopt %s", s.Names.Program, s.TaskName)
+	}
 	if r.req.Ask == nil {
-		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session"))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a session"))
 	}
 	q := gate.Question{
 		Bound: gate.Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Text: words.AdoptQuestion(s),
@@ -96,7 +91,7 @@ func (r *run) acceptance(ctx context.Context, s *standing.Standing) (*workflow.G
 		return nil, fault.New(fault.GatePending, "nothing was adopted: %s", a.Silence.Why).
 			WithHint("repeat the command when you have decided, or put the session file back as it was")
 	case a.Channel != workflow.ChannelTerminal:
-		return nil, words.NotAdopted(s, lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
+		return nil, refuse(lang.T("only a person at a terminal can adopt a session, and this came by %s", a.Channel))
 	}
 	policy := s.Policy.Gate
 	if s.Stopped() {

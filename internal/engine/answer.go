@@ -20,9 +20,14 @@ import (
 func (r *run) answer(ctx context.Context) (Outcome, error) {
 	var given gate.Response
 	var settled settlement
+	var taken gate.Bound // the gate at which the person takes the document instead
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		if given, err = r.personAnswers(ctx, s); err != nil {
 			return err
+		}
+		if given.Decision == workflow.DecisionApprove {
+			taken = gate.Bind(s.AtGate())
+			return errTaken
 		}
 		return request.CheckAnswers(s.Session, given.Answers, given.SkipRest)
 	}, func(_ store.Tx, s *standing.Standing) error {
@@ -32,9 +37,9 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		}
 		event, met := workflow.EventAnswered, s.Met()
 		rec := s.Current()
-		on := judged{stage: s.CurrentStage, round: rec.Iteration}
+		on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration}
 		if rec.FinalResultRef != nil {
-			on.sha256 = rec.FinalResultRef.SHA256
+			on.SHA256 = rec.FinalResultRef.SHA256
 		}
 		if settled = settle(rec, given); met && settled.answered+settled.open+len(grant.Comments) == 0 {
 			event = workflow.EventSkipped
@@ -45,9 +50,16 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 		requests(s, grant, on)
 		return nil
 	})
-	var taken *taken
-	if errors.As(err, &taken) {
-		return r.decideBy(ctx, taken.grant)
+	if errors.Is(err, errTaken) {
+		return r.decide(ctx, func(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
+			switch {
+			case gate.Bind(s) != taken: // it is not as the person saw it
+				return workflow.Grant{}, r.lostRace(ctx, s.Session)
+			case s.Draft.Edited && s.Draft.Edit == nil:
+				return workflow.Grant{}, words.EditedDraft(s)
+			}
+			return r.newGateGrant(ctx, s, taken, given)
+		})
 	}
 	if err != nil {
 		return Outcome{}, err
@@ -55,27 +67,11 @@ func (r *run) answer(ctx context.Context) (Outcome, error) {
 	return r.reply(ctx, s, reply.Short, words.Answered(s, settled.answered, len(settled.skipped), settled.open, given.Channel)+words.Message(s))
 }
 
-// taken is the error of an answer that takes the document instead, at its gate.
-type taken struct {
-	run   *run
-	bound gate.Bound
-	given gate.Response
-}
+// errTaken ends an answer by which the person takes the document instead.
+var errTaken = errors.New("the document is taken without answers")
 
-func (t *taken) Error() string { return "the document is taken without answers" }
-
-// grant returns the record of that decision, if the session is still as the person saw it.
-func (t *taken) grant(ctx context.Context, s *standing.Standing) (workflow.Grant, error) {
-	if gate.Bind(s) != t.bound {
-		return workflow.Grant{}, t.run.lostRace(ctx, s.Session)
-	}
-	if s.Draft.Edited && s.Draft.Edit == nil {
-		return workflow.Grant{}, words.EditedDraft(s)
-	}
-	return t.run.newGateGrant(ctx, s, t.bound, t.given)
-}
-
-// personAnswers returns the answers by the best channel that the call has and the policy takes.
+// personAnswers returns the answers by the best channel that the call has and the policy takes, or a
+// decision to approve the document as it is.
 func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Response, error) {
 	strict := s.Policy.Gate == workflow.GateStrict
 	relayed := request.Filled(r.req.Answers)
@@ -91,9 +87,9 @@ func (r *run) personAnswers(ctx context.Context, s *standing.Standing) (gate.Res
 			a.Decision = workflow.DecisionAnswer
 			return a, nil
 		case a.Decision == workflow.DecisionApprove && s.Met():
-			return a, &taken{r, gate.Bind(s.AtGate()), a}
+			return a, nil
 		case !a.Silence.Unasked || len(relayed) == 0:
-			return a, &silence{a.Silence}
+			return a, &a.Silence
 		}
 		note = a.Silence.Why
 	}

@@ -78,7 +78,6 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	return nil
 }
 
-// policies returns the policies of all stages, as configured.
 func policies(w *workflow.Definition) map[workflow.StageID]workflow.Policy {
 	out := map[workflow.StageID]workflow.Policy{}
 	for _, st := range w.Stages {

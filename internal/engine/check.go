@@ -2,7 +2,12 @@ package engine
 
 import (
 	"context"
+	"log/slog"
 	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -27,12 +32,10 @@ type check struct {
 	left   []string
 }
 
-// of returns the check of one session.
 func (k *keeper) of(p *project.Project, id string) *check {
 	return &check{keeper: k, project: p, id: id}
 }
 
-// get reads the session and checks it.
 func (c *check) get(ctx context.Context) (*workflow.Session, error) {
 	signer := c.keeper.readSigner()
 	recorded := c.checkpoint(signer)
@@ -114,7 +117,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	}
 	cause := ""
 	if c.found.Changed() {
-		cause = c.found.Cause().In(c.project.Language(s.Objective))
+		cause = c.found.Cause.In(c.project.Language(s.Objective))
 	}
 	record, ok := s.Checkpoint(signer, cause)
 	if !ok {
@@ -129,7 +132,6 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	}
 }
 
-// judgeHistory returns the result of the check for the session's history.
 func (c *check) judgeHistory() workflow.Verification {
 	v := c.found
 	if c.keeper.records == nil {
@@ -161,7 +163,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
-	v := s.VerifyAgainst(signer, &c.known)
+	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
 		return v
 	}
@@ -195,10 +197,142 @@ func (c *check) needsPerson(s *workflow.Session) bool {
 	return s.Strict(c.project.Config.Under(s.Definition()).Stages)
 }
 
-// keyOf names the key of a signer, "" if there is none.
 func keyOf(signer workflow.Signer) string {
 	if signer == nil {
 		return ""
 	}
 	return signer.Key()
+}
+
+// maxUnrecorded bounds the sessions without a record that a list verifies.
+const maxUnrecorded = 200
+
+// findChanged returns those of a project's sessions that were changed by other hands, by their
+// ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
+// for.
+func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
+	signer := k.readSigner()
+	if k.records == nil || signer == nil && !all {
+		return nil
+	}
+	var unrecorded atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	out := map[string]workflow.Verification{}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // reading is most of the work
+	for part := range slices.Chunk(sessions, atOnce) {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			ids := make([]string, len(part))
+			for i, s := range part {
+				ids[i] = s.SessionID
+			}
+			recorded := k.records.Checkpoints(signer, p.Dir.Path(), ids...)
+			for _, id := range ids {
+				c, ok := recorded[id]
+				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
+					continue
+				}
+				var record *workflow.Checkpoint
+				if ok {
+					record = &c
+				}
+				if v := k.compare(ctx, p, id, signer, record); v.Changed() {
+					mu.Lock()
+					out[id] = v
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// atOnce is the number of sessions that are checked in one go.
+const atOnce = 64
+
+// compare checks a session against its record, if there is one. A file that is as it was
+// recorded needs no other check.
+func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+	if c != nil && c.Broken == 0 && c.File != "" {
+		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
+			return none
+		}
+	}
+	s, err := p.Backend.Get(ctx, id)
+	if err != nil {
+		return none // deleted since, or the list names its problem
+	}
+	check := k.of(p, id)
+	check.inspect(s, signer, c)
+	return check.found
+}
+
+type vouchers interface {
+	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
+	Signer(ctx context.Context) (workflow.Signer, error)
+	ReadSigner() (workflow.Signer, error)
+	// Checkpoints returns this machine's records of sessions of a project, by their
+	// ids, and Record keeps it, in place of those under folders that the session has left.
+	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
+	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
+	// Elsewhere returns the records of a session, kept in a file, under other folders.
+	Elsewhere(signer workflow.Signer, project, id, file string) []workflow.Elsewhere
+}
+
+// keeper detects sessions that were changed by other hands, and seals our own changes. It has the key
+// that histories are sealed with, and this machine's records of sessions, which are kept outside of
+// the projects, because anybody can edit a session's file. A session that was changed continues only
+// if the policy permits it, until the person accepts it. It is safe for concurrent use.
+type keeper struct {
+	records vouchers // nil if nothing is sealed or recorded
+	log     *slog.Logger
+
+	signing sync.Mutex
+	signs   workflow.Signer // once it was had
+
+	unrecorded sync.Once // whether it was said that nothing can be recorded
+}
+
+// signer returns the signer that seals histories, or nil. A missing key must not keep people
+// from their work: the check of the log reports that there is no seal.
+func (k *keeper) signer(ctx context.Context) workflow.Signer {
+	return k.once(func() (workflow.Signer, error) { return k.records.Signer(ctx) }, slog.LevelWarn, "the history is not sealed")
+}
+
+// projectID returns the id of a project for a seal, and gives it one if it has none; known is the
+// one by which its session is known. "" if nothing is sealed, or the project cannot have one:
+// the machine's record then says where the session is.
+func (k *keeper) projectID(ctx context.Context, p *project.Project, signer workflow.Signer, known string) string {
+	if signer == nil {
+		return ""
+	}
+	id, err := p.EnsureID(context.WithoutCancel(ctx), known)
+	if err != nil {
+		k.log.Warn("the project has no id, so its seals do not name it", "project", p.Dir.Path(), "error", err)
+	}
+	return id
+}
+
+// readSigner returns the signer that histories were sealed with, without creating a key; nil
+// if there is none.
+func (k *keeper) readSigner() workflow.Signer {
+	return k.once(func() (workflow.Signer, error) { return k.records.ReadSigner() }, slog.LevelDebug, "histories are checked without the key")
+}
+
+func (k *keeper) once(get func() (workflow.Signer, error), level slog.Level, failed string) workflow.Signer {
+	k.signing.Lock()
+	defer k.signing.Unlock()
+	if k.records == nil || k.signs != nil {
+		return k.signs
+	}
+	signer, err := get()
+	if err != nil {
+		k.log.Log(context.Background(), level, failed, "error", err)
+		return nil
+	}
+	k.signs = signer
+	return signer
 }

@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/submission"
@@ -14,14 +16,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// decide carries out the human's decision at a gate: confirm on a document that reached
-// its score, approve on a plan, on failed or blocked work, and on a document whose rounds
-// are spent. A yes saves the document and goes on in one step, a no sends the work back
-// with the human's feedback.
-func (r *run) decide(ctx context.Context) (Outcome, error) { return r.decideBy(ctx, r.grant) }
-
-// decideBy carries out the decision that granted returns.
-func (r *run) decideBy(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
+// decide carries out the human's decision at a gate, which granted returns: confirm on a document that
+// reached its score, approve on a plan, on failed or blocked work, and on a document whose rounds
+// are spent. A yes saves the document and goes on in one step, a no sends the work back with the
+// human's feedback.
+func (r *run) decide(ctx context.Context, granted func(context.Context, *standing.Standing) (workflow.Grant, error)) (Outcome, error) {
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
@@ -34,8 +33,12 @@ func (r *run) decideBy(ctx context.Context, granted func(context.Context, *stand
 		edit, err = r.findEdit(ctx, s.AtGate(), grant)
 		return err
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
-		if err := r.skipQuestions(ctx, s); err != nil {
-			return err
+		if s.Met() { // the person takes it, or sends it back, without answering its questions
+			rec := s.Current()
+			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settle(rec, gate.Response{SkipRest: true}).skipped}
+			if err := r.fire(ctx, s, workflow.EventSkipped, note); err != nil {
+				return err
+			}
 		}
 		kept, err = r.carryOut(ctx, tx, s, grant, edit)
 		return err
@@ -78,13 +81,12 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
-	on := judged{s.CurrentStage, rec.Iteration, note.SHA256}
+	on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration, SHA256: note.SHA256}
 	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
 	event := s.Workflow.Decision(s.Session, yes)
 	switch event {
 	case workflow.EventScopeApproved:
-		scope := *rec.FinalResultRef
-		rec.ApprovedScope = &scope
+		rec.ApprovedScope = new(*rec.FinalResultRef)
 		return "", r.fire(ctx, s, event, note)
 	case workflow.EventChangesRequested, workflow.EventSentBack:
 		if err := r.fire(ctx, s, event, note); err != nil {
@@ -131,7 +133,7 @@ func (r *run) stillPending(ctx context.Context, why gate.Silence) (Outcome, erro
 func (r *run) showDocument(ctx context.Context, s *standing.Standing) string {
 	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
 	if err != nil {
-		return words.NotViewed(s, err)
+		return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
 	}
 	var shown reply.Reply
 	shown.Show(reply.NewResource("draft", "text/markdown", s.Draft.Path, text))
@@ -177,11 +179,11 @@ func (r *run) askPerson(ctx context.Context, s *standing.Standing, word gate.Wor
 		return nil, note, err
 	case a.Decision != "":
 		if why := gate.NeedsWords(s, a.Decision, a.Feedback, a.Comments); !why.Empty() {
-			return nil, note, &silence{gate.Silence{Why: words.NoWords(why)}}
+			return nil, note, &gate.Silence{Why: words.NoWords(why)}
 		}
 		return &a, note, nil
 	case !a.Silence.Unasked, word.Via == "", !word.Given: // the last left the decision to a form that nobody saw
-		return nil, note, &silence{a.Silence}
+		return nil, note, &a.Silence
 	}
 	return nil, a.Silence.Why, nil
 }
@@ -200,7 +202,7 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 			return nil, err
 		}
 		if a.Decision == "" && (!a.Silence.Unasked || r.req.Via == "") {
-			return nil, &silence{a.Silence}
+			return nil, &a.Silence
 		}
 		if a.Feedback == "" && !r.req.Forms { // the call is theirs
 			a.Feedback = r.req.Feedback
@@ -211,4 +213,115 @@ func (r *run) leave(ctx context.Context, s *standing.Standing, d workflow.Decisi
 	}
 	g, err := r.newGrant(ctx, s, policy, bound, a)
 	return &g, err
+}
+
+// findEdit reads and audits the draft that a decision is about, if it was edited since it was
+// scored; nil if it was not. A text that cannot be taken keeps nobody from asking for another
+// round.
+func (r *run) findEdit(ctx context.Context, s *standing.Standing, g workflow.Grant) (*submission.Submission, error) {
+	if s.Draft.Edit == nil {
+		return nil, nil
+	}
+	sub, err := r.readEdit(ctx, s, g)
+	if err != nil && g.Decision == workflow.DecisionChanges && ctx.Err() == nil {
+		return nil, nil //nolint:nilerr // the draft stays where it is
+	}
+	return sub, err
+}
+
+func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Grant) (*submission.Submission, error) {
+	sub, err := submission.OfEdit(ctx, r.project, r.disk, s)
+	if err != nil {
+		return nil, err
+	}
+	if sub.SHA256(s) != g.SHA256 { // edited once more, since the person was asked
+		return nil, words.EditedDraft(s)
+	}
+	if s.Stage.Gate == workflow.GateVerdict {
+		return sub, nil
+	}
+	r.disk.GatherSaved(ctx, s)
+	if err := sub.AuditDocuments(ctx, s, r.disk, r.person.In(r.project)); err != nil {
+		return nil, err
+	}
+	p := s.Policy
+	opens := s.Overrides() || p.GateScore == nil || p.Met(sub.Assessment.Claimed, &sub.Audit.Score)
+	if g.Decision != workflow.DecisionChanges && !opens {
+		return nil, fault.New(fault.GatePending, "as it was edited, the audit of the draft is %s, and the gate asks for %s",
+			words.Points(sub.Audit.Score), words.Points(*p.GateScore)).
+			WithHint("change the draft once more and decide again, or ask for another round; nothing was changed")
+	}
+	return sub, nil
+}
+
+// enterEdit makes a round of an edited draft, at the gate at which it waits.
+func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, sub *submission.Submission) error {
+	rec := s.Current()
+	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
+		return err
+	}
+	sub.EnterEdit(s.Language, rec)
+	rec.Iteration++
+	if s.Stage.Kind == workflow.KindPlan {
+		s.SetSprints(sub.Assessment.Sprints)
+	}
+	audited, findings, _ := measure(s.Stage, rec)
+	s.Note(workflow.Transition{
+		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By,
+		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
+		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
+		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: []string{s.Draft.Work}, Kept: sub.Edits,
+		Edit: words.Edit(s.Language, s.Draft.Edit),
+	})
+	return nil
+}
+
+// measure returns the server's own findings about a submission, as the history keeps them.
+func measure(st workflow.Stage, rec *workflow.Record) (audited *float64, findings, exit *int) {
+	if rec.Audit != nil {
+		audited = new(rec.Audit.Score)
+	}
+	if st.Kind == workflow.KindVerdict {
+		findings = new(len(workflow.OpenFindings(rec.Findings)))
+	}
+	if e := rec.Evidence; e != nil && e.NotRun == "" {
+		exit = new(e.ExitCode)
+	}
+	return audited, findings, exit
+}
+
+// settlement counts the open questions of a stage by their outcome.
+type settlement struct {
+	answered, open int
+	skipped        []string // ids
+}
+
+// settle stores answers with the channel that they came by, and marks each open question with
+// its outcome.
+func settle(rec *workflow.Record, a gate.Response) settlement {
+	if rec.Answers == nil {
+		rec.Answers = map[string]string{}
+	}
+	if rec.AnswerChannels == nil {
+		rec.AnswerChannels = map[string]workflow.Channel{}
+	}
+	var out settlement
+	for i := range rec.Questions {
+		q := &rec.Questions[i]
+		text := a.Answers[q.ID]
+		switch {
+		case !q.Open():
+		case request.Skips(*q, text), text == "" && a.SkipRest:
+			q.Status = workflow.QuestionSkipped
+			out.skipped = append(out.skipped, q.ID)
+		case text == "":
+			q.Status = workflow.QuestionLeftOpen
+			out.open++
+		default:
+			q.Status = workflow.QuestionAnswered
+			rec.Answers[q.ID], rec.AnswerChannels[q.ID] = text, a.Channel
+			out.answered++
+		}
+	}
+	return out
 }

@@ -470,7 +470,7 @@ func TestChangedScriptsAreTold(t *testing.T) {
 					t.Errorf("held %v, want %q:\n%s", o.held, tt.words, o.messages)
 				}
 				s := b.stored()
-				if e := s.Record(workflow.QA).Evidence; !e.Passed() || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], tt.words) {
+				if e := s.Record(workflow.QA).Evidence; e == nil || e.NotRun != "" || e.Failed() || len(e.Notes) != 1 || !strings.Contains(e.Notes[0], tt.words) {
 					t.Errorf("%+v", e)
 				}
 				if !strings.Contains(s.Last().Evidence, tt.words) {
@@ -540,7 +540,7 @@ func TestAllowedBetweenDevAndReview(t *testing.T) {
 		}
 		b.allow()
 		r = b.at(place, submit(workflow.Review, passes("# R")))
-		if e := b.stored().Record(workflow.Review).Evidence; e == nil || e.NotRun != "" || e.Passed() != (code == "0") {
+		if e := b.stored().Record(workflow.Review).Evidence; e == nil || e.NotRun != "" || e.Failed() == (code == "0") {
 			t.Errorf("%+v\n%s", e, r.UserMessage)
 		}
 	}

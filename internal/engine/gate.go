@@ -2,9 +2,12 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -46,4 +49,67 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 		return gate.Ask(s), nil
 	}
 	return gate.Question{}, words.NothingWaits(s.Session)
+}
+
+// newGrant makes the record of an answer, which may have come from anywhere.
+func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+	g := workflow.Grant{
+		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
+		Client: r.req.By, At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Passkey: a.Passkey,
+	}
+	if a.Took > 0 {
+		g.TookMS = new(a.Took.Milliseconds())
+	}
+	if err := request.CheckText("feedback", g.Feedback, request.MaxFeedback); err != nil {
+		return g, err
+	}
+	var err error
+	g.Comments, err = r.comments(ctx, s, a)
+	return g, err
+}
+
+// newGateGrant makes the record of a decision at a gate, if the gate takes it.
+func (r *run) newGateGrant(ctx context.Context, s *standing.Standing, b gate.Bound, a gate.Response) (workflow.Grant, error) {
+	g, err := r.newGrant(ctx, s, s.Policy.Gate, b, a)
+	if err != nil {
+		return g, err
+	}
+	return gate.Granted(s, g)
+}
+
+// comments returns a person's comments on the document that waits as they are recorded.
+func (r *run) comments(ctx context.Context, s *standing.Standing, a gate.Response) ([]workflow.Comment, error) {
+	switch a.Decision {
+	case workflow.DecisionReopen, workflow.DecisionCancel, workflow.DecisionAdopt:
+		if len(a.Comments) > 0 {
+			return nil, words.CommentsNotTaken(string(a.Decision))
+		}
+	}
+	if len(a.Comments) == 0 {
+		return nil, nil
+	}
+	rec := s.Current()
+	text, err := r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Draft.Path})
+	if ref := rec.FinalResultRef; err != nil && ref != nil { // a no is possible to a draft that is gone
+		text, err = r.disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: ref.FilePath})
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := slices.Collect(strings.Lines(text))
+	checked, err := request.CheckComments(a.Comments, len(lines))
+	if err != nil {
+		return nil, err
+	}
+	return s.NumberComments(rec.Iteration, checked), nil
+}
+
+// requests makes the comments of a decision the change requests of the stage that works next. on names
+// the document that the decision is about.
+func requests(s *standing.Standing, g workflow.Grant, on workflow.ChangeRequest) {
+	if on.At = g.At; on.Stage == s.CurrentStage {
+		on.Stage = ""
+	}
+	s.Current().AddRequests(g.Comments, on)
 }

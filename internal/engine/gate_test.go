@@ -487,7 +487,7 @@ func TestHistoryIsSealed(t *testing.T) {
 	if err != nil || signer == nil {
 		t.Fatal(signer, err)
 	}
-	if v := b.stored().Verify(signer); v.Status != workflow.ChainHolds || v.Entries < 8 {
+	if v := b.stored().Verify(signer, nil); v.Status != workflow.ChainHolds || v.Entries < 8 {
 		t.Errorf("%+v", v)
 	}
 	name := filepath.Join(b.dir, ".bmad-task", "session-"+b.session+".json")
@@ -502,12 +502,12 @@ func TestHistoryIsSealed(t *testing.T) {
 	if err := os.WriteFile(name, []byte(forged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	broken := b.stored().Verify(signer)
+	broken := b.stored().Verify(signer, nil)
 	if broken.Status != workflow.ChainChanged || broken.Broken == 0 {
 		t.Errorf("%+v", broken)
 	}
 	b.at("dev/refining", approve(false, "again"))
-	if v := b.stored().Verify(signer); v.Status != workflow.ChainChanged || v.Broken != broken.Broken {
+	if v := b.stored().Verify(signer, nil); v.Status != workflow.ChainChanged || v.Broken != broken.Broken {
 		t.Errorf("the next action made it sound: %+v", v)
 	}
 }

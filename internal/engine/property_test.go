@@ -149,8 +149,8 @@ func checkStored(t *testing.T, b *bench) {
 	if s.History[0].Event != workflow.EventStarted { // an older server kept none
 		want = workflow.ChainPartly
 	}
-	if signer, err := trust.UserState(b.state).ReadSigner(); err != nil || s.Verify(signer).Status != want {
-		t.Fatalf("the history does not hold: %v, %+v", err, s.Verify(signer))
+	if signer, err := trust.UserState(b.state).ReadSigner(); err != nil || s.Verify(signer, nil).Status != want {
+		t.Fatalf("the history does not hold: %v, %+v", err, s.Verify(signer, nil))
 	}
 }
 

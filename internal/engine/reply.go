@@ -24,7 +24,6 @@ type Outcome struct {
 	Silence *gate.Silence `json:"-"`
 }
 
-// reply describes a session, with a message for the human.
 func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
 		return Outcome{Reply: reply.New(s, d, message, ""), Standing: s}, nil
@@ -59,7 +58,8 @@ func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
 	}
 	text, err := e.options.Personas.Persona(p.Dir.Path(), string(st.ID), st.Personas)
 	if err != nil {
-		return words.NoPersona(err)
+		return "The settings ask for the BMAD agent of this stage, and there is none to act as (" +
+			words.Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 	}
-	return words.Persona(words.Clip(text, MaxPersona))
+	return words.Clip(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
 }

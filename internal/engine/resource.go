@@ -11,7 +11,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -91,7 +90,6 @@ func (e *Engine) readView(ctx context.Context, p *project.Project, s *workflow.S
 	}
 }
 
-// ofSession reads a view of a session.
 func ofSession(ctx context.Context, p *project.Project, s *workflow.Session, check *check, view string) (reply.Resource, error) {
 	switch view {
 	case ViewSession:
@@ -143,11 +141,9 @@ func (e *Engine) projectView(ctx context.Context, p *project.Project, view strin
 	if err := ctx.Err(); err != nil {
 		return res, err
 	}
-	unreadable := make([]string, len(page.Broken))
-	for i, b := range page.Broken {
-		unreadable[i] = lang.Of(b.Err).In(p.Language(""))
-	}
-	data, err := workflow.MarshalIndent(map[string]any{"cwd": p.Dir.Path(), "total": page.Total, "sessions": rows, "unreadable": unreadable})
+	data, err := workflow.MarshalIndent(map[string]any{
+		"cwd": p.Dir.Path(), "total": page.Total, "sessions": rows, "unreadable": sayBroken(page.Broken, p.Language("")),
+	})
 	return reply.NewResource(ViewSessions, mimeJSON, "", string(data)), err
 }
 

@@ -14,7 +14,7 @@ func (r *run) resume(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := r.reply(ctx, s, reply.Whole, words.Resumed(s)+words.Message(s))
+	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", words.Clip(s.Objective, 300))+"\n\n"+words.Message(s))
 	if out.Reply != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}

@@ -34,18 +34,10 @@ func (e *Engine) run(p *project.Project, id string, req request.Request, call in
 	}
 }
 
-// fire moves the session by one event of this action.
 func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
-	return s.Workflow.Fire(ctx, s.Session, workflow.Firing{
-		Event: event, Action: r.req.Action, By: r.req.By, At: r.Now(),
-		Stage: workflow.StageID(r.req.Stage), Note: note,
-	})
+	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.Now()
+	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
-
-// silence is the error of a question that brought no decision.
-type silence struct{ gate.Silence }
-
-func (s *silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
 // standing gathers the facts about a session for the reply that describes it.
 func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Standing {
@@ -95,7 +87,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.trusting(),
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.records != nil,
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,

@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -25,12 +27,17 @@ func (e *Engine) Sessions(ctx context.Context, at project.Address) (sessions []w
 	}
 	defer p.Close()
 	all, err := p.Sessions(ctx)
-	for _, b := range all.Broken {
-		unreadable = append(unreadable, lang.Of(b.Err).In(p.Language("")))
-	}
 	sessions = slices.Clone(all.Sessions)
 	store.SortByAge(sessions)
-	return sessions, unreadable, p.Dir.Path(), err
+	return sessions, sayBroken(all.Broken, p.Language("")), p.Dir.Path(), err
+}
+
+func sayBroken(broken []store.Broken, l lang.Language) []string {
+	out := make([]string, len(broken))
+	for i, b := range broken {
+		out[i] = lang.Of(b.Err).In(l)
+	}
+	return out
 }
 
 // maxLooked bounds the files of sessions that are read for one answer about their names.
@@ -120,11 +127,103 @@ func (e *Engine) Submissions(ctx context.Context, at project.Address, stage work
 	if err != nil {
 		return nil, err
 	}
-	out := make([]documents.Round, len(iterations))
+	disk, out := documents.On(p), make([]documents.Round, len(iterations))
 	for i, n := range iterations {
-		if out[i], err = documents.ReadRound(ctx, p, s, stage, n); err != nil {
+		if out[i], err = disk.ReadRound(ctx, s, stage, n); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// Board is the sessions of a project that were changed last.
+type Board struct {
+	// Cwd is the project's folder.
+	Cwd string
+	// rows are the sessions, changed last first.
+	Rows []Row
+	// More is true if older ones were left out.
+	More bool
+	// Broken has an error text for each session that cannot be read.
+	Broken []string
+}
+
+// Row is a session on a board.
+type Row struct {
+	workflow.Summary
+	// Changed is true if other hands have changed the session.
+	Changed bool
+}
+
+// Board returns at most n sessions of a project, at a cost that hardly grows with how many there
+// are. Broken sessions are described in the language l.
+func (e *Engine) Board(ctx context.Context, at project.Address, n int, l lang.Language) (Board, error) {
+	p, err := e.Projects().At(at)
+	if err != nil {
+		return Board{}, err
+	}
+	defer p.Close()
+	all, err := p.Backend.Latest(ctx, n)
+	if err != nil {
+		return Board{}, err
+	}
+	listed := all.Sessions[:min(n, len(all.Sessions))]
+	board := Board{Cwd: p.Dir.Path(), More: all.Unread > 0 || len(all.Sessions) > n, Broken: sayBroken(all.Broken, l)}
+	changed := e.keeper.findChanged(ctx, p, listed, false)
+	for _, s := range listed {
+		_, other := changed[s.SessionID]
+		board.Rows = append(board.Rows, Row{Summary: s, Changed: other})
+	}
+	return board, ctx.Err()
+}
+
+// Wants lists the things in a project that need the person's permission.
+func (e *Engine) Wants(at project.Address) (cwd string, wants []permission.Want, err error) {
+	p, err := e.Projects().At(at)
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.Close()
+	if wants, err = e.person.In(p).Wants(); err != nil {
+		return "", nil, err
+	}
+	return p.Dir.Path(), wants, nil
+}
+
+// Workflow is a workflow in a list.
+type Workflow struct {
+	config.Workflow
+	// Default is true for the one of runs that name none, Allowed if it can be started.
+	Default bool
+	Allowed bool
+}
+
+// Workflows lists the workflows of a project, the built-in ones first.
+func (e *Engine) Workflows(at project.Address) ([]Workflow, error) {
+	p, err := e.Projects().At(at)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	guard, out := e.person.In(p), make([]Workflow, len(p.Config.Workflows))
+	for i, w := range p.Config.Workflows {
+		out[i] = Workflow{Workflow: w, Default: w.Name == p.Config.Workflow, Allowed: guard.MayFollow(w)}
+	}
+	return out, nil
+}
+
+// Stages lists the stages of all workflows that can be started in a project, each once; if
+// there is no project, those of the built-in ones.
+func (e *Engine) Stages(at project.Address) []workflow.Stage {
+	all, err := e.Workflows(at)
+	if err != nil {
+		return workflow.StagesOf(workflow.Builtins()...)
+	}
+	var usable []*workflow.Definition
+	for _, w := range all {
+		if w.Allowed {
+			usable = append(usable, w.Definition)
+		}
+	}
+	return workflow.StagesOf(usable...)
 }

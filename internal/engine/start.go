@@ -32,7 +32,8 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
-	e.keeper.sealNew(ctx, p, s)
+	signer := e.keeper.signer(ctx)
+	s.SealNew(signer, e.keeper.projectID(ctx, p, signer, ""))
 	names := store.Names{
 		Candidate: func(n int) string {
 			return artifact.Name(cmp.Or(strings.TrimSpace(req.TaskName), req.Objective), id, n)

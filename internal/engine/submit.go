@@ -38,7 +38,8 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 		}
 		reports := from.Kind == workflow.KindVerdict || from.Kind == workflow.KindBuild && !s.Workflow.Scoping(s.Session) // of code that may have changed
 		if len(r.req.Results) == 0 && !reports && sub.SameAsBefore(s) != nil {
-			return words.NothingChanged(s.Draft.Work)
+			return fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s is still what was handed in last", s.Draft.Work).
+				WithHint("edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 		}
 		return r.examine(ctx, s, from, sub)
 	}, func(tx store.Tx, s *standing.Standing) (err error) {
@@ -65,7 +66,7 @@ func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcom
 	r.caller.show(s.Revision)
 	next := r.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
-	var none *silence
+	var none *gate.Silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
 		return out, err
 	}
@@ -133,7 +134,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	if event != workflow.EventQuestioned {
 		// Not put to the human in this round, and not lost either.
 		for _, q := range rec.OpenQuestions() {
-			rec.Gaps = append(rec.Gaps, words.OpenQuestion(q).In(s.Language))
+			rec.Gaps = append(rec.Gaps, s.Say("open question: %s", q.Question))
 		}
 		rec.DropOpenQuestions()
 	}

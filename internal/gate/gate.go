@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
@@ -33,7 +35,8 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
 	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
-		return words.OtherDraft(want)
+		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", words.Clip(want, 80)).
+			WithHint("call status, show the human what waits now, and let them decide")
 	}
 	switch {
 	case w.No, s.Blocked(): // nothing is saved
@@ -41,7 +44,8 @@ func Decidable(s *standing.Standing, w Word) error {
 	case s.Draft.Edited && (s.Draft.Edit == nil || !Asks(s, w)):
 		return words.EditedDraft(s)
 	case s.Draft.Missing:
-		return words.MissingDraft(s)
+		return fault.New(fault.Storage, "the draft %s is missing on disk", s.Draft.Path).
+			WithHint("restore the file, or ask for another round (%s with false)", s.Call.Action)
 	}
 	return Opens(s)
 }
@@ -52,16 +56,21 @@ func Opens(s *standing.Standing) error {
 	if s.CurrentState != workflow.AwaitingConfirmation || p.GateScore == nil {
 		return nil
 	}
-	audited := p.Scoring == workflow.ScoringAudited
+	audited, gate := p.Scoring == workflow.ScoringAudited, words.Points(*p.GateScore)
+	var below lang.Text
 	switch {
 	case audited && rec.Audit == nil:
-		return words.NoAudit()
+		return fault.New(fault.GatePending, "the gate asks for an audit now, and this document has none").
+			WithHint("ask for another round (confirm with confirmed false) and submit it again")
 	case rec.Score != nil && *rec.Score < *p.GateScore:
-		return words.BelowClaim(*rec.Score, *p.GateScore)
+		below = lang.T("the claimed score is %s and the gate now asks for %s", words.Points(*rec.Score), gate)
 	case audited && rec.Audit.Score < *p.GateScore:
-		return words.BelowAudit(rec.Audit.Score, *p.GateScore)
+		below = lang.T("the audit is %s and the gate now asks for %s", words.Points(rec.Audit.Score), gate)
+	default:
+		return nil
 	}
-	return nil
+	return fault.New(fault.GatePending, "%s", below).
+		WithHint("the gate was tightened since: ask for another round (confirm with confirmed false), or change the configuration and reopen the stage")
 }
 
 // Asks reports whether the question goes to the person, if the call can reach them.
@@ -103,14 +112,19 @@ func NeedsWords(s *standing.Standing, d workflow.Decision, given string, comment
 		return lang.Text{}
 	case !s.Blocked() && (d == workflow.DecisionChanges || !s.NeedsReason()):
 		return lang.Text{}
+	case s.Blocked():
+		return lang.T("it was blocked, and goes on only with what the human did or decided")
+	case s.AcceptsCritical():
+		return lang.T("a critical finding is open; accepting it needs the human's reason")
 	}
-	return words.NeedsWords(s)
+	return lang.T("accepting this needs the human's reason")
 }
 
 // Granted returns the record of a decision at a gate, if the gate accepts it.
 func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	if why := NeedsWords(s, g.Decision, g.Feedback, g.Comments); !why.Empty() {
-		return g, words.WithoutWords(why)
+		return g, fault.New(fault.InvalidArgument, "%s", words.NoWords(why)).
+			WithHint("ask the human, and pass their words as feedback; they are recorded")
 	}
 	if g.Decision == workflow.DecisionChanges {
 		return g, nil
@@ -135,3 +149,61 @@ func LeavingPolicy(s *standing.Standing) workflow.GateMode {
 // Exhausted reports whether the submission that is being taken is the last one before the
 // person is asked whether the stage goes on.
 func Exhausted(s *standing.Standing) bool { return s.RoundsBelow()+1 >= s.MaxIterations }
+
+// AskFirst is the place in a call for the person's word alone.
+var AskFirst = lang.T("ask the human: true or false")
+
+// ConfirmCall returns the call about which the host asks the person. If a yes is more than saving
+// a document, the person says first which way it goes.
+func ConfirmCall(s *standing.Standing) map[string]any {
+	call := map[string]any{
+		"tool": s.Names.Confirm, "session_id": s.Handle(), "stage": s.CurrentStage,
+		"decision": workflow.DecisionApprove, "sha256": Bind(s).SHA256,
+	}
+	if s.Overrides() || s.Blocked() {
+		call["decision"], call["feedback"] = s.Say("ask the human: approve or request_changes"), s.Say("their words")
+	}
+	return call
+}
+
+// Allowed lists the actions that the session accepts in its state, and with its draft as it is.
+func Allowed(s *standing.Standing) []workflow.Action {
+	actions := s.Workflow.Allowed(s.Session)
+	if s.Stopped() {
+		return slices.DeleteFunc(actions, func(a workflow.Action) bool {
+			return a != workflow.ActionStatus && a != workflow.ActionResume
+		})
+	}
+	if LeavingPolicy(s) == workflow.GateStrict && (!s.Call.Asks || s.Call.NoForms) {
+		// An action that only the person's own act can do is not offered to the caller.
+		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
+		if s.Policy.Gate == workflow.GateStrict {
+			own = append(own, standing.GateAction(s.CurrentState))
+		}
+		actions = slices.DeleteFunc(actions, func(a workflow.Action) bool { return slices.Contains(own, a) })
+	}
+	if s.Met() {
+		actions = slices.Insert(actions, 1, workflow.ActionConfirm)
+	}
+	return actions
+}
+
+// Approvals names the person's choices if a session waits for approval.
+func Approvals(s *standing.Standing) []string {
+	switch {
+	case s.Stage.Gate == workflow.GateApproval:
+		return []string{"approve", "reject"}
+	case s.Stage.Gate == workflow.GateScore:
+		if s.Stage.ID == s.Workflow.First().ID {
+			return []string{"go_on", "accept_below_gate", "cancel"}
+		}
+		return []string{"go_on", "accept_below_gate", "reopen", "cancel"}
+	case s.Blocked():
+		return []string{"unblock", "go_on_without_it", "cancel"}
+	case !s.FailedWork(s.Stage):
+		return []string{"accept_risk", "ask_again"}
+	case s.ReworkSpent():
+		return []string{"accept_risk", "cancel", "send_back_to_dev", "reopen"}
+	}
+	return []string{"accept_risk", "send_back_to_dev"}
+}

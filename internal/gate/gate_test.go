@@ -245,7 +245,7 @@ func TestLeavingPolicy(t *testing.T) {
 	} {
 		s := at(tt.at, workflow.Generating)
 		s.Workflow = s.Workflow.Clone()
-		s.Workflow.Stages[s.Workflow.Index(tt.strict)].Mode = workflow.GateStrict
+		s.Workflow.Stages[s.Workflow.Index(tt.strict)].Rules.Gate = workflow.GateStrict
 		st, _ := s.Workflow.Stage(tt.at)
 		s.Policy = st.Policy()
 		if got := gate.LeavingPolicy(s); got != tt.want {

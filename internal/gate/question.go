@@ -95,7 +95,7 @@ type Response struct {
 	Silence Silence
 }
 
-// Silence says why there is no decision. It continues the words "no decision was taken: ".
+// Silence says why there is no decision, as an error too. Why continues the words "no decision was taken: ".
 type Silence struct {
 	// Why is for people; empty if there is a decision.
 	Why lang.Text
@@ -105,6 +105,9 @@ type Silence struct {
 	// View is true if the person wants to read the document before they decide.
 	View bool
 }
+
+// Error implements error.
+func (s *Silence) Error() string { return "no decision was taken: " + s.Why.String() }
 
 // Ask returns the question at the gate that a session waits at.
 func Ask(s *standing.Standing) Question {
@@ -137,7 +140,7 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
 	q.Lead, q.Worst = words.Leaving(s.Language, label, reason, s.Call.Forms)
 	if s.Call.Forms && !blank(reason) {
-		q.Text = words.ItsWords(s.Language, reason) + q.Text
+		q.Text = s.Say("Its words: %s", words.Quoted(reason, 1000)) + "\n" + q.Text
 	}
 	if d == workflow.DecisionReopen {
 		q.Target = workflow.StageID(s.Call.Stage)

@@ -75,7 +75,8 @@ func (g *Guard) Run(ctx context.Context, tell func(verify.Notice), s *Script, di
 	command := "bash " + s.Text
 	limits.Timeout = g.project.Config.VerifyTimeout
 	defer g.tell(ctx, tell, command, limits)()
-	e := verify.RunScript(ctx, dir, verify.Script{Command: command, Path: g.project.Dir.Join(s.Text), Text: s.text}, g.Now, limits)
+	// The text that was checked runs: its file may have changed since. BASH_SOURCE is empty then.
+	e := verify.Run(ctx, dir, command, g.Now, limits, "bash", "-c", s.text, g.project.Dir.Join(s.Text))
 	return &e, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -85,7 +86,7 @@ func differing(l lang.Language, e *workflow.Evidence, kept workflow.VerifyComman
 	switch {
 	case kept.Instead == nil:
 	case kept.Accepted:
-		e.Notes = append(e.Notes, words.Accepted(*kept.Instead).In(l))
+		e.Notes = append(e.Notes, l.Say("%s, which you have accepted", words.Instead(*kept.Instead)))
 	default:
 		e.Changed, e.ChangedTo = words.Instead(*kept.Instead).In(l), kept.Instead
 	}
@@ -102,7 +103,17 @@ func Opposes(s *standing.Standing, now *workflow.Evidence, verdict workflow.Verd
 	if now == nil || !verdict.Passes() {
 		return nil
 	}
-	return words.Opposes(now)
+	var out []lang.Text
+	switch {
+	case now.NotRun != "": // it proves nothing
+		out = append(out, lang.T("nothing shows it: the verify command %s", words.Result(now)))
+	case now.Failed():
+		out = append(out, lang.T("the verify command says no: %s", words.Result(now)))
+	}
+	if now.Changed != "" {
+		out = append(out, lang.T("the verify command was changed during the run: %s; `%s` was checked with", now.Changed, words.Clip(now.Command, 120)))
+	}
+	return out
 }
 
 // permit returns the allowance by which a session's command may run here.
@@ -117,16 +128,17 @@ func (g *Guard) notAllowed(kept workflow.VerifyCommand) lang.Text {
 	}
 	list, err := g.Consent.Allowances()
 	if err != nil {
-		return words.AllowancesUnreadable(g.Names)
+		return lang.T("what you have allowed cannot be read, so nothing is; in a terminal: %s allow", g.Names.Program)
 	}
 	known := trust.Permits(list).Command(kept.Command, kept.SetBy)
 	switch {
 	case known == nil:
 		return words.NotAllowed(g.Names)
 	case known.Project == trust.PathOf(g.project.Dir.Path()):
-		return words.AllowedBefore(g.Names)
+		return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", words.NotAllowed(g.Names))
 	}
-	return words.AllowedElsewhere(g.Names)
+	// It does not name the other project: a client that asks may not be served that folder.
+	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", words.NotAllowed(g.Names))
 }
 
 // bind binds an allowance of an older version to this project, with the present
@@ -159,4 +171,105 @@ func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes
 		notes = append(notes, note.In(l))
 	}
 	return notes
+}
+
+// plan decides between the command that a session keeps for a stage and the configured one.
+func (g *Guard) plan(stage workflow.StageID, kept workflow.VerifyCommand, at time.Time) verify.Plan {
+	c := g.project.Config
+	now := verify.Configured{Command: c.Verify[stage], By: c.VerifyBy[stage]}
+	if own, says := c.PersonVerify[stage]; says {
+		now.Person = &own
+	}
+	if a := g.permits().Command(now.Command, now.By); now.Command != "" && a != nil {
+		now.Allowed = &a.At
+	}
+	return verify.NewPlan(kept, now, at)
+}
+
+// verifiable returns the stages of a workflow whose submission a verify command can check.
+func verifiable(w *workflow.Definition) []workflow.StageID {
+	var out []workflow.StageID
+	for _, st := range w.Stages {
+		if st.Verify {
+			out = append(out, st.ID)
+		}
+	}
+	return out
+}
+
+// KeepVerify gives a new session its verify commands.
+func (g *Guard) KeepVerify(s *workflow.Session) {
+	commands := map[workflow.StageID]workflow.VerifyCommand{}
+	for _, stage := range verifiable(s.Definition()) {
+		if keep := g.plan(stage, workflow.VerifyCommand{}, s.CreatedAt).Keep; keep.Command != "" {
+			commands[stage] = keep
+		}
+	}
+	if len(commands) > 0 {
+		s.History[0].VerifyCommands = s.KeepVerify(commands)
+	}
+}
+
+// NoteVerify records in the history how the session's verify commands have changed since its
+// last change, in an entry that begins as note does.
+func (g *Guard) NoteVerify(s *standing.Standing, note workflow.Transition) {
+	next := s.KeptVerify()
+	edited := !workflow.SameVerifyCommands(s.VerifyCommands, next)
+	if next == nil {
+		next = map[workflow.StageID]workflow.VerifyCommand{}
+	}
+	var news []string
+	stages := map[string][]string{}
+	for _, stage := range verifiable(s.Workflow) {
+		plan := g.plan(stage, next[stage], note.At)
+		text := planText(s.Language, plan)
+		if text == "" {
+			continue
+		}
+		if stages[text] == nil {
+			news = append(news, text)
+		}
+		stages[text] = append(stages[text], string(stage))
+		next[stage] = plan.Keep
+	}
+	for i, text := range news {
+		news[i] = s.Say("verify of %s: %s", strings.Join(stages[text], ", "), text)
+	}
+	if edited {
+		news = append(news, s.Say("verify: the session file was edited, and the commands of its history count"))
+	}
+	if len(news) == 0 {
+		return
+	}
+	note.Event, note.Policy, note.VerifyCommands = workflow.EventPolicyChanged, strings.Join(news, "; "), s.KeepVerify(next)
+	s.Note(note)
+}
+
+// AcceptVerify notes that the person has decided in knowledge of how the configuration
+// differs from the session's commands. It returns the commands for the decision's entry.
+func AcceptVerify(s *standing.Standing) map[workflow.StageID]workflow.VerifyCommand {
+	seen := s.Evidence()
+	if seen == nil || seen.ChangedTo == nil {
+		return nil
+	}
+	next, accepted := s.KeptVerify(), false
+	for stage, kept := range next {
+		if kept.Command == seen.Command && kept.Instead != nil && cmdline.Same(*kept.Instead, *seen.ChangedTo) && !kept.Accepted {
+			kept.Accepted, accepted = true, true
+			next[stage] = kept
+		}
+	}
+	if !accepted {
+		return nil
+	}
+	return s.KeepVerify(next)
+}
+
+// planText says how a session's verify command changes; "" if it does not.
+func planText(l lang.Language, p verify.Plan) string {
+	steps := make([]string, len(p.Changes))
+	for i, c := range p.Changes {
+		steps[i] = words.VerifyChange(c.Before, c.After).In(l)
+	}
+	return strings.Join(steps, "; ")
 }

@@ -54,15 +54,6 @@ func (g *Guard) Wants() ([]Want, error) {
 	return w.list, nil
 }
 
-// gatesText lists the stages of a workflow, each with its questions to a person.
-func gatesText(d *workflow.Definition) string {
-	parts := make([]string, len(d.Stages))
-	for i, st := range d.Stages {
-		parts[i] = string(st.ID) + " (" + string(d.Current(&workflow.Session{CurrentStage: st.ID}).Gate) + ")"
-	}
-	return strings.Join(parts, ", ")
-}
-
 // addBrought adds the workflows and the rubrics that the project brings.
 func (w *wanted) addBrought() error {
 	seen := map[string]bool{}
@@ -70,8 +61,12 @@ func (w *wanted) addBrought() error {
 		if own.Definition == nil {
 			continue
 		}
-		if own.By == workflow.SetByProject {
-			w.add(w.workflow(own), own.Definition.Description).Note = w.language().Say("its stages: %s", gatesText(own.Definition))
+		if d := own.Definition; own.By == workflow.SetByProject {
+			gates := make([]string, len(d.Stages))
+			for i, st := range d.Stages {
+				gates[i] = string(st.ID) + " (" + string(d.Current(&workflow.Session{CurrentStage: st.ID}).Gate) + ")"
+			}
+			w.add(w.workflow(own), d.Description).Note = w.language().Say("its stages: %s", strings.Join(gates, ", "))
 		}
 		for _, st := range own.Definition.Stages {
 			if seen[audit.FileName(st)] {
@@ -106,7 +101,6 @@ func (p *Person) Allow(ctx context.Context, w Want) error {
 	return p.Consent.Allow(ctx, w.Allowance)
 }
 
-// wanted collects the list of Wants.
 type wanted struct {
 	*Guard
 	list []Want
@@ -129,7 +123,6 @@ func (w *wanted) add(a trust.Allowance, use string) *Want {
 	return &w.list[len(w.list)-1]
 }
 
-// command adds a verify command.
 func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
 	a := w.allowance(trust.KindVerify, cmdline.Canonical(command), "")
 	if by == workflow.SetByPerson {

@@ -15,7 +15,16 @@ func interact(s *standing.Standing, out *Reply) {
 	case workflow.Generating, workflow.Refining:
 		askAssistant(s, out)
 	case workflow.Clarifying:
-		askQuestions(s, out)
+		actions := []string{"answer_questions"}
+		if s.Met() { // or their confirmation
+			actions = append(actions, "confirm")
+		}
+		askHuman(out, actions...)
+		answers := map[string]string{}
+		for _, q := range s.Current().OpenQuestions() {
+			answers[q.ID] = "…"
+		}
+		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
 		askHuman(out, "confirm", "reject")
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
@@ -49,20 +58,6 @@ func interact(s *standing.Standing, out *Reply) {
 	}
 }
 
-// askQuestions makes the reply wait for the human's answers, or for their confirmation if the
-// document has reached its gate.
-func askQuestions(s *standing.Standing, out *Reply) {
-	askHuman(out, "answer_questions")
-	if s.Met() {
-		askHuman(out, "answer_questions", "confirm")
-	}
-	answers := map[string]string{}
-	for _, q := range s.Current().OpenQuestions() {
-		answers[q.ID] = "…"
-	}
-	out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
-}
-
 // decides says who decides, and how, if that is more than the person's word to the
 // assistant, or was asked for.
 func decides(s *standing.Standing, out *Reply) {
@@ -72,12 +67,11 @@ func decides(s *standing.Standing, out *Reply) {
 	}
 	out.Gate = NewGateView(s)
 	switch way {
-	case standing.ByForm:
+	case standing.ByForm, standing.ByFormAgain:
 		// The form is the question: the call that shows it states no decision.
-		out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
-		delete(out.NextCall, "confirmed")
-		delete(out.NextCall, "approved")
-	case standing.ByFormAgain:
+		if way == standing.ByForm {
+			out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
+		}
 		delete(out.NextCall, "confirmed")
 		delete(out.NextCall, "approved")
 	case standing.ByHost:
@@ -108,7 +102,6 @@ func waitCall(s *standing.Standing) map[string]any {
 	return map[string]any{"action": workflow.ActionStatus, "session_id": s.Handle(), "wait": standing.MaxWait}
 }
 
-// askHuman makes the reply wait for one of the human's actions.
 func askHuman(out *Reply, actions ...string) {
 	out.RequiresUserConfirmation, out.InteractionType, out.PendingUserActions = true, UserDecision, actions
 }

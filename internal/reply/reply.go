@@ -62,9 +62,7 @@ type Reply struct {
 	file     string // the session's
 	language lang.Language
 	action   workflow.Action
-	// describes is true for a reply to an action that changes nothing.
-	describes bool
-	taskLine  string // with which the message begins
+	taskLine string // with which the message begins
 	// unmoved is true for a reply to one who knows all of it.
 	unmoved bool
 	// shortened is true if the reply names the session file, because it does not have all.
@@ -351,7 +349,6 @@ type RowsView struct {
 	NotTestedIDs []string `json:"not_tested_ids,omitempty"`
 }
 
-// newRowsView counts rows; nil if there are none.
 func newRowsView(rows []workflow.Criterion) *RowsView {
 	n := verdict.CountRows(rows)
 	if n.Rows == 0 {
@@ -371,12 +368,3 @@ func newRowsView(rows []workflow.Criterion) *RowsView {
 
 // maxOwed is the most ids of rows that a reply names.
 const maxOwed = 40
-
-// owe names the rows that the report of the stage owes.
-func (r *Reply) owe(s *standing.Standing) {
-	ids := s.Owed()
-	r.Owed = ids[:min(len(ids), maxOwed)]
-	if len(ids) > maxOwed {
-		r.OwedMore = &OwedMore{Count: len(ids), Path: s.Draft.Work}
-	}
-}

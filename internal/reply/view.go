@@ -50,7 +50,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		},
 		Turn:      Turn{UserMessage: words.Headline(s) + "\n\n" + message},
 		Iteration: rec.Iteration, Rework: s.ReworkCount, Revision: s.Revision,
-		file: s.SessionFile, language: s.Language, action: s.Call.Action, describes: s.Call.Describing(), taskLine: words.TaskLine(s),
+		file: s.SessionFile, language: s.Language, action: s.Call.Action, taskLine: words.TaskLine(s),
 	}
 	switch s.Call.Action {
 	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
@@ -92,7 +92,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 
 // OfProject returns the reply that lists the sessions of a project, which has none active yet.
 func OfProject(folder string) *Reply {
-	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, describes: true}
+	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, action: workflow.ActionStatus}
 }
 
 // AddStages describes all stages.
@@ -121,7 +121,7 @@ func waiting(s *standing.Standing) *standing.Document {
 	switch {
 	case doc == nil:
 	case doc.Path == s.SessionFile:
-		doc.Summary = words.OldDraft(s.CurrentStage).In(s.Language)
+		doc.Summary = s.Say("it stands in this file, under stages.%s.draft", s.CurrentStage)
 	default:
 		doc.Summary = words.Clip(doc.Summary, 120)
 	}
@@ -180,11 +180,13 @@ func lastBytes(s string, n int) string {
 	return "…\n" + s
 }
 
-// brief adds the material of the current stage.
 func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	st, rec, out := s.Stage, s.Current(), r
 	out.Engines = st.EnginesFor(s.Objective)
-	out.owe(s)
+	owed := s.Owed()
+	if out.Owed = owed[:min(len(owed), maxOwed)]; len(owed) > maxOwed {
+		out.OwedMore = &OwedMore{Count: len(owed), Path: s.Draft.Work}
+	}
 	c := &Context{Documents: earlier(s, st), Feedback: rec.Feedback}
 	for _, q := range rec.SettledQuestions() {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}

@@ -163,7 +163,7 @@ func TestOldSessions(t *testing.T) {
 		if err := workflow.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		if text := report.Markdown(&s, s.Verify(nil), lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
+		if text := report.Markdown(&s, s.Verify(nil, nil), lang.English); !strings.Contains(text, "## Stages") || !strings.Contains(text, "## Rounds") {
 			t.Errorf("%s:\n%s", name, text)
 		}
 	}

@@ -17,20 +17,29 @@ func (q *Request) Fits(s *standing.Standing) error {
 		if err := q.checkAllowed(s); err != nil || passed {
 			return err
 		}
-		return words.NotEarlier(s)
+		return fault.New(fault.WrongStage, "stage %q is not before the current stage %q", q.Stage, s.CurrentStage).
+			WithHint("reopen an earlier stage; to change the current document, %s", words.NextMoveOf(s.Session))
 	}
 	if want := workflow.StageID(q.Stage); want != "" && want != s.CurrentStage {
-		return words.OtherStage(s)
+		return fault.New(fault.WrongStage, "the session is at stage %q, not %q", s.CurrentStage, q.Stage).
+			WithHint("%s", words.NextMove(s))
 	}
 	return q.checkAllowed(s)
 }
 
-// checkAllowed refuses an action that the session's state does not allow.
 func (q *Request) checkAllowed(s *standing.Standing) error {
 	if slices.Contains(s.CurrentState.Allowed(), q.Action) || q.Action == workflow.ActionConfirm && s.Met() {
 		return nil
 	}
-	return words.NotNow(s, q.takesBack(s.Last()))
+	code := fault.NotAllowed
+	if s.CurrentState.Gated() {
+		code = fault.GatePending
+	}
+	e := fault.New(code, "%q is not possible while the session is at %s", q.Action, s.Place()).WithHint("%s", words.NextMove(s))
+	if last := s.Last(); q.refuses() && last.Action == q.Action && !sentBack(last) { // the no comes after its yes
+		e.AddHint("; to take the decision back, reopen %s", last.FromStage())
+	}
+	return e
 }
 
 // Submitted returns the texts that the call hands in: the working copy if it names nothing else.
@@ -53,7 +62,8 @@ func (q *Request) NotStale(p *project.Project, s *standing.Standing) error {
 		saved := s.Saved[given]
 		stale := given == rec.Artifact.Path && !saved.Missing && !saved.Modified
 		if ref := rec.FinalResultRef; stale || ref != nil && (given == ref.FilePath || given == s.Draft.Path) && !s.Draft.Edited {
-			return words.FromBefore(given)
+			return fault.New(fault.InvalidArgument, "%s is the document from before an earlier stage was reopened", given).
+				WithHint("work the change in, then submit it; if it needs none, say in the document why it still holds")
 		}
 	}
 	return nil

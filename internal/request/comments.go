@@ -73,18 +73,15 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	if c.To == 0 {
 		c.To = c.From
 	}
-	problem, hint := checkPlace(*c, lines)
-	if problem.Empty() {
-		problem, hint = unclear(*c)
-	}
+	problem, hint := findMistake(*c, lines)
 	if problem.Empty() {
 		return nil
 	}
 	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
 }
 
-// checkPlace says why a comment cannot be found again by its id and lines.
-func checkPlace(c workflow.Comment, lines int) (problem, hint lang.Text) {
+// findMistake says why a comment cannot be found again by its id and lines, or asks for nothing.
+func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	switch {
 	case c.ID != "" && !commentID(c.ID):
 		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
@@ -93,13 +90,6 @@ func checkPlace(c workflow.Comment, lines int) (problem, hint lang.Text) {
 			lang.T("count lines from 1, the first one first; 0 means the whole document")
 	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):
 		return lang.T("it does not say which lines it is for"), lang.T("name the lines, or use the kind change")
-	}
-	return problem, hint
-}
-
-// unclear says why a comment does not ask for anything.
-func unclear(c workflow.Comment) (problem, hint lang.Text) {
-	switch {
 	case !slices.Contains(workflow.CommentKinds(), c.Kind):
 		return lang.T("the kind %q is not known", words.Clip(string(c.Kind), 40)), lang.T("use one of: change, question, remove, edit")
 	case c.Kind == workflow.CommentEdit && c.Replace == "":

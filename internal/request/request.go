@@ -12,7 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -24,9 +23,6 @@ const (
 	MaxFeedback  = 8000
 	MaxAnswer    = 8000
 )
-
-// MaxWait is the longest that a status waits, in seconds.
-const MaxWait = standing.MaxWait
 
 // Request is one call, from any face: who calls, its session, and the arguments of the action.
 // Unused fields are zero.
@@ -97,7 +93,7 @@ type Start struct {
 type Status struct {
 	// View is one of the engine's views, or an artifact by its stage or file name.
 	View string
-	// Wait is the time to wait for the person to act, in seconds, at most [MaxWait].
+	// Wait is the time to wait for the person to act, in seconds, at most standing.MaxWait.
 	Wait int
 }
 
@@ -151,11 +147,6 @@ func (q *Request) Decides() bool {
 
 // refuses reports whether the decision is a no.
 func (q *Request) refuses() bool { return q.Yes != nil && !*q.Yes }
-
-// takesBack reports whether a no comes after the yes that the session has moved by last.
-func (q *Request) takesBack(last workflow.Transition) bool {
-	return q.refuses() && last.Action == q.Action && !sentBack(last)
-}
 
 // Repeats reports whether a call asks for the step that a session took last.
 func (q *Request) Repeats(s *workflow.Session) bool {

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -28,9 +29,9 @@ func (q *Request) Validate() error {
 	if len(q.Comments) > 0 && !q.Decides() && q.Action != workflow.ActionAnswer {
 		return words.CommentsNotTaken(string(q.Action))
 	}
-	if q.Wait < 0 || q.Wait > MaxWait {
-		return fault.New(fault.InvalidArgument, "wait %d is not between 0 and %d seconds", q.Wait, MaxWait).
-			WithHint("pass at most %d, and call again while nothing has changed", MaxWait)
+	if q.Wait < 0 || q.Wait > standing.MaxWait {
+		return fault.New(fault.InvalidArgument, "wait %d is not between 0 and %d seconds", q.Wait, standing.MaxWait).
+			WithHint("pass at most %d, and call again while nothing has changed", standing.MaxWait)
 	}
 	if q.Action == workflow.ActionStart && strings.TrimSpace(q.Objective) == "" {
 		return fault.New(fault.InvalidArgument, "start needs an objective").
@@ -117,18 +118,9 @@ func CheckText(name any, text string, limit int) error {
 
 // UnknownAction returns the error for an action that does not exist.
 func UnknownAction(name string) error {
-	actions := ActionNames(workflow.Actions())
+	actions := workflow.Names(workflow.Actions())
 	return fault.New(fault.InvalidArgument, "unknown action %q", name).
 		WithHint("use one of: %s", strings.Join(actions, ", ")).Suggest(name, actions)
-}
-
-// ActionNames returns actions as texts.
-func ActionNames(actions []workflow.Action) []string {
-	out := make([]string, len(actions))
-	for i, a := range actions {
-		out[i] = string(a)
-	}
-	return out
 }
 
 // Filled returns the answers that say something: not those with the "…" that next_call
@@ -164,4 +156,15 @@ func CheckAnswers(s *workflow.Session, answers map[string]string, skipRest bool)
 			WithHint("pass the human's words for at least one of: %s", strings.Join(open, ", "))
 	}
 	return nil
+}
+
+// skipWords are the answers by which a person skips a question.
+var skipWords = []string{"skip", "skip it", "skip this", "skipped", "跳过", "略过", "跳过此问题", "跳过这个问题"}
+
+// Skips reports whether an answer is the person's word that they do not want to answer. If the
+// question offers that word itself, it is an answer.
+func Skips(q workflow.Question, answer string) bool {
+	word := strings.ToLower(strings.Trim(answer, " \t\r\n.!。！\"'“”「」"))
+	offered := slices.ContainsFunc(q.Options, func(option string) bool { return strings.EqualFold(strings.TrimSpace(option), word) })
+	return slices.Contains(skipWords, word) && !offered
 }

@@ -166,21 +166,18 @@ func (s *Standing) Evidence() *workflow.Evidence {
 
 // Contract returns the rows that the report of the current stage owes.
 func (s *Standing) Contract() verdict.Contract {
-	return verdict.Contract{
-		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(), Round: s.judgedRound(),
+	c := verdict.Contract{
+		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(),
 		Stated: s.Policy.Verdict == workflow.VerdictStated, Proved: s.Policy.Proved,
 	}
-}
-
-// judgedRound returns the round of the current stage's last report that was judged; 0 if none was.
-func (s *Standing) judgedRound() int {
-	for _, e := range slices.Backward(s.History) {
+	for _, e := range slices.Backward(s.History) { // its last report that was judged
 		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
 		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && !returned {
-			return e.Iteration
+			c.Round = e.Iteration
+			break
 		}
 	}
-	return 0
+	return c
 }
 
 // Owed returns the ids of the criteria for which the report of the current stage owes a row.

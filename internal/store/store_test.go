@@ -87,7 +87,7 @@ func TestStoredHistoriesVerify(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := s.Verify(nil); v.Changed() {
+		if v := s.Verify(nil, nil); v.Changed() {
 			t.Errorf("%s: %s, want a history that nothing shows a change of", file, v.Problem)
 		}
 		written, err := store.Encode(s)
@@ -112,7 +112,7 @@ func TestStoredHistoriesVerify(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(changed)
-			if v := changed.Verify(nil); !v.Changed() {
+			if v := changed.Verify(nil, nil); !v.Changed() {
 				t.Errorf("%s: with %s changed the chain is %s, want %s", file, name, v.Status, workflow.ChainChanged)
 			}
 		}
@@ -257,7 +257,7 @@ func FuzzUnknownKeys(f *testing.F) {
 				t.Errorf("%s.%s is %v, want %v", at.path, key, got, want)
 			}
 		}
-		if got, want := s.Verify(nil).Status, before.Verify(nil).Status; got != want && !hashed.MatchString(at.path) {
+		if got, want := s.Verify(nil, nil).Status, before.Verify(nil, nil).Status; got != want && !hashed.MatchString(at.path) {
 			t.Errorf("with %s.%s the chain is %s, want %s", at.path, key, got, want)
 		}
 	})

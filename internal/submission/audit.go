@@ -8,7 +8,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -22,7 +21,13 @@ func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing,
 		return err
 	}
 	plan, _ := w.OfKind(workflow.KindPlan)
-	known := audit.Background{Language: s.Language, Objective: s.Objective, Answers: answersOf(s.Session), Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	known := audit.Background{Language: s.Language, Objective: s.Objective, Earlier: map[workflow.StageID]string{}, Plan: plan.ID}
+	for _, id := range slices.Sorted(maps.Keys(s.Stages)) { // always in the same order
+		answers := s.Stages[id].Answers
+		for _, q := range slices.Sorted(maps.Keys(answers)) {
+			known.Answers = append(known.Answers, answers[q])
+		}
+	}
 	for _, before := range w.Stages {
 		if before.ID == st.ID {
 			break
@@ -37,35 +42,19 @@ func (sub *Submission) AuditDocuments(ctx context.Context, s *standing.Standing,
 	if err != nil {
 		return err
 	}
-	audited := func(a score.Assessment) workflow.Audit {
-		text := a.Document
-		best := builtin.Audit(text, known)
-		if own != nil {
-			// A rubric that a repository brings can only be harder to please than the person's own.
-			if theirs := own.Audit(text, known); trusted || theirs.Score < best.Score {
-				best = theirs
-			}
-		}
-		return best
-	}
 	for i := range sub.drafts {
-		sub.drafts[i].audit = audited(sub.drafts[i].read)
+		d := &sub.drafts[i]
+		d.audit = builtin.Audit(d.read.Document, known)
+		if own == nil {
+			continue
+		}
+		// A rubric that a repository brings can only be harder to please than the person's own.
+		if theirs := own.Audit(d.read.Document, known); trusted || theirs.Score < d.audit.Score {
+			d.audit = theirs
+		}
 	}
 	sub.choose(s)
-	best := sub.drafts[sub.taken].audit
-	sub.Audit = &best
-	sub.Assessment.Audited(best.Score)
+	sub.Audit = new(sub.drafts[sub.taken].audit)
+	sub.Assessment.Audited(sub.Audit.Score)
 	return nil
-}
-
-// answersOf returns every answer that the person has given, always in the same order.
-func answersOf(s *workflow.Session) []string {
-	var out []string
-	for _, id := range slices.Sorted(maps.Keys(s.Stages)) {
-		answers := s.Stages[id].Answers
-		for _, q := range slices.Sorted(maps.Keys(answers)) {
-			out = append(out, answers[q])
-		}
-	}
-	return out
 }

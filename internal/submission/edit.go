@@ -2,6 +2,7 @@ package submission
 
 import (
 	"context"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -9,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -31,7 +31,8 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 	case err != nil:
 		return nil, err
 	case found.Document == "":
-		return nil, words.NoDocument(s.Draft.Path)
+		return nil, fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", s.Draft.Path).
+			WithHint("restore the text and decide again, or ask for another round; nothing was changed")
 	}
 	read := score.Assessment{Document: found.Document, Claimed: s.Current().ClaimedScore, Estimated: found.Estimated, Sprints: found.Sprints}
 	if s.Stage.Kind == workflow.KindPlan && len(read.Sprints) == 0 {
@@ -40,7 +41,8 @@ func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *st
 			return nil, err
 		}
 		if known, _ := score.ReadSprints(before); len(known) > 0 {
-			return nil, words.NoSprints(s.Draft.Path)
+			return nil, fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", s.Draft.Path).
+				WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
 		}
 		read.Sprints = s.Sprints // the round before stated them beside its text
 	}
@@ -55,7 +57,8 @@ func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, t
 	}
 	r := s.Revise(judged, text)
 	if len(r.Refused) > 0 {
-		return nil, words.RevisionRefused(s.Draft.Path, r.Refused)
+		return nil, fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", s.Draft.Path, lang.Join(r.Refused, "; ")).
+			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
 	}
 	r.Held = append(r.Held, permission.Opposes(s, s.Current().Evidence, r.Judgement.Verdict)...)
 	read := report(r.Report)
@@ -79,11 +82,10 @@ func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
 		return
 	}
 	if rec.EstimatedScore != nil {
-		estimated := sub.Assessment.Estimated
-		rec.EstimatedScore = &estimated
+		rec.EstimatedScore = new(sub.Assessment.Estimated)
 	}
 	if rec.ClaimedScore != nil {
-		rec.ScoreNote = words.CarriedOver(rec.Iteration).In(l)
+		rec.ScoreNote = l.Say("claimed for round %d, and the text was edited since", rec.Iteration)
 	} else {
 		rec.Score = rec.EstimatedScore
 	}

@@ -2,6 +2,7 @@ package submission
 
 import (
 	"context"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -29,7 +29,9 @@ func (sub *Submission) Returned() bool { return len(sub.Judgement.Returned) > 0 
 // TakesUp refuses a submission that does not mention the person's open change requests.
 func (sub *Submission) TakesUp(rec *workflow.Record) error {
 	if missing := rec.Unmentioned(sub.Assessment.Resolved); len(missing) > 0 {
-		return words.NotTakenUp(missing)
+		return fault.New(fault.InvalidArgument, "the submission does not mention %s of the human: %s",
+			lang.Count(len(missing), "change request"), strings.Join(missing, ", ")).
+			WithHint(`name each in "resolved" of the JSON block at the end, such as {"resolved": [{"id": "%s", "how": "…"}]}; where you do not follow one, add "status": "declined" and give the reason in "how"; nothing was changed`, missing[0])
 	}
 	return nil
 }
@@ -76,10 +78,9 @@ func progress(before *workflow.Record, after []workflow.Finding, sameTree string
 // Enter puts the assessment into the record of its stage, which asks for the drafts of engines.
 func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage, engines []workflow.Engine) {
 	a := sub.Assessment
-	estimated, claimed := a.Estimated, a.Score()
 	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
 	if st.Gate == workflow.GateScore || a.Claimed != nil {
-		rec.EstimatedScore, rec.Score, rec.ScoreNote = &estimated, &claimed, a.ScoreNote.In(l)
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = new(a.Estimated), new(a.Score()), a.ScoreNote.In(l)
 	}
 	rec.Candidates = nil
 	if len(sub.drafts) > 1 || len(engines) > 1 {
@@ -95,7 +96,6 @@ func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.
 	rec.SettleRequests(a.Resolved, rec.Iteration)
 }
 
-// enterReport puts the judged rows into the record.
 func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
 	j := sub.Judgement
 	rec.Progress, rec.WorkTree = progress(rec, j.Findings, sub.SameTree), sub.WorkTree
@@ -128,7 +128,6 @@ func (sub *Submission) document(s *standing.Standing) string {
 	return sub.Report.Document(tables) + "\n"
 }
 
-// candidates returns the drafts as the record has them.
 func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
 	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
 	out := make([]workflow.Candidate, len(sub.drafts))
@@ -138,8 +137,7 @@ func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st work
 			out[i].Verdict = d.report.Verdict()
 		}
 		if st.Gate == workflow.GateScore || d.read.Claimed != nil {
-			points := d.read.Score()
-			out[i].Score, out[i].Estimated = &points, d.read.Claimed == nil
+			out[i].Score, out[i].Estimated = new(d.read.Score()), d.read.Claimed == nil
 		}
 	}
 	out[sub.taken].Taken, out[sub.taken].Because = true, sub.why.In(l)
@@ -175,7 +173,8 @@ func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.E
 	if !a.ScoreNote.Empty() {
 		gaps = append(gaps, a.ScoreNote.In(l))
 	}
-	return append(append(gaps, words.StateScore(score.EstimateMax).In(l)), l.SayAll(a.Missing)...)
+	gaps = append(gaps, l.Say(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, score.EstimateMax))
+	return append(gaps, l.SayAll(a.Missing)...)
 }
 
 // SameAsBefore says so if the document is word for word that of the round before, so that
@@ -185,7 +184,10 @@ func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
 	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.document(s))) != rec.FinalResultRef.SHA256 {
 		return nil
 	}
-	return []string{words.SameAsBefore(rec.Artifact != nil && rec.Artifact.Stale).In(s.Language)}
+	if rec.Artifact != nil && rec.Artifact.Stale {
+		return []string{s.Say("word for word the document from before an earlier stage was reopened")}
+	}
+	return []string{s.Say("word for word the document of the round before")}
 }
 
 // Keep stores the texts, and the document as the new working copy: the document read out of

@@ -8,7 +8,6 @@ package submission
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -18,7 +17,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/score"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -55,7 +53,8 @@ type draft struct {
 // Read reads and assesses the texts of a call.
 func Read(ctx context.Context, q *request.Request, p *project.Project, s *standing.Standing) (*Submission, error) {
 	if len(q.Results) == 0 && !p.Dir.Exists(s.Draft.Work) {
-		return nil, words.NoWorkingCopy(s.Draft.Work)
+		return nil, fault.New(fault.InvalidArgument, "submit names no document, and the working copy %s does not exist", s.Draft.Work).
+			WithHint("write the document there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 	}
 	sub := &Submission{}
 	for _, engine := range workflow.Engines() {
@@ -106,15 +105,11 @@ func report(r verdict.Report) score.Assessment {
 	return score.Assessment{Document: r.Body, Resolved: r.Resolved}
 }
 
-// add reads one text.
 func (sub *Submission) add(ctx context.Context, p *project.Project, st workflow.Stage, result request.Result) error {
 	engine := result.Engine
 	text, err := load(p, result)
 	if err != nil {
 		return err
-	}
-	if slices.ContainsFunc(sub.drafts, func(d draft) bool { return d.engine == engine }) {
-		return bothGiven(engine)
 	}
 	if st.Gate == workflow.GateVerdict {
 		r := readReport(st, text)
@@ -156,18 +151,13 @@ func readReport(st workflow.Stage, text string) verdict.Report {
 	return r
 }
 
-func bothGiven(engine workflow.Engine) error {
-	return fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", engine, engine).
-		WithHint("pass the text or the path, not both")
-}
-
-// load returns the text of one result.
 func load(p *project.Project, result request.Result) (string, error) {
 	name := string(result.Engine) + "_result"
 	text := result.Text
 	if result.Path != "" {
 		if result.Text != "" {
-			return "", bothGiven(result.Engine)
+			return "", fault.New(fault.InvalidArgument, "%s_result and %s_result_path are both given", result.Engine, result.Engine).
+				WithHint("pass the text or the path, not both")
 		}
 		name += "_path"
 		var err error

@@ -11,43 +11,25 @@ import (
 // more stands for the output before the tail.
 const more = "…"
 
-// tail is a writer that keeps the end of its input, in a ring.
+// tail is a writer that keeps the end of its input.
 type tail struct {
 	// size bounds the bytes that String returns.
 	size int
-	// ring holds one byte more, which shows whether the rest begins at a line's start. When
-	// it is full, at is the position of the oldest byte.
-	ring []byte
-	at   int
+	// end holds one byte more, which shows whether the rest begins at a line's start.
+	end []byte
 	// cut is true if something fell out.
 	cut bool
 }
 
 // Write implements io.Writer. It never fails, since that would make the command fail.
 func (t *tail) Write(p []byte) (int, error) {
-	n := len(p)
-	if t.size <= 0 {
-		return n, nil
+	if room := t.size + 1; t.size > 0 {
+		over := max(0, len(t.end)+len(p)-room)
+		t.cut = t.cut || over > 0
+		drop := min(over, len(t.end))
+		t.end = append(append(t.end[:0], t.end[drop:]...), p[over-drop:]...)
 	}
-	room := t.size + 1
-	if t.ring == nil {
-		t.ring = make([]byte, 0, room)
-	}
-	if len(p) >= room {
-		t.cut = t.cut || len(p) > room || len(t.ring) > 0
-		t.ring, t.at = append(t.ring[:0], p[len(p)-room:]...), 0
-		return n, nil
-	}
-	if free := room - len(t.ring); free > 0 {
-		part := p[:min(free, len(p))]
-		t.ring, p = append(t.ring, part...), p[len(part):]
-	}
-	for len(p) > 0 {
-		t.cut = true
-		done := copy(t.ring[t.at:], p)
-		t.at, p = (t.at+done)%room, p[done:]
-	}
-	return n, nil
+	return len(p), nil
 }
 
 // String returns the end of the output for people and models: valid UTF-8 without control
@@ -57,8 +39,7 @@ func (t *tail) String() string {
 	if t.size <= 0 {
 		return ""
 	}
-	raw := string(t.ring[t.at:]) + string(t.ring[:t.at])
-	cut := t.cut
+	raw, cut := string(t.end), t.cut
 	if cut {
 		raw = strings.TrimLeftFunc(raw, isRest)
 	}

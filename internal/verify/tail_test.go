@@ -54,7 +54,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailIsTheEnd compares the ring with the end of the whole text, for all ways to cut it up.
+// TestTailIsTheEnd compares what is kept with the end of the whole text, for all ways to cut it up.
 func TestTailIsTheEnd(t *testing.T) {
 	var whole strings.Builder
 	for i := range 40 {
@@ -82,8 +82,8 @@ func TestTailHoldsNoMore(t *testing.T) {
 	big := []byte(strings.Repeat("0123456789\n", 10_000))
 	for _, p := range [][]byte{big[:10], big, big[:999], big[:1000], big[:1001], big[:1002], big} {
 		_, _ = w.Write(p)
-		if len(w.ring) > 1001 || cap(w.ring) > 1001 {
-			t.Fatalf("holds %d of %d bytes", len(w.ring), cap(w.ring))
+		if len(w.end) > 1001 || cap(w.end) > 2002 {
+			t.Fatalf("holds %d of %d bytes", len(w.end), cap(w.end))
 		}
 	}
 }

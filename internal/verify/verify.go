@@ -49,32 +49,12 @@ var errTimeout = errors.New("timeout")
 // givenUp returns the reason for a command that nobody waits for any more.
 func givenUp(l lang.Language) string { return l.Say("the call was given up") }
 
-// Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C) and
-// an empty input, and returns the result. NotRun is the reason that it did not run.
-func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits) workflow.Evidence {
-	return run(ctx, dir, workflow.Evidence{Command: command, At: now()}, func(ctx context.Context) *exec.Cmd { return shell(ctx, command) }, now, l)
-}
-
-// Script is a text for bash. It is passed to bash itself and not read from its file, which
-// may change between the moment when the text was checked and the run.
-type Script struct {
-	// Command is the name by which people call it.
-	Command string
-	// Path is the script's $0, by which it finds its own folder; BASH_SOURCE is empty.
-	Path, Text string
-}
-
-// RunScript runs a script as Run does a command. It takes as much text as the system takes
-// in one argument of a program: 128 kB on Linux.
-func RunScript(ctx context.Context, dir string, s Script, now func() time.Time, l Limits) workflow.Evidence {
-	return run(ctx, dir, workflow.Evidence{Command: s.Command, At: now()}, func(ctx context.Context) *exec.Cmd {
-		return exec.CommandContext(ctx, "bash", "-c", s.Text, s.Path) //nolint:gosec // a person has allowed the command
-	}, now, l)
-}
-
-// run runs a command and completes its evidence.
-func run(ctx context.Context, dir string, e workflow.Evidence, command func(context.Context) *exec.Cmd, now func() time.Time, l Limits) workflow.Evidence {
-	if e.NotRun = refuse(ctx, dir, e.Command, l.Language); e.NotRun != "" {
+// Run runs command in the folder dir with the system's shell (sh -c; on Windows cmd /C), or by a program
+// with its arguments for which command is only a name, and an empty input. It returns the result;
+// NotRun is the reason that it did not run.
+func Run(ctx context.Context, dir, command string, now func() time.Time, l Limits, program ...string) workflow.Evidence {
+	e := workflow.Evidence{Command: command, At: now()}
+	if e.NotRun = refuse(ctx, dir, command, l.Language); e.NotRun != "" {
 		return e
 	}
 	if l.Timeout > 0 {
@@ -83,7 +63,10 @@ func run(ctx context.Context, dir string, e workflow.Evidence, command func(cont
 		defer cancel()
 	}
 	out := &tail{size: l.Tail}
-	cmd := command(ctx)
+	cmd := shell(ctx, command)
+	if len(program) > 0 {
+		cmd = exec.CommandContext(ctx, program[0], program[1:]...) //nolint:gosec // a person has allowed it
+	}
 	cmd.Dir = dir
 	cmd.Env = environment(cmd.Environ(), l.Env)
 	var all io.Writer = out

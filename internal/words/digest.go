@@ -94,7 +94,6 @@ type digestWay struct {
 	spare             bool
 }
 
-// lines returns how many lines a text has.
 func lines(text string) int { return strings.Count(text, "\n") + 1 }
 
 // rows returns how many lines of the chat a text takes, broken between words if it is

@@ -27,7 +27,6 @@ func Edit(l lang.Language, e *standing.Edit) string {
 	return l.Say("1 line was changed since it was scored: %s", first)
 }
 
-// editList lists the changes line by line.
 func editList(l lang.Language, lines []standing.EditedLine) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -75,15 +74,6 @@ func takenBack(s *standing.Standing) string {
 	return ""
 }
 
-// editDecidedOn returns the entry of the edited draft that the person has just sent back; nil if
-// it was not edited.
-func editDecidedOn(s *standing.Standing) *workflow.Transition {
-	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
-		return &s.History[n-2]
-	}
-	return nil
-}
-
 // aroundColumns is the width of a line that is quoted, leadColumns that of its part before the change.
 const (
 	aroundColumns = 60
@@ -109,11 +99,6 @@ func around(line string, at int) string {
 	return "“" + visible.Shorten(plainMarks.Replace(visible.Line(line)), aroundColumns, "…") + "”"
 }
 
-// CarriedOver says of a score that it was claimed for an earlier round.
-func CarriedOver(round int) lang.Text {
-	return lang.T("claimed for round %d, and the text was edited since", round)
-}
-
 // EditedDraft refuses a decision on a draft that was changed after it was scored, or shown.
 func EditedDraft(s *standing.Standing) *fault.Error {
 	e := fault.New(fault.Conflict, "the draft %s was changed after it was scored, so it was not saved", s.Draft.Path)
@@ -123,26 +108,24 @@ func EditedDraft(s *standing.Standing) *fault.Error {
 	return e.WithHint("%s; only this own act of theirs takes the text as it is now. Or call %s with false and say what to change", Ways(s), s.Call.Action)
 }
 
-// RevisionRefused refuses an edited report that lacks rows which it owes.
-func RevisionRefused(path string, reasons []lang.Text) error {
-	return fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", path, lang.Join(reasons, "; ")).
-		WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
-}
-
-// EditBelowGate refuses a yes to an edited text whose audit the gate does not accept.
-func EditBelowGate(audit, gate float64) error {
-	return fault.New(fault.GatePending, "as it was edited, the audit of the draft is %s, and the gate asks for %s", Points(audit), Points(gate)).
-		WithHint("change the draft once more and decide again, or ask for another round; nothing was changed")
-}
-
-// NoDocument refuses an edited draft in which no document is left.
-func NoDocument(path string) error {
-	return fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", path).
-		WithHint("restore the text and decide again, or ask for another round; nothing was changed")
-}
-
-// NoSprints refuses an edited plan without any sprint.
-func NoSprints(path string) error {
-	return fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", path).
-		WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
+// describeChanges says how the current document differs from that of an earlier round.
+func describeChanges(s *standing.Standing) string {
+	c := s.Draft.Changes
+	switch {
+	case c == nil:
+		return ""
+	case c.Added+c.Removed == 0:
+		return s.Say("Changed since round %d: nothing, word for word.", c.Round)
+	case len(c.Sections) == 0:
+		return s.Say("Changed since round %d: %s added, %d removed.", c.Round, s.Count(c.Added, "line"), c.Removed)
+	}
+	const most = 3
+	names, more := make([]string, min(len(c.Sections), most)), ""
+	for i := range names {
+		names[i] = "“" + visible.Cut(plainMarks.Replace(visible.Line(c.Sections[i])), 32, "…") + "”"
+	}
+	if n := len(c.Sections) - most; n > 0 {
+		more = s.Say(" and %d more", n)
+	}
+	return s.Say("Changed since round %d: %s added, %d removed, in %s.", c.Round, s.Count(c.Added, "line"), c.Removed, strings.Join(names, s.Say(", "))+more)
 }

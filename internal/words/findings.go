@@ -16,18 +16,6 @@ func Finding(f workflow.Finding) string {
 	return strings.TrimSuffix(head+": "+f.Problem, ": ")
 }
 
-// findingIDs names findings by id and severity.
-func findingIDs(l lang.Language, findings []workflow.Finding) string {
-	var ids []string
-	for _, f := range findings[:min(len(findings), 10)] {
-		ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
-	}
-	if more := len(findings) - len(ids); more > 0 {
-		ids = append(ids, l.Say("and %d more", more))
-	}
-	return strings.Join(ids, l.Say(", "))
-}
-
 // Progress says the counts in words.
 func Progress(l lang.Language, p *workflow.Progress) string {
 	if p == nil {
@@ -44,16 +32,11 @@ func Progress(l lang.Language, p *workflow.Progress) string {
 func AuditGaps(l lang.Language, a *workflow.Audit) []string {
 	var out []string
 	for _, f := range a.Findings[:min(len(a.Findings), 10)] {
-		line := ""
-		if f.Line > 0 {
-			line = l.Say(" (line %d)", f.Line)
-		}
-		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, line, f.Fix))
+		out = append(out, l.Say("audit −%s: %s%s; %s", Points(f.Points), f.Problem, nameLine(l, f), f.Fix))
 	}
 	return out
 }
 
-// maxFindings bounds how many findings of an audit are listed.
 const maxFindings = 30
 
 // AuditFindings returns the findings of an audit in a line each, the costliest first.
@@ -61,51 +44,16 @@ func AuditFindings(l lang.Language, a *workflow.Audit) []string {
 	findings := slices.SortedStableFunc(slices.Values(a.Findings), func(a, b workflow.AuditFinding) int { return cmp.Compare(b.Points, a.Points) })
 	var out []string
 	for _, f := range findings[:min(len(findings), maxFindings)] {
-		line := ""
-		if f.Line > 0 {
-			line = l.Say(" (line %d)", f.Line)
-		}
-		out = append(out, l.Say("−%s: %s%s", Points(f.Points), Clip(f.Problem, 160), line))
+		out = append(out, l.Say("−%s: %s%s", Points(f.Points), Clip(f.Problem, 160), nameLine(l, f)))
 	}
 	return out
 }
 
-// StateScore asks for a stated score; estimates end at most.
-func StateScore(most int) lang.Text {
-	return lang.T(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, most)
-}
-
-// OpenQuestion returns a question that was not put to the person in this round, as a gap.
-func OpenQuestion(q workflow.Question) lang.Text { return lang.T("open question: %s", q.Question) }
-
-// SameAsBefore says that a submission repeats an earlier document: that of the round before, or
-// one from before a reopen.
-func SameAsBefore(reopened bool) lang.Text {
-	if reopened {
-		return lang.T("word for word the document from before an earlier stage was reopened")
+func nameLine(l lang.Language, f workflow.AuditFinding) string {
+	if f.Line == 0 {
+		return ""
 	}
-	return lang.T("word for word the document of the round before")
-}
-
-// Opposes returns how the evidence contradicts a pass. A command that was not run proves
-// nothing, so it opposes a pass as well.
-func Opposes(e *workflow.Evidence) []lang.Text {
-	var out []lang.Text
-	switch {
-	case e.NotRun != "":
-		out = append(out, lang.T("nothing shows it: the verify command %s", Result(e)))
-	case e.Failed():
-		out = append(out, lang.T("the verify command says no: %s", Result(e)))
-	}
-	if e.Changed != "" {
-		out = append(out, lang.T("the verify command was changed during the run: %s; `%s` was checked with", e.Changed, Clip(e.Command, 120)))
-	}
-	return out
-}
-
-// Accepted says that the person has accepted a configured command in place of the kept one.
-func Accepted(command string) lang.Text {
-	return lang.T("%s, which you have accepted", Instead(command))
+	return l.Say(" (line %d)", f.Line)
 }
 
 // JudgedFindings returns the objections of a stage that judged the work, as findings for its author.
@@ -131,9 +79,4 @@ func JudgedFindings(l lang.Language, judge workflow.StageID, rec *workflow.Recor
 		out = append(out, workflow.Finding{ID: fmt.Sprintf("%s-doubt-%d", judge, i+1), Severity: "major", Problem: l.Say("the report states a pass, but: %s", objection)})
 	}
 	return out
-}
-
-// OldDraft names the place of a document that an older server kept.
-func OldDraft(stage workflow.StageID) lang.Text {
-	return lang.T("it stands in this file, under stages.%s.draft", stage)
 }

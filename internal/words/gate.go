@@ -64,7 +64,6 @@ func gateMessage(s *standing.Standing, draft, target string) string {
 	return digestOf(s, draft).render(room, size) + "\n\n" + options
 }
 
-// gateOptions names the choices of the person at a gate.
 func gateOptions(s *standing.Standing, target string) string {
 	st := s.Stage
 	switch {
@@ -113,14 +112,6 @@ func gateOptions(s *standing.Standing, target string) string {
 	return options(s, back, s.Say("or say **accept the risk**: it goes on as it is, and `%s` records that", target))
 }
 
-// addLabel puts a label before a text; "" if the text is empty.
-func addLabel(label, what string) string {
-	if what == "" {
-		return ""
-	}
-	return label + what
-}
-
 // digest gathers the facts for and against the document that waits. The draft is left
 // out if it is named elsewhere.
 func digestOf(s *standing.Standing, draft string) digest {
@@ -129,7 +120,7 @@ func digestOf(s *standing.Standing, draft string) digest {
 	if draft != "" && s.Draft.Missing {
 		draft += s.Say(" — **missing on disk**: restore it, or ask for another round")
 	}
-	d.add(goal(s))
+	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…"))
 	d.add(AlteredNote(s))
 	switch {
 	case st.Gate == workflow.GateScore:
@@ -163,7 +154,11 @@ func digestOf(s *standing.Standing, draft string) digest {
 		}
 		d.add(Coverage(s))
 		d.quote(s.Say("It says:"), s.Draft.Lines)
-		d.list(s.Say("Its sprints:"), sprintTitles(s))
+		var sprints []string
+		for _, sp := range s.Sprints {
+			sprints = append(sprints, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
+		}
+		d.list(s.Say("Its sprints:"), sprints)
 		d.list(s.Say("To look at:"), gaps(s.Language, rec))
 	case rec.Verdict == workflow.Blocked:
 		needs := s.Say("the report does not say what.")
@@ -200,14 +195,6 @@ func (d *digest) addEdits(s *standing.Standing) {
 	default:
 		d.add(Edit(s.Language, e))
 	}
-}
-
-func sprintTitles(s *standing.Standing) []string {
-	var out []string
-	for _, sp := range s.Sprints {
-		out = append(out, s.Say("Sprint %d: %s", sp.Number, Quoted(sp.Title, 120)))
-	}
-	return out
 }
 
 // elsewhere names the other ways besides going on or back.

@@ -1,32 +1,10 @@
 package words
 
 import (
-	"strings"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// Restored is an approved text that was put back.
-type Restored struct {
-	Path string
-	// Kept is the place of an edited artifact; "" if there was none.
-	Kept string
-}
-
-// RestoredTexts says which approved texts were put back.
-func RestoredTexts(s *standing.Standing, done []Restored) string {
-	var b strings.Builder
-	for _, text := range done {
-		b.WriteString(s.Say("`%s` is again as it was approved.", text.Path))
-		if text.Kept != "" {
-			b.WriteString(" " + s.Say("The edited one is kept as `%s`.", text.Kept))
-		}
-		b.WriteString("\n")
-	}
-	return b.String() + "\n"
-}
 
 // AlteredNote names the approved texts that are not as they were approved, and the person's choices;
 // "" if all are.
@@ -49,9 +27,7 @@ func Stopped(s *standing.Standing) string {
 	notes, now := AlteredNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the approved texts back.", s.Names.Program, s.TaskName)
 	if s.Integrity.Changed() {
 		notes, now = ChangedNote(s), s.Say("**You can now** type `%s adopt %s` at a terminal, or put the session file back as it was.", s.Names.Program, s.TaskName)
-		if more := AlteredNote(s); more != "" {
-			notes += "\n\n" + more
-		}
+		notes += addLabel("\n\n", AlteredNote(s))
 	}
 	return Headline(s) + "\n\n" + notes + "\n\n" + s.Say("The policy is strict, so nothing goes on before that.") + "\n\n" + now
 }
@@ -66,7 +42,14 @@ func MovedNote(s *standing.Standing) string {
 
 // AdoptQuestion describes to the person the session that they are to accept.
 func AdoptQuestion(s *standing.Standing) string {
-	texts := alteredLines(s)
+	texts := ""
+	for _, a := range s.Altered { // each with the text that was approved, if that is another file
+		line := a.Text()
+		if ref := s.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
+			line = lang.T("%s (approved: %s)", line, ref.FilePath)
+		}
+		texts += "- " + line.In(s.Language) + "\n"
+	}
 	if !s.Integrity.Changed() {
 		return s.Say("Its history holds; texts that were approved differ since:\n%sAdopting accepts them as they are now; the history keeps which. %s adopt %s --restore puts the approved ones back instead.",
 			texts, s.Names.Program, s.TaskName)
@@ -80,23 +63,4 @@ func AdoptQuestion(s *standing.Standing) string {
 	}
 	return s.Say("The session was changed by other hands.\nFound: %s.\n%s\nIt is at %s, revision %d.\n%s log %s shows all of it. Adopting it makes it the session to go on from; the history keeps what was found.",
 		s.Integrity.Problem, meaning, s.Place(), s.Revision, s.Names.Program, s.TaskName) + texts
-}
-
-// alteredLines lists the approved texts that differ, each with the one that was approved if that
-// is another file.
-func alteredLines(s *standing.Standing) string {
-	var b strings.Builder
-	for _, a := range s.Altered {
-		line := a.Text()
-		if ref := s.Record(a.Stage).FinalResultRef; ref != nil && !a.Record {
-			line = lang.T("%s (approved: %s)", line, ref.FilePath)
-		}
-		b.WriteString("- " + s.Say("%s", line) + "\n")
-	}
-	return b.String()
-}
-
-// Adopted says that the person has accepted a session.
-func Adopted(s *standing.Standing) string {
-	return s.Say("Adopted as it is, in entry %d of the history, which records the finding.\n\n", len(s.History))
 }

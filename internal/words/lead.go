@@ -219,20 +219,6 @@ func costliest(a *workflow.Audit) (worst workflow.AuditFinding, ok bool) {
 	return worst, ok
 }
 
-// optionList offers answers: “one” / “two”.
-func optionList(options []string) string {
-	quoted := make([]string, len(options))
-	for i, option := range options {
-		quoted[i] = Quoted(option, len(option))
-	}
-	return strings.Join(quoted, " / ")
-}
-
-// goal returns the objective in one line.
-func goal(s *standing.Standing) string {
-	return visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…")
-}
-
 // DraftLine names the document, for people, with its size if a form has room for it.
 func DraftLine(l lang.Language, path string, bytes int64) string {
 	line := l.Say("Draft: ") + path
@@ -257,9 +243,4 @@ func Leaving(l lang.Language, label lang.Text, words string, assistant bool) (le
 		reason = visible.Shorten(l.Say("Assistant: %s", Quoted(words, 300)), formColumns, "…”")
 	}
 	return lead, reason
-}
-
-// ItsWords returns the words of the assistant, ahead of the facts.
-func ItsWords(l lang.Language, words string) string {
-	return l.Say("Its words: %s", Quoted(words, 1000)) + "\n"
 }

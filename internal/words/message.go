@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -113,21 +115,20 @@ func goAhead(s *standing.Standing) string {
 	return s.Say("**You can now** say **go on**, or say first what to watch for.")
 }
 
-// questionsMessage puts a stage's questions to the human.
 func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Record, draft string) string {
 	var b strings.Builder
 	b.WriteString(scores(s))
-	if text := takenBack(s); text != "" {
-		b.WriteString("\n" + text)
-	}
-	if draft != "" {
-		b.WriteString("\n" + s.Say("Draft: ") + draft)
-	}
+	b.WriteString(addLabel("\n", takenBack(s)))
+	b.WriteString(addLabel("\n"+s.Say("Draft: "), draft))
 	b.WriteString(s.Say("\n\nThe %s asks:\n", s.Word(st.Role)))
 	for _, q := range rec.OpenQuestions() {
 		b.WriteString(s.Say("- **%s** %s", q.ID, Quoted(q.Question, len(q.Question))))
-		if len(q.Options) > 0 {
-			b.WriteString(" — " + optionList(q.Options))
+		for i, option := range q.Options {
+			between := " / "
+			if i == 0 {
+				between = " — "
+			}
+			b.WriteString(between + Quoted(option, len(option)))
 		}
 		if q.Context != "" {
 			b.WriteString(" (" + Quoted(q.Context, len(q.Context)) + ")")
@@ -145,14 +146,6 @@ func questionsMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Rec
 		return b.String() + "\n" + s.Say("**You can now**\n- answer in your own words: it goes into another round\n- or say **confirm**, since it has reached its gate: it is saved as `%s` without the answers, and the next stage begins\n- or say **skip** to a question that you do not want to answer", path.Base(s.ArtifactPath(st)))
 	}
 	return b.String() + "\n" + s.Say("**You can now** answer in your own words; leave out what you do not know, or say **skip**.")
-}
-
-// firstOpen returns the number of a sprint that can be named as an example.
-func firstOpen(s *standing.Standing) int {
-	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
-		return open[0]
-	}
-	return s.Sprints[0].Number
 }
 
 // draftPlace names the place of the current stage's document. Sessions of older servers
@@ -188,7 +181,8 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	} else {
 		b.WriteString(s.Say("Round %d: the %s now revises the %s.", round, role, document))
 	}
-	if e := editDecidedOn(s); e != nil {
+	if n := len(s.History); n > 1 && s.History[n-1].Event == workflow.EventChangesRequested && s.History[n-2].Event == workflow.EventEdited {
+		e := s.History[n-2]
 		b.WriteString("\n" + s.Say("Round %d is the draft as it was edited. %s", e.Iteration, plain([]string{e.Edit})[0]))
 	}
 	if rec.Feedback != "" {
@@ -198,7 +192,16 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
 	}
 	if s.Moved().Event == workflow.EventScoredBelow {
-		b.WriteString(list(s.Language, s.Say("To close:"), rec.Gaps))
+		for i, gap := range rec.Gaps {
+			if i == 0 {
+				b.WriteString("\n" + s.Say("To close:"))
+			}
+			if i == 10 {
+				b.WriteString("\n- " + s.Say("… and %d more", len(rec.Gaps)-i))
+				break
+			}
+			b.WriteString("\n- " + Quoted(gap, 300))
+		}
 	}
 	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
 		if most := s.MaxRework; s.ReworkCount <= most {
@@ -231,7 +234,11 @@ func devMessage(s *standing.Standing) string {
 		b.WriteString(s.Say("\nAll of them were built before. **You can now** say which to go through again, or **start development** for all."))
 		return b.String()
 	}
-	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", firstOpen(s)))
+	example := s.Sprints[0].Number
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		example = open[0]
+	}
+	b.WriteString(s.Say("\n**You can now**\n- say **start development**: all open sprints are built\n- or name some: “implement sprint %d”", example))
 	return b.String()
 }
 
@@ -244,7 +251,14 @@ func completedMessage(s *standing.Standing) string {
 		b.WriteString(s.Say("All stages are done. The documents are in `%s`:\n", s.Tasks))
 	}
 	for _, p := range s.Artifacts {
-		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), sinceSaved(s, p)))
+		changed := ""
+		switch file := s.Saved[p]; {
+		case file.Missing:
+			changed = s.Say(" — **missing on disk**")
+		case file.Modified:
+			changed = s.Say(" — modified since it was saved")
+		}
+		b.WriteString(s.Say("- `%s`%s\n", strings.TrimPrefix(p, s.Tasks), changed))
 	}
 	if s.ReworkCount > 0 {
 		b.WriteString("\n" + s.Say("The work went back to the developer %s.\n", s.Count(s.ReworkCount, "time")))
@@ -277,13 +291,46 @@ func risks(s *standing.Standing) []string {
 	return out
 }
 
-// sinceSaved says how an artifact has changed since it was saved, if it has.
-func sinceSaved(s *standing.Standing, name string) string {
-	switch file := s.Saved[name]; {
-	case file.Missing:
-		return s.Say(" — **missing on disk**")
-	case file.Modified:
-		return s.Say(" — modified since it was saved")
+const objectiveColumns = 60
+
+// List describes the sessions of a project, some of them by a line each.
+type List struct {
+	lang.Language
+	// Total counts the readable sessions, Active those that can go on, Broken the session files
+	// that cannot be read.
+	Total, Active, Broken int
+	Names                 standing.Names
+	lines                 []string
+}
+
+// Add adds the line of a session; changed is true if other hands have changed it.
+func (l *List) Add(s workflow.Summary, changed bool) {
+	line := fmt.Sprintf("\n- **%s**: %s, %s", s.TaskName, s.CurrentStage, s.CurrentState)
+	if s.Objective != "" {
+		line += " — " + visible.Shorten(plainMarks.Replace(visible.Line(s.Objective)), objectiveColumns, "…")
 	}
-	return ""
+	if changed {
+		line += l.Say(", **changed by other hands** (`%s log %s --verify`)", l.Names.Program, s.TaskName)
+	}
+	l.lines = append(l.lines, line)
+}
+
+// Text returns the message.
+func (l *List) Text() string {
+	text := l.Say("This project has no session yet.\n\n**You can now** say what you want to build.")
+	if l.Total > 0 {
+		text = l.Say("This project has %s, %d of them active.", l.Count(l.Total, "session"), l.Active) + "\n" + strings.Join(l.lines, "")
+		if rest := l.Total - len(l.lines); rest > 0 {
+			text += "\n- " + l.Say("… and %d older", rest)
+		}
+		if l.Active > 0 {
+			text += "\n\n" + l.Say("**You can now** name one to go on with, or say what else to build.")
+		} else {
+			text += "\n\n" + l.Say("**You can now** say what to build next, or name a completed one and the stage to reopen.")
+		}
+	}
+	if l.Broken > 0 {
+		text += "\n\n" + l.Say("%s cannot be read and stayed as found.", l.Count(l.Broken, "session file"))
+	}
+	return text
 }

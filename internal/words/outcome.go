@@ -31,14 +31,17 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 		if text := Rows(s.Language, rec.Criteria); text != "" {
 			b.WriteString(s.Say(" %s.", text))
 		}
-		if text := judgedBy(s, rec); text != "" {
-			b.WriteString(" " + text)
-		}
-		if text := Progress(s.Language, rec.Progress); text != "" {
-			b.WriteString(" " + text)
-		}
+		b.WriteString(addLabel(" ", judgedBy(s, rec)))
+		b.WriteString(addLabel(" ", Progress(s.Language, rec.Progress)))
 		if open := workflow.OpenFindings(rec.Findings); len(open) > 0 {
-			b.WriteString(s.Say(" Still open: %s.", findingIDs(s.Language, open)))
+			var ids []string
+			for _, f := range open[:min(len(open), 10)] {
+				ids = append(ids, strings.TrimSpace(f.ID+" "+f.Severity))
+			}
+			if more := len(open) - len(ids); more > 0 {
+				ids = append(ids, s.Say("and %d more", more))
+			}
+			b.WriteString(s.Say(" Still open: %s.", strings.Join(ids, s.Say(", "))))
 		}
 	default:
 		b.WriteString(s.Say("The %s is in", from.DocumentIn(s.Language)))
@@ -53,12 +56,8 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	if rec.Evidence != nil {
 		b.WriteString("\n" + s.Say("%s.", Evidence(rec.Evidence)))
 	}
-	if audit := Audit(s.Language, rec.Audit); audit != "" {
-		b.WriteString("\n" + audit)
-	}
-	if drafts := candidates(s, rec); drafts != "" {
-		b.WriteString("\n" + drafts)
-	}
+	b.WriteString(addLabel("\n", Audit(s.Language, rec.Audit)))
+	b.WriteString(addLabel("\n", candidates(s, rec)))
 	return b.String() + keptNote(s, kept) + "\n\n"
 }
 
@@ -131,11 +130,6 @@ func Reopened(s *standing.Standing) string {
 	return said + "\n\n"
 }
 
-// Resumed names the objective.
-func Resumed(s *standing.Standing) string {
-	return s.Say("Objective: %s", Clip(s.Objective, 300)) + "\n\n"
-}
-
 // EditsNote tells the person the place of edits of theirs that a submission did not use.
 func EditsNote(l lang.Language, kept string) string {
 	if kept == "" {
@@ -186,11 +180,6 @@ func Viewed(s *standing.Standing, shown string, size int) string {
 		s.Say("Say **decide** when you are ready: the form asks again. Or say what to change."))
 }
 
-// NotViewed says that the document that waits cannot be read.
-func NotViewed(s *standing.Standing, err error) string {
-	return s.Say("The document `%s` cannot be read: %v. Nothing was decided.", s.Draft.Path, err)
-}
-
 // Refinement returns the short prompt of a later round: its changes, and the form.
 func Refinement(s *standing.Standing, later string) string {
 	st, rec, how := s.Stage, s.Current(), "Edit it there."
@@ -223,15 +212,4 @@ func TakeUp(requests, comments int) string {
 		said += "\n\ncontext.comments are the human's notes on the document before, which they approved: heed them."
 	}
 	return said
-}
-
-// Persona introduces a role prompt by the agent who acts in the stage.
-func Persona(agent string) string {
-	return agent + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
-}
-
-// NoPersona says that there is no agent to act as, and why.
-func NoPersona(err error) string {
-	return "The settings ask for the BMAD agent of this stage, and there is none to act as (" +
-		Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 }

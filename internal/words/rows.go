@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -9,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// verdictNames are the verdicts as people read them.
 var verdictNames = map[workflow.Verdict]lang.Text{
 	workflow.Pass:         lang.T("pass"),
 	workflow.PassWithRisk: lang.T("pass with risk"),
@@ -77,7 +77,6 @@ func judgedBy(s *standing.Standing, rec *workflow.Record) string {
 	return ""
 }
 
-// describeReturn says that a report was returned to the assistant.
 func describeReturn(s *standing.Standing) string {
 	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
 	if s.CurrentState == workflow.AwaitingApproval {
@@ -89,8 +88,11 @@ func describeReturn(s *standing.Standing) string {
 // Coverage says which criteria of the requirements a plan leaves out, and which no sprint of it
 // names; and if no document names any, that a report then owes none.
 func Coverage(s *standing.Standing) string {
+	judges := func(st workflow.Stage) bool {
+		return st.Gate == workflow.GateVerdict && st.Owed() == workflow.OwesCriteria
+	}
 	switch c := s.Criteria; {
-	case c == nil || !judgesCriteria(s.Workflow):
+	case c == nil || !slices.ContainsFunc(s.Workflow.Stages, judges):
 		return ""
 	case len(c.All) == 0 && len(s.Record(s.CurrentStage).Verdict) == 0:
 		return s.Say("No document names acceptance criteria (AC-1, AC-2, …): QA will have no list to test against.")
@@ -106,14 +108,4 @@ func Coverage(s *standing.Standing) string {
 		}
 		return strings.Join(parts, " ")
 	}
-}
-
-// judgesCriteria reports whether a stage of the workflow owes a row for each criterion.
-func judgesCriteria(w *workflow.Definition) bool {
-	for _, st := range w.Stages {
-		if st.Gate == workflow.GateVerdict && st.Owed() == workflow.OwesCriteria {
-			return true
-		}
-	}
-	return false
 }

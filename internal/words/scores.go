@@ -1,6 +1,7 @@
 package words
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,11 +17,7 @@ func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 // scores says how the stage's document was scored: by the assistant, and by the server. Of several
 // drafts it says which one was taken.
 func scores(s *standing.Standing) string {
-	text := describeScore(s)
-	if other := candidates(s, s.Current()); other != "" {
-		text = strings.TrimPrefix(text+"\n"+other, "\n")
-	}
-	return text
+	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Current())), "\n")
 }
 
 func describeScore(s *standing.Standing) string {
@@ -70,4 +67,44 @@ func Audit(l lang.Language, a *workflow.Audit) string {
 		return l.Say("Audit %s of 100.", Points(a.Score))
 	}
 	return l.Say("Audit %s of 100: %s.", Points(a.Score), a.Summary)
+}
+
+var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
+
+// candidates compares the drafts that several engines handed in: which one was taken, and why, and
+// the place of the other; "" if one engine was asked.
+func candidates(s *standing.Standing, rec *workflow.Record) string {
+	at := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return c.Taken })
+	if at < 0 {
+		return ""
+	}
+	taken := rec.Candidates[at]
+	notTaken := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return !c.Taken })
+	if notTaken < 0 {
+		return s.Say("Only %s handed in a draft, though two engines were asked.", engineNames[taken.Engine])
+	}
+	other := rec.Candidates[notTaken]
+	return s.Say("Taken: the draft of %s (%s), because %s. Not taken: that of %s (%s), `%s`.",
+		engineNames[taken.Engine], candidateFigures(s, taken), taken.Because, engineNames[other.Engine], candidateFigures(s, other), other.Path)
+}
+
+func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
+	var claim string
+	switch {
+	case c.Verdict != "":
+		claim = string(c.Verdict)
+	case c.Score != nil && c.Estimated:
+		claim = s.Say("estimate %s", Points(*c.Score))
+	case c.Score != nil:
+		claim = s.Say("claims %s", Points(*c.Score))
+	}
+	if c.Verdict != "" {
+		return claim
+	}
+	return joinParts(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
+}
+
+// HistoryCandidates returns the comparison of drafts as the history records it.
+func HistoryCandidates(s *standing.Standing, rec *workflow.Record) string {
+	return strings.ReplaceAll(candidates(s, rec), "`", "")
 }

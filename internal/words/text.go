@@ -37,23 +37,6 @@ func Numbers(numbers []int) string {
 	return strings.Join(parts, ", ") + more
 }
 
-// list renders a titled list of at most ten lines, or nothing.
-func list(l lang.Language, title string, items []string) string {
-	if len(items) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("\n" + title)
-	for i, item := range items {
-		if i == 10 {
-			b.WriteString("\n- " + l.Say("… and %d more", len(items)-i))
-			break
-		}
-		b.WriteString("\n- " + Quoted(item, 300))
-	}
-	return b.String()
-}
-
 // Quoted sets the assistant's words off from the server's: in quotation
 // marks, in one line, without characters that steer a terminal or look like emphasis.
 func Quoted(text string, limit int) string {
@@ -86,4 +69,12 @@ func Clip(s string, n int) string {
 		end = i
 	}
 	return s[:end] + "…"
+}
+
+// addLabel puts a label before a text; "" if the text is empty.
+func addLabel(label, what string) string {
+	if what == "" {
+		return ""
+	}
+	return label + what
 }

@@ -106,23 +106,6 @@ func NotAllowed(n standing.Names) lang.Text {
 	return lang.T("you have not allowed it in this project yet; in a terminal: %s allow", n.Program)
 }
 
-// AllowedBefore says that a command was allowed for another project at the same path.
-func AllowedBefore(n standing.Names) lang.Text {
-	return lang.T("%s (what you allowed at this path was for another project, or its run state was cleared since)", NotAllowed(n))
-}
-
-// AllowedElsewhere says that a command is allowed in another project. It does not name that: a
-// client that asks may not be served that folder.
-func AllowedElsewhere(n standing.Names) lang.Text {
-	return lang.T("%s (you have in another one; each is asked about by itself, a copy or worktree too)", NotAllowed(n))
-}
-
-// AllowancesUnreadable says that the record of the person's allowances cannot be read.
-func AllowancesUnreadable(n standing.Names) lang.Text {
-	return lang.T("what you have allowed cannot be read, so nothing is; in a terminal: %s allow", n.Program)
-}
-
-// maxNotes bounds how many changed files are named.
 const maxNotes = 5
 
 // Scripts joins the notes on files that have changed, and says how to settle it.

@@ -34,28 +34,20 @@ func (s *Session) Approved() []ApprovedText {
 	return out
 }
 
-// FoundText is an approved text as it is now.
-type FoundText struct {
-	// Missing is true if there is none, Modified if it is another text: line ends do not count.
-	Missing, Modified bool
-	// SHA256 is the hash of the file as it is; "" if it cannot be read.
-	SHA256 string
-}
-
-// Altered returns the approved texts that are not as they were approved. found gives each as it is
-// now; v is the result of checking the session: an adoption that its key does not vouch for does
-// not count.
-func (s *Session) Altered(v Verification, found func(ApprovedText) FoundText) []Alteration {
+// Altered returns the approved texts that are not as they were approved. find returns the hash of each
+// as it is now, "" if it cannot be read, and whether it is another text, or missing; line ends do not
+// count. v is the result of checking the session: an adoption that its key does not vouch for does not
+// count.
+func (s *Session) Altered(v Verification, find func(ApprovedText) (sha256 string, modified, missing bool)) []Alteration {
 	var out []Alteration
 	for _, text := range s.Approved() {
 		if text.SHA256 == "" { // of an older server
 			continue
 		}
-		now := found(text)
-		a := Alteration{Stage: text.Stage, Path: text.FilePath, Missing: now.Missing, SHA256: now.SHA256, Record: !text.Artifact}
-		altered := now.Missing || now.Modified
+		sum, modified, missing := find(text)
+		a := Alteration{Stage: text.Stage, Path: text.FilePath, Missing: missing, SHA256: sum, Record: !text.Artifact}
 		listed := slices.ContainsFunc(out, func(b Alteration) bool { return b.Path == a.Path })
-		if altered && !listed && !s.Accepted(a, v) {
+		if (modified || missing) && !listed && !s.Accepted(a, v) {
 			out = append(out, a)
 		}
 	}

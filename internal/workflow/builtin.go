@@ -39,9 +39,9 @@ func Schema() string {
 var builtins = sync.OnceValue(func() []*Definition {
 	var out []*Definition
 	for _, name := range []string{DefaultName, "quick", "plan", "fix"} {
-		d, err := Parse(name, []byte(BuiltinText(name)))
-		if err != nil {
-			panic(err) // a mistake in this package, which its tests find
+		d, problems := Read(name, []byte(BuiltinText(name)))
+		if problems != nil {
+			panic(problems) // a mistake in this package, which its tests find
 		}
 		out = append(out, d)
 	}

@@ -61,14 +61,14 @@ func (r *reader) checkStage(i int) {
 		r.mistake(at("id"), "the stage %q is unreachable: an earlier one has the same id", st.ID)
 	}
 	if !slices.Contains(Kinds(), st.Kind) {
-		r.mistake(at("kind"), "stage %q: kind %q is not one of %s", st.ID, st.Kind, list(Kinds()))
+		r.mistake(at("kind"), "stage %q: kind %q is not one of %s", st.ID, st.Kind, join(Kinds()))
 		return
 	}
 	if st.Gate == "" {
 		st.Gate = gates[st.Kind][0]
 	}
 	if !slices.Contains(gates[st.Kind], st.Gate) {
-		r.mistake(at("gate"), "stage %q: gate %q is not possible for a stage of kind %s; possible: %s", st.ID, st.Gate, st.Kind, list(gates[st.Kind]))
+		r.mistake(at("gate"), "stage %q: gate %q is not possible for a stage of kind %s; possible: %s", st.ID, st.Gate, st.Kind, join(gates[st.Kind]))
 	}
 	switch {
 	case st.Gate == GateScore && at("gate_score") == at(""):
@@ -79,7 +79,7 @@ func (r *reader) checkStage(i int) {
 	st.complete()
 	for n, e := range st.Engines {
 		if !slices.Contains(Engines(), e) || slices.Contains(st.Engines[:n], e) {
-			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, list(Engines()))
+			r.mistake(at("engines"), "stage %q: engine %q is not one of %s, each at most once", st.ID, e, join(Engines()))
 		}
 	}
 	r.checkFiles(i)
@@ -89,7 +89,6 @@ func (r *reader) checkStage(i int) {
 	}
 }
 
-// checkOwes checks the rows that a stage owes.
 func (r *reader) checkOwes(i int) {
 	st, at := r.d.Stages[i], r.at(i)
 	switch owed := []Owes{OwesCriteria, OwesFindings}; {
@@ -97,7 +96,7 @@ func (r *reader) checkOwes(i int) {
 	case st.Kind != KindVerdict:
 		r.mistake(at("owes"), "stage %q: only a verdict owes rows", st.ID)
 	case !slices.Contains(owed, st.Owes):
-		r.mistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, list(owed))
+		r.mistake(at("owes"), "stage %q: owes %q is not one of %s", st.ID, st.Owes, join(owed))
 	}
 }
 
@@ -112,7 +111,6 @@ func (st *Stage) complete() {
 	if len(st.Engines) == 0 {
 		st.Engines = []Engine{Claude}
 	}
-	st.Mode, st.Scoring = GateAuto, ScoringClaimed
 }
 
 // report and writes are the words for the document of a stage that names none.
@@ -180,7 +178,6 @@ func (r *reader) checkOrder() {
 	}
 }
 
-// checkTarget checks that a stage names an earlier one.
 func (r *reader) checkTarget(i int, key string, target StageID, why lang.Text) {
 	st, to := r.d.Stages[i], r.d.Index(target)
 	if to >= 0 && to < i {
@@ -206,10 +203,4 @@ func (r *reader) at(i int) func(key string) int {
 	}
 }
 
-func list[T ~string](values []T) string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = string(v)
-	}
-	return strings.Join(out, ", ")
-}
+func join[T ~string](values []T) string { return strings.Join(Names(values), ", ") }

@@ -66,7 +66,7 @@ func TestCheckpoint(t *testing.T) {
 	} {
 		s, c := newRecorded(t)
 		tt.change(s, c)
-		if v := s.VerifyAgainst(mine, knownOf(c)); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
+		if v := s.Verify(mine, knownOf(c)); v.Status != tt.status || v.Broken != tt.broken || (v.Problem == "") != (tt.status == workflow.ChainHolds) {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}
@@ -81,7 +81,7 @@ func TestCheckpoint(t *testing.T) {
 // adopt accepts a session, as a store does it.
 func adopt(t *testing.T, s *workflow.Session, c *workflow.Checkpoint) *workflow.Session {
 	t.Helper()
-	v := s.VerifyAgainst(mine, knownOf(c))
+	v := s.Verify(mine, knownOf(c))
 	if !v.Changed() {
 		t.Fatalf("%+v", v)
 	}
@@ -121,7 +121,7 @@ func TestAdoption(t *testing.T) {
 		at := len(s.History)
 		want := func(when string, by workflow.Signer, c *workflow.Checkpoint, status workflow.ChainStatus) {
 			t.Helper()
-			v := s.VerifyAgainst(by, knownOf(c))
+			v := s.Verify(by, knownOf(c))
 			if v.Status != status || status == workflow.ChainAdopted && (v.Adopted == nil || v.Adopted.Entry != at || v.Problem != "") {
 				t.Errorf("%s, %s: %+v", name, when, v)
 			}
@@ -151,21 +151,21 @@ func TestAdoption(t *testing.T) {
 func TestForgedGrantsStayUnvouched(t *testing.T) {
 	s, c := newRecorded(t)
 	s.History[3].Grant.Channel = workflow.ChannelElicited
-	if v := s.VerifyAgainst(mine, knownOf(c)); v.Vouches(4) || !v.Vouches(5) {
+	if v := s.Verify(mine, knownOf(c)); v.Vouches(4) || !v.Vouches(5) {
 		t.Errorf("%+v", v)
 	}
 	s = adopt(t, s, c)
-	if v := s.VerifyAgainst(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
+	if v := s.Verify(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || v.Status != workflow.ChainAdopted {
 		t.Errorf("adopted: %+v", v)
 	}
 	// Nor does a step that goes on without one.
 	s, c = newRecorded(t)
 	s.Seals = nil
-	seal := s.Seal(mine, s.VerifyAgainst(mine, knownOf(c)))
+	seal := s.Seal(mine, s.Verify(mine, knownOf(c)))
 	s.Append(workflow.Transition{From: s.Place(), To: s.Place()})
 	seal(here)
 	s.Revision++
-	if v := s.VerifyAgainst(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
+	if v := s.Verify(mine, knownOf(nil)); v.Vouches(4) || !v.Vouches(6) || !v.Changed() {
 		t.Errorf("gone on: %+v", v)
 	}
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 )
 
@@ -121,13 +122,7 @@ func (f Finding) Open() bool { return f.Status == "" || f.Status == "open" }
 
 // OpenFindings returns the findings that still apply.
 func OpenFindings(all []Finding) []Finding {
-	var out []Finding
-	for _, f := range all {
-		if f.Open() {
-			out = append(out, f)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return !f.Open() })
 }
 
 // Criterion is the row of a report for one criterion.
@@ -200,13 +195,7 @@ const (
 
 // FailedCriteria returns the criteria whose result is fail.
 func FailedCriteria(all []Criterion) []Criterion {
-	var out []Criterion
-	for _, c := range all {
-		if c.Result == ResultFail {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(c Criterion) bool { return c.Result != ResultFail })
 }
 
 // Resolution is the author's statement about one finding or change request.

@@ -53,7 +53,6 @@ func (d *Definition) Graph() string {
 	return b.String()
 }
 
-// way returns the label of the arrow out of a stage.
 func (d *Definition) way(st Stage) string {
 	switch st.Gate {
 	case GateScore:

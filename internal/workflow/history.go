@@ -99,7 +99,6 @@ func (t Transition) hash() string {
 	return Hash(data)
 }
 
-// past returns a hash of entries.
 func past(entries []Transition) string {
 	var b strings.Builder
 	for _, e := range entries {
@@ -169,7 +168,6 @@ type Signer interface {
 	Sign(message string) string
 }
 
-// sign returns the signature of an entry.
 func (t Transition) sign(signer Signer) string {
 	return signer.Sign("bmad-mcp: newest entry of a session\n" + t.hash())
 }

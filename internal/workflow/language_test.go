@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
 )
 
@@ -22,17 +21,16 @@ func TestDefinitionsInChinese(t *testing.T) {
 		"  - {kind: build, gate_score: many}",
 	}, "\n")
 	for _, text := range []string{bad, "", "- a", "stages: []", strings.ReplaceAll(strings.Replace(bad, "name: other\nname: other\ncolour: red\ndescription: [a]", "name: mine", 1), "verify: maybe, engines: x, ", "verify: true, engines: [x], ")} {
-		_, err := Parse("mine", []byte(text))
-		if err == nil {
+		_, problems := Read("mine", []byte(text))
+		if problems == nil {
 			t.Fatalf("%q is accepted", text)
 		}
-		said := fault.From(err).Translated("zh")
-		for _, s := range []string{said.Message, said.Hint} {
-			if m := english.FindString(quoted.ReplaceAllString(s, "")); m != "" {
-				t.Errorf("%q is left in %q", m, s)
+		for _, p := range problems {
+			if m := english.FindString(quoted.ReplaceAllString(p.In("zh"), "")); m != "" {
+				t.Errorf("%q is left in %q", m, p.In("zh"))
 			}
 		}
-		if _, problems := Read("mine", []byte(text)); problems[0].In("zh") == problems[0].String() || problems[0].Translated("zh").Text == problems[0].Text {
+		if problems[0].In("zh") == problems[0].String() || problems[0].Translated("zh").Text == problems[0].Text {
 			t.Errorf("%q is not translated", problems[0])
 		}
 	}
@@ -42,9 +40,9 @@ func TestDefinitionsInChinese(t *testing.T) {
 // language of the reader, what it names stays.
 func TestStageInChinese(t *testing.T) {
 	t.Parallel()
-	d, err := Parse("mine", []byte("name: mine\nstages:\n  - {id: security, kind: document}\n  - {id: notes, kind: document, document: release notes, description: collects them}\n"))
-	if err != nil {
-		t.Fatal(err)
+	d, problems := Read("mine", []byte("name: mine\nstages:\n  - {id: security, kind: document}\n  - {id: notes, kind: document, document: release notes, description: collects them}\n"))
+	if problems != nil {
+		t.Fatal(problems)
 	}
 	for i, want := range [][2]string{{"security 报告", "编写 security 报告"}, {"release notes", "collects them"}} {
 		if st := d.Stages[i]; st.DocumentIn("zh") != want[0] || st.DescriptionIn("zh") != want[1] || st.DocumentIn("en") != st.DocumentName || st.DescriptionIn("en") != st.Description {

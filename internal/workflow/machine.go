@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/looplab/fsm"
 
@@ -23,7 +22,6 @@ const (
 	finish move = "end"
 )
 
-// rule is one row of the transition table.
 type rule struct {
 	event Event
 	from  []State
@@ -58,14 +56,6 @@ var table = []rule{
 	{EventCancelled, []State{Generating, Clarifying, Refining, AwaitingConfirmation, AwaitingApproval}, Cancelled, stay},
 }
 
-func ruleFor(e Event) (rule, bool) {
-	i := slices.IndexFunc(table, func(r rule) bool { return r.event == e })
-	if i < 0 {
-		return rule{}, false
-	}
-	return table[i], true
-}
-
 // nextState fires one event on a machine that exists for this one call only: a machine of
 // this library becomes unusable after a cancelled context, and a kept one could diverge from
 // the stored state.
@@ -90,26 +80,15 @@ func nextState(ctx context.Context, from State, e Event) (State, error) {
 	return State(m.Current()), nil
 }
 
-// Firing is an event to fire, and the facts for its history entry.
-type Firing struct {
-	Event  Event
-	Action Action
-	By     string
-	At     time.Time
-	// Stage is the target of EventReopened.
-	Stage StageID
-	// Note carries the optional facts of the history entry: score, verdict, path, feedback.
-	Note Transition
-}
-
-// Fire moves the session: state, stage, stage statuses and history together. An
-// event that the table does not have for the current state is refused and
-// changes nothing.
-func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
-	r, ok := ruleFor(f.Event)
-	if !ok {
-		return fault.Unexpected(fmt.Errorf("unknown event %q", f.Event))
+// Fire moves the session by the event of an entry for its history: state, stage, stage statuses and
+// history together. earlier is the stage to which [EventReopened] goes back. An event that the table
+// does not have for the current state is refused and changes nothing.
+func (w *Definition) Fire(ctx context.Context, s *Session, entry Transition, earlier StageID) error {
+	i := slices.IndexFunc(table, func(r rule) bool { return r.event == entry.Event })
+	if i < 0 {
+		return fault.Unexpected(fmt.Errorf("unknown event %q", entry.Event))
 	}
+	r := table[i]
 	target := s.CurrentStage
 	switch r.move {
 	case next:
@@ -126,25 +105,25 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 		st, _ := w.Stage(s.CurrentStage)
 		target = st.SendsBackTo
 	case jump:
-		target = f.Stage
+		target = earlier
 	}
 	if w.Index(target) < 0 {
 		return fault.Unexpected(fmt.Errorf("unknown stage %q", target))
 	}
-	to, err := nextState(ctx, s.CurrentState, f.Event)
+	to, err := nextState(ctx, s.CurrentState, entry.Event)
 	if err != nil {
 		return err
 	}
 
-	entry := f.Note
-	entry.At, entry.Action, entry.Event, entry.By = f.At, f.Action, f.Event, f.By
 	entry.From = s.Place()
 	switch r.move {
 	case next, finish:
 		s.Current().Status = Done
 	case back, jump:
-		// Reopening failed work counts as sending it back.
-		if r.move == back || w.hasFailed(s) {
+		// Reopening work that failed, or whose pass is in doubt, counts as sending it back.
+		st, _ := w.Stage(s.CurrentStage)
+		failed := s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
+		if r.move == back || failed {
 			s.ReworkCount++
 		}
 		w.rewind(s, target)
@@ -158,15 +137,8 @@ func (w *Definition) Fire(ctx context.Context, s *Session, f Firing) error {
 	}
 	entry.To = s.Place()
 	s.Append(entry)
-	s.UpdatedAt = f.At
+	s.UpdatedAt = entry.At
 	return nil
-}
-
-// hasFailed reports whether the session is at a gate with work that failed, or whose pass is in
-// doubt.
-func (w *Definition) hasFailed(s *Session) bool {
-	st, _ := w.Stage(s.CurrentStage)
-	return s.CurrentState == AwaitingApproval && st.Gate == GateVerdict && s.Current().Held()
 }
 
 // rewind sets the stages after target back to pending; their artifacts become stale, because

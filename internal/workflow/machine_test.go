@@ -35,7 +35,7 @@ func TestStateEventMatrix(t *testing.T) {
 			}
 			s := sessionAt(w, stage, state)
 			before := s.Place()
-			err := w.Fire(context.Background(), s, workflow.Firing{Event: event, Action: workflow.ActionSubmit, At: at, Stage: workflow.PO})
+			err := w.Fire(context.Background(), s, workflow.Transition{Event: event, Action: workflow.ActionSubmit, At: at}, workflow.PO)
 			cell := "-"
 			switch {
 			case err == nil:
@@ -87,13 +87,13 @@ func TestFireRefusesCancelledContextAndStaysUsable(t *testing.T) {
 	s := w.NewSession("id", "o", "/p", "test", at)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := w.Fire(ctx, s, workflow.Firing{Event: workflow.EventScoredReady, At: at}); !errors.Is(err, context.Canceled) {
+	if err := w.Fire(ctx, s, workflow.Transition{Event: workflow.EventScoredReady, At: at}, ""); !errors.Is(err, context.Canceled) {
 		t.Fatalf("got %v", err)
 	}
 	if s.CurrentState != workflow.Generating || len(s.History) != 1 {
 		t.Fatalf("a cancelled fire changed the session: %s", s.Place())
 	}
-	if err := w.Fire(context.Background(), s, workflow.Firing{Event: workflow.EventScoredReady, At: at}); err != nil {
+	if err := w.Fire(context.Background(), s, workflow.Transition{Event: workflow.EventScoredReady, At: at}, ""); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -106,7 +106,7 @@ func TestSentBackRewindsReviewAndCountsRework(t *testing.T) {
 	if !slices.Equal(s.Artifacts, []string{"p.md", "r.md"}) {
 		t.Errorf("artifacts %v", s.Artifacts)
 	}
-	if err := w.Fire(context.Background(), s, workflow.Firing{Event: workflow.EventSentBack, At: at}); err != nil {
+	if err := w.Fire(context.Background(), s, workflow.Transition{Event: workflow.EventSentBack, At: at}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if s.Place() != "dev/refining" || s.ReworkCount != 1 {
@@ -245,7 +245,7 @@ func TestOutcomeOfAScore(t *testing.T) {
 		{"exhausted, but there", workflow.ScoringClaimed, workflow.Reading{Claimed: n(90), Exhausted: true}, workflow.EventScoredReady},
 		{"exhausted, but asks", workflow.ScoringClaimed, workflow.Reading{Claimed: n(80), Exhausted: true, Questions: true}, workflow.EventQuestioned},
 	} {
-		st.Scoring = tt.scoring
+		st.Rules.Scoring = tt.scoring
 		if got := w.Outcome(st, false, tt.r); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
@@ -321,18 +321,18 @@ func TestSummarizeCountsCharacters(t *testing.T) {
 func TestFiringWhatCannotBeIsABug(t *testing.T) {
 	w := workflow.Default()
 	for name, c := range map[string]struct {
-		at workflow.StageID
-		f  workflow.Firing
+		at    workflow.StageID
+		event workflow.Event
 	}{
-		"an unknown event":           {workflow.PO, workflow.Firing{Event: "exploded"}},
-		"a stage after the last":     {workflow.QA, workflow.Firing{Event: workflow.EventConfirmed}},
-		"the end before the last":    {workflow.PO, workflow.Firing{Event: workflow.EventFinished}},
-		"a jump to an unknown stage": {workflow.PO, workflow.Firing{Event: workflow.EventReopened, Stage: "nowhere"}},
+		"an unknown event":           {workflow.PO, "exploded"},
+		"a stage after the last":     {workflow.QA, workflow.EventConfirmed},
+		"the end before the last":    {workflow.PO, workflow.EventFinished},
+		"a jump to an unknown stage": {workflow.PO, workflow.EventReopened},
 	} {
 		s := w.NewSession("id", "o", "/p", "t", time.Unix(0, 0))
 		s.CurrentStage = c.at
 		before := s.Place()
-		err := w.Fire(t.Context(), s, c.f)
+		err := w.Fire(t.Context(), s, workflow.Transition{Event: c.event}, "nowhere")
 		if !fault.Is(err, fault.Internal) || s.Place() != before || len(s.History) > 1 {
 			t.Errorf("%s: %v, at %s", name, err, s.Place())
 		}

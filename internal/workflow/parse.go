@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -29,9 +28,6 @@ type Problem struct {
 	said lang.Text
 }
 
-// NewProblem returns the problem that a sentence states.
-func NewProblem(line int, text lang.Text) Problem { return Problem{line, text.String(), text} }
-
 // Translated returns the problem with its text in a language.
 func (p Problem) Translated(l lang.Language) Problem {
 	if !p.said.Empty() {
@@ -48,27 +44,13 @@ func (p Problem) In(l lang.Language) string {
 // String returns the problem as a person reads it in English.
 func (p Problem) String() string { return p.In(lang.English) }
 
-// Parse reads the definition in a file <name>.yaml. The error is a *fault.Error that names
-// every mistake with its line.
-func Parse(name string, data []byte) (*Definition, error) {
-	d, problems := Read(name, data)
-	if len(problems) == 0 {
-		return d, nil
-	}
-	lines := make([]lang.Text, len(problems))
-	for i, p := range problems {
-		lines[i] = lang.T("%s", p)
-	}
-	return nil, fault.New(fault.InvalidArgument, "the workflow %s.yaml cannot be used: %s", name, lang.Join(lines, "; ")).
-		WithHint("correct the file; a built-in one shows every key: bmad-mcp workflow show bmad")
-}
-
 // Read reads the definition in a file <name>.yaml, and lists its mistakes in the order of lines.
 func Read(name string, data []byte) (*Definition, []Problem) {
-	if len(data) > MaxDefinition {
-		return nil, []Problem{NewProblem(1, lang.T("the file takes %d bytes; at most %d are read", len(data), MaxDefinition))}
-	}
 	r := reader{d: &Definition{}}
+	if len(data) > MaxDefinition {
+		r.mistake(1, "the file takes %d bytes; at most %d are read", len(data), MaxDefinition)
+		return nil, r.problems
+	}
 	r.document(data)
 	if len(r.problems) == 0 {
 		r.check(name)
@@ -92,7 +74,8 @@ type reader struct {
 }
 
 func (r *reader) mistake(line int, format string, args ...any) {
-	r.problems = append(r.problems, NewProblem(max(line, 1), lang.T(format, args...)))
+	text := lang.T(format, args...)
+	r.problems = append(r.problems, Problem{max(line, 1), text.String(), text})
 }
 
 var yamlLine = pattern.New(`^yaml: (?:line (\d+): )?`)
@@ -149,7 +132,6 @@ func (r *reader) fields(n *yaml.Node, into reflect.Value, what lang.Text) map[st
 	return lines
 }
 
-// value reads one value into a field.
 func (r *reader) value(key string, n *yaml.Node, field reflect.Value) {
 	if n.Kind == yaml.AliasNode {
 		r.mistake(n.Line, "%q is an alias (*%s); write the value out", key, n.Value)

@@ -1,5 +1,7 @@
 package workflow
 
+import "reflect"
+
 // GateMode selects the channels that may decide at a gate.
 type GateMode string
 
@@ -105,18 +107,10 @@ func higher(a, b *float64) *float64 {
 	return a
 }
 
-// same reports whether two values are equal, or both nil.
-func same[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
-// Same reports whether two policies are equal.
+// Same reports whether two policies are equal, apart from unknown keys.
 func (p Policy) Same(other Policy) bool {
-	modes := p.Gate == other.Gate && p.Scoring == other.Scoring && p.Pause == other.Pause && p.Verdict == other.Verdict && p.Proved == other.Proved
-	return modes && same(p.GateScore, other.GateScore) && same(p.AuditFloor, other.AuditFloor)
+	p.Extra, other.Extra = nil, nil
+	return reflect.DeepEqual(p, other)
 }
 
 // stricter returns the later of two values in an order; an unknown value counts as the first.

@@ -60,9 +60,9 @@ func TestSchemaFitsTheReader(t *testing.T) {
 }
 
 func TestGraphs(t *testing.T) {
-	d, err := workflow.Parse("own", []byte(strings.Replace(own, "role: Security Reviewer", `role: Security "and" <more>`, 1)))
-	if err != nil {
-		t.Fatal(err)
+	d, problems := workflow.Read("own", []byte(strings.Replace(own, "role: Security Reviewer", `role: Security "and" <more>`, 1)))
+	if problems != nil {
+		t.Fatal(problems)
 	}
 	for _, want := range []string{
 		"start([start]) --> s_po", "s_po -->|score 90, confirmed| s_dev", "s_dev --> s_security", "s_security -.->|fail| s_dev", "s_security -->|pass| done([done])",

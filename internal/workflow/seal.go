@@ -9,24 +9,16 @@ import (
 // SealNew seals a session that was just created in a project; project is its id, "" if it has
 // none.
 func (s *Session) SealNew(signer Signer, project string) {
-	next := Seal{}
-	if signer != nil {
-		next.Key = signer.Key()
-	}
-	s.seal(signer, project, next, 0, s.Revision)
+	s.seal(signer, project, Seal{}, 0, s.Revision)
 }
 
 // Seal is called with a session before it is changed, and the result of checking it; the
 // function it returns seals the session after the change, for the next revision and in a project
-// with an id. Earlier
-// changes by anyone else are sealed as broken, and entries added without the key as unvouched:
-// our next entry must not make them look sound.
+// with an id. Earlier changes by anyone else are sealed as broken, and entries added without the key
+// as unvouched: our next entry must not make them look sound.
 func (s *Session) Seal(signer Signer, before Verification) func(project string) {
 	entries := len(s.History)
 	next := Seal{Unvouched: slices.Clone(before.Unvouched), Broken: before.Broken}
-	if signer != nil {
-		next.Key = signer.Key()
-	}
 	if before.Adopted != nil {
 		next.Adopted = before.Adopted.Entry
 	}
@@ -50,6 +42,7 @@ func (s *Session) seal(signer Signer, project string, next Seal, entries, revisi
 	if signer == nil {
 		return
 	}
+	next.Key = signer.Key()
 	s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
 		if seal.Key == next.Key {
 			next.Extra = seal.Extra
@@ -61,9 +54,8 @@ func (s *Session) seal(signer Signer, project string, next Seal, entries, revisi
 }
 
 // Adopt adds and seals the entry by which a person accepts the session, and its approved texts, as
-// they are. The entry
-// keeps the problem; entries that were unvouched stay so. From it on the session belongs to
-// the project with the id.
+// they are. The entry keeps the problem; entries that were unvouched stay so. From it on the session
+// belongs to the project with the id.
 func (s *Session) Adopt(signer Signer, project string, found Verification, t Transition) {
 	t.Event = EventAdopted
 	t.Adoption = &Adoption{Problem: found.Problem, From: found.Broken, Revision: s.Revision + 1, Past: past(s.History), Texts: found.Altered}
@@ -76,5 +68,5 @@ func (s *Session) Adopt(signer Signer, project string, found Verification, t Tra
 		return
 	}
 	s.Note(t)
-	s.seal(signer, project, Seal{Key: signer.Key(), Unvouched: found.Unvouched, Adopted: len(s.History)}, before, s.Revision+1)
+	s.seal(signer, project, Seal{Unvouched: found.Unvouched, Adopted: len(s.History)}, before, s.Revision+1)
 }

@@ -362,7 +362,7 @@ func (r *Record) KnowsQuestion(id string) bool {
 // would change that first.
 func (s *Session) Strict(stages []Stage) bool {
 	for _, st := range stages {
-		gates := []GateMode{st.Mode, s.Policy[st.ID].Gate}
+		gates := []GateMode{st.Rules.Gate, s.Policy[st.ID].Gate}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
 			gates = append(gates, rec.Policy.Gate)
 		}
@@ -408,4 +408,21 @@ func (s *Session) Moved() Transition {
 		}
 	}
 	return Transition{}
+}
+
+// Summary is an entry of a list of sessions. Its fields are those of [Session].
+type Summary struct {
+	SessionID    string
+	TaskName     string
+	Objective    string
+	CurrentStage StageID
+	CurrentState State
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	Revision     int
+}
+
+// Summary returns the summary of a session.
+func (s *Session) Summary() Summary {
+	return Summary{s.SessionID, s.TaskName, s.Objective, s.CurrentStage, s.CurrentState, s.CreatedAt, s.UpdatedAt, s.Revision}
 }

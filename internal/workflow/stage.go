@@ -104,18 +104,10 @@ type Stage struct {
 	// Personas are the agents of an installed BMAD method that can act in the stage.
 	Personas []string `json:"personas,omitempty"`
 
-	// Mode says which channels may decide at the gate, Scoring which score has to reach it, and
-	// Pause the places at which the stage stops for the person, and AuditFloor is that of the policy; nil for the
-	// default. They are settings of the person and the project, not part of the definition.
-	Mode       GateMode    `json:"-"`
-	Scoring    ScoringMode `json:"-"`
-	Pause      PauseMode   `json:"-"`
-	AuditFloor *float64    `json:"-"`
-	// Verdict names the source of a report's verdict, Proved how many of its rows the
-	// server's own commands have to prove: settings as well.
-	Verdict VerdictMode `json:"-"`
-	Proved  Proof       `json:"-"`
-	Extra   Extra       `json:",unknown"`
+	// Rules are the settings of the person and the project for the stage. They are not in its definition;
+	// [Stage.Policy] completes them.
+	Rules Policy `json:"-"`
+	Extra Extra  `json:",unknown"`
 }
 
 // PromptName returns the name of the stage's role prompt.
@@ -158,37 +150,32 @@ func (s Stage) VerifiedBy() StageID {
 
 // Under returns the stage with the rules of a policy.
 func (s Stage) Under(p Policy) Stage {
-	s.Mode, s.AuditFloor, s.Verdict, s.Proved = p.Gate, p.AuditFloor, p.Verdict, p.Proved
-	if p.GateScore != nil {
-		s.GateScore, s.Scoring = *p.GateScore, p.Scoring
+	s.Rules = p
+	if p.GateScore != nil && s.Gate == GateScore {
+		s.GateScore = *p.GateScore
 	}
 	return s
 }
 
 // Policy returns the rules of the stage.
 func (s Stage) Policy() Policy {
-	p := Policy{Gate: cmp.Or(s.Mode, GateAuto)} // a stored definition has no settings
-	if s.Pause != PauseGates {
-		p.Pause = s.Pause
+	p := Policy{Gate: cmp.Or(s.Rules.Gate, GateAuto)} // a stored definition has no settings
+	if s.Rules.Pause != PauseGates {
+		p.Pause = s.Rules.Pause
 	}
 	if s.Gate == GateVerdict {
-		if s.Verdict == VerdictStated {
-			p.Verdict = s.Verdict
+		if s.Rules.Verdict == VerdictStated {
+			p.Verdict = s.Rules.Verdict
 		}
-		if s.Proved != ProvedNone {
-			p.Proved = s.Proved
+		if s.Rules.Proved != ProvedNone {
+			p.Proved = s.Rules.Proved
 		}
 	}
 	if s.Gate == GateScore {
-		score := s.GateScore
-		p.Scoring, p.GateScore = cmp.Or(s.Scoring, ScoringClaimed), &score
+		p.Scoring, p.GateScore = cmp.Or(s.Rules.Scoring, ScoringClaimed), new(s.GateScore)
 	}
 	if s.Floored() {
-		floor := float64(DefaultAuditFloor)
-		if s.AuditFloor != nil {
-			floor = *s.AuditFloor
-		}
-		p.AuditFloor = &floor
+		p.AuditFloor = cmp.Or(s.Rules.AuditFloor, new(float64(DefaultAuditFloor)))
 	}
 	return p
 }
@@ -201,6 +188,15 @@ const DefaultAuditFloor = 60
 // The work of a build is judged by its review, and a verdict by its rows.
 func (s Stage) Floored() bool {
 	return s.Gate != GateNone && (s.Kind == KindDocument || s.Kind == KindPlan)
+}
+
+// Names returns values as texts, for messages.
+func Names[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
+	}
+	return out
 }
 
 // IDsOf lists the ids of stages, as strings.

@@ -74,14 +74,11 @@ func (s *Session) stands() bool {
 		}
 		then.Stages[id] = &plain
 	}
-	_, now, _ := strings.Cut(then.standing(s.Revision), ":")
-	return now == hash && (shape != withoutWorkflows || s.Workflow == nil || s.knewWorkflows())
-}
-
-// knewWorkflows reports whether an entry is by a program that stores the workflow in the session.
-// If none is, the workflow was added by other means.
-func (s *Session) knewWorkflows() bool {
-	return slices.ContainsFunc(s.History, func(t Transition) bool {
+	if _, now, _ := strings.Cut(then.standing(s.Revision), ":"); now != hash {
+		return false
+	}
+	// A workflow was added by other means if no entry is by a program that stores it in the session.
+	return shape != withoutWorkflows || s.Workflow == nil || slices.ContainsFunc(s.History, func(t Transition) bool {
 		shape, _, ok := strings.Cut(t.Standing, ":")
 		return ok && shape != withoutWorkflows
 	})

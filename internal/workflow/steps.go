@@ -34,31 +34,23 @@ func (s Step) MarshalJSON() ([]byte, error) {
 // Steps returns the events of a session, the oldest first. v is the result of its check.
 func (s *Session) Steps(v Verification) []Step {
 	steps := make([]Step, len(s.History))
+	var moved *time.Time // last, before the entry
 	for i, e := range s.History {
 		steps[i].Transition = e
 		steps[i].Unvouched = e.Grant != nil && !v.Vouches(i+1)
-		if from := before(s.History, i); from >= 0 && decision(e) {
-			// A clock that was set back shows no wait rather than a negative one.
-			waited := max(e.At.Sub(s.History[from].At), 0)
-			steps[i].Waited = &waited
+		if !moves(e) {
+			continue
 		}
+		if answers := []Action{ActionAnswer, ActionConfirm, ActionApprove}; moved != nil && slices.Contains(answers, e.Action) {
+			// A clock that was set back shows no wait rather than a negative one.
+			steps[i].Waited = new(max(e.At.Sub(*moved), 0))
+		}
+		moved = &steps[i].At
 	}
 	return steps
-}
-
-// before returns the index of the move before an entry; -1 if there is none.
-func before(history []Transition, i int) int {
-	for i--; i >= 0 && !moves(history[i]); i-- {
-	}
-	return i
 }
 
 // moves reports whether an entry is more than a note.
 func moves(e Transition) bool {
 	return e.Event != EventPolicyChanged && e.Event != EventAdopted && e.Event != EventEdited
-}
-
-// decision reports whether a transition was the human's answer to a session that waited.
-func decision(e Transition) bool {
-	return moves(e) && slices.Contains([]Action{ActionAnswer, ActionConfirm, ActionApprove}, e.Action)
 }

@@ -33,7 +33,9 @@ type Verification struct {
 	// the same.
 	Altered []Alteration `json:"altered,omitempty"`
 
-	problem, cause lang.Text
+	// Cause describes a change as it was first detected; it is empty if that is unknown.
+	Cause   lang.Text `json:"-"`
+	problem lang.Text
 }
 
 // In returns the result with its problem in a language.
@@ -51,9 +53,6 @@ func (v Verification) Reason() lang.Text {
 	}
 	return v.problem
 }
-
-// Cause describes a change as it was first detected; it is empty if that is unknown.
-func (v Verification) Cause() lang.Text { return v.cause }
 
 // ChainStatus is the degree to which a history can be trusted to be unchanged.
 type ChainStatus string
@@ -76,12 +75,10 @@ func (v Verification) Vouches(entry int) bool {
 	return !slices.ContainsFunc(v.Unvouched, func(span Span) bool { return span.From <= entry && entry <= span.To })
 }
 
-// Verify checks the chain of the history, and its seal by the signer's key; signer may be nil.
-func (s *Session) Verify(signer Signer) Verification { return s.VerifyAgainst(signer, nil) }
-
-// VerifyAgainst is Verify, and compares the session with the record of the signer's machine about
-// it and its folder; nil compares it with nothing.
-func (s *Session) VerifyAgainst(signer Signer, k *Known) Verification {
+// Verify checks the chain of the history, and its seal by the signer's key; signer may be nil. It compares
+// the session with the record of the signer's machine about it and its folder; nil compares it with
+// nothing.
+func (s *Session) Verify(signer Signer, k *Known) Verification {
 	return s.verification(signer, k).In(lang.English)
 }
 
@@ -114,10 +111,9 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 		v.Unvouched = mergeSpans(append(v.Unvouched, Span{From: 1, To: seal.Entries}))
 	}
 	broken := func(entry int, problem lang.Text) Verification {
-		v.Broken, v.problem, v.cause = max(entry, 1), problem, problem
+		v.Broken, v.problem, v.Cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
-			at := s.History[v.Broken-1].At
-			v.BrokenAt = &at
+			v.BrokenAt = new(s.History[v.Broken-1].At)
 		}
 		return v
 	}
@@ -127,8 +123,8 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	if !sealProblem.Empty() {
 		v = broken(sealBroken, sealProblem)
 		if seal != nil && seal.Broken > 0 { // detected before an earlier change
-			if v.cause = (lang.Text{}); c != nil && c.Problem != "" {
-				v.cause = lang.T("%s", c.Problem)
+			if v.Cause = (lang.Text{}); c != nil && c.Problem != "" {
+				v.Cause = lang.T("%s", c.Problem)
 				v.problem = lang.T("%s: %s", sealProblem, c.Problem)
 			}
 		}

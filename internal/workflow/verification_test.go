@@ -44,11 +44,11 @@ func newSealed(t *testing.T, by workflow.Signer) *workflow.Session {
 
 func step(t *testing.T, w *workflow.Definition, s *workflow.Session, by workflow.Signer, event workflow.Event, i int) {
 	t.Helper()
-	seal := s.Seal(by, s.Verify(by))
+	seal := s.Seal(by, s.Verify(by, nil))
 	score := 95.0
 	s.Current().Score = &score
 	grant := &workflow.Grant{Channel: workflow.ChannelRelayed, At: time.Unix(int64(i), 5e6).UTC()}
-	err := w.Fire(context.Background(), s, workflow.Firing{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Note: workflow.Transition{Judged: s.Current().Judged(), Score: &score, Grant: grant, Feedback: "<&> 中文"}})
+	err := w.Fire(context.Background(), s, workflow.Transition{Event: event, At: time.Unix(int64(i), 120e6).UTC(), Judged: s.Current().Judged(), Score: &score, Grant: grant, Feedback: "<&> 中文"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func reread(t *testing.T, s *workflow.Session) *workflow.Session {
 
 func TestUntouchedHistoryHolds(t *testing.T) {
 	s := newSealed(t, mine)
-	if v := s.Verify(mine); v.Status != workflow.ChainHolds || v.Unvouched != nil || v.Entries != 5 || v.Problem != "" {
+	if v := s.Verify(mine, nil); v.Status != workflow.ChainHolds || v.Unvouched != nil || v.Entries != 5 || v.Problem != "" {
 		t.Errorf("%+v", v)
 	}
 	if len(s.Seals) != 1 {
@@ -135,7 +135,7 @@ func TestTamperingShows(t *testing.T) {
 	for _, tt := range tests {
 		s := newSealed(t, mine)
 		tt.change(s)
-		v := s.Verify(mine)
+		v := s.Verify(mine, nil)
 		want := workflow.ChainChanged
 		if tt.broken == 0 {
 			want = workflow.ChainPartly
@@ -148,15 +148,15 @@ func TestTamperingShows(t *testing.T) {
 		}
 		// The next entry, sealed with the key, does not make it sound.
 		again := reread(t, s)
-		seal := again.Seal(mine, again.Verify(mine))
+		seal := again.Seal(mine, again.Verify(mine, nil))
 		again.Append(workflow.Transition{From: "a", To: again.Place()})
 		seal(here)
 		again.Revision++
-		if v := again.Verify(mine); v.Status != want {
+		if v := again.Verify(mine, nil); v.Status != want {
 			t.Errorf("%s: after the next entry: %+v", tt.name, v)
 		}
 		again.Seals = slices.DeleteFunc(again.Seals, func(seal workflow.Seal) bool { return seal.Key == mine.Key() })
-		if v := again.Verify(mine); v.Status == workflow.ChainHolds {
+		if v := again.Verify(mine, nil); v.Status == workflow.ChainHolds {
 			t.Errorf("%s: sound without its seal: %+v", tt.name, v)
 		}
 	}
@@ -169,7 +169,7 @@ func TestOtherKeysStay(t *testing.T) {
 	const other = signer("other")
 	want := func(by workflow.Signer, status workflow.ChainStatus, others int, spans ...workflow.Span) {
 		t.Helper()
-		v := s.Verify(by)
+		v := s.Verify(by, nil)
 		if v.Status != status || len(v.OtherKeys) != others || !reflect.DeepEqual(v.Unvouched, spans) || v.Broken != 0 {
 			t.Errorf("%+v", v)
 		}
@@ -194,17 +194,17 @@ func TestOldHistoryIsLinkedFromNowOn(t *testing.T) {
 	}
 	step(t, workflow.Default(), s, mine, workflow.EventScoredReady, 9)
 	s = reread(t, s)
-	if v := s.Verify(mine); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 5}}) {
+	if v := s.Verify(mine, nil); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 5}}) {
 		t.Errorf("%+v", v)
 	}
 	// One more by such a program, and one by ours.
 	s.History = append(s.History, workflow.Transition{Event: workflow.EventReopened, From: s.Place(), To: s.Place()})
 	step(t, workflow.Default(), s, mine, workflow.EventConfirmed, 10)
-	if v := s.Verify(mine); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 7}}) {
+	if v := s.Verify(mine, nil); v.Status != workflow.ChainPartly || !reflect.DeepEqual(v.Unvouched, []workflow.Span{{From: 1, To: 7}}) {
 		t.Errorf("%+v", v)
 	}
 	s.History[6].Feedback = "x"
-	if v := s.Verify(mine); v.Status != workflow.ChainChanged || v.Broken != 7 {
+	if v := s.Verify(mine, nil); v.Status != workflow.ChainChanged || v.Broken != 7 {
 		t.Errorf("%+v", v)
 	}
 }
