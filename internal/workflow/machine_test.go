@@ -62,9 +62,9 @@ func readSix(t *testing.T) *workflow.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := workflow.Parse("six", text)
-	if err != nil {
-		t.Fatal(err)
+	d, problems := workflow.Read("six", text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
 	return d
 }
