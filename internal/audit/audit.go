@@ -55,13 +55,14 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 		briefs = append(briefs, f.Problem)
 	}
 	for _, c := range r.checks {
-		if c.applies(s) {
-			for _, l := range kinds[c.Kind].find(c, s) {
-				f := c.finding(l, b.Language)
-				lost += f.Points
-				out.Findings = append(out.Findings, f)
-				briefs = append(briefs, l.brief(f, b.Language))
-			}
+		if !c.applies(s) {
+			continue
+		}
+		if l := kinds[c.Kind].find(c, s); l != nil {
+			f := c.finding(*l, b.Language)
+			lost += f.Points
+			out.Findings = append(out.Findings, f)
+			briefs = append(briefs, l.brief(f, b.Language))
 		}
 	}
 	out.Score = math.Round(max(0, 100-lost)*10) / 10

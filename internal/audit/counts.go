@@ -30,14 +30,11 @@ var (
 )
 
 // findWrongCounts finds totals that the document itself contradicts.
-func findWrongCounts(_ check, s *document) []miss {
-	var found miss
+func findWrongCounts(_ check, s *document) *miss {
+	var out miss
 	add := func(i int, claimed int, noun string) {
 		if have := s.countOf(noun); have > 0 && have != claimed {
-			if len(found.items) == 0 {
-				found.line = i
-			}
-			found.items = append(found.items, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
+			out.add(i, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
 		}
 	}
 	for i, l := range s.Said {
@@ -64,10 +61,7 @@ func findWrongCounts(_ check, s *document) []miss {
 			}
 		}
 	}
-	if len(found.items) == 0 {
-		return nil
-	}
-	return []miss{found}
+	return out.found()
 }
 
 func numberOf(s string) int {
@@ -132,7 +126,7 @@ var (
 
 // findContradictedTests finds "all tests pass" beside the output of a test runner that says
 // otherwise. Of several outputs the last one counts: those before it may show a failure that was repaired.
-func findContradictedTests(_ check, s *document) []miss {
+func findContradictedTests(_ check, s *document) *miss {
 	said, failed, from := -1, -1, -1
 	words := ""
 	for i := range len(s.Lines) + 1 {
@@ -158,7 +152,7 @@ func findContradictedTests(_ check, s *document) []miss {
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(s.Lines[failed]))}}}
+	return &miss{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(s.Lines[failed]))}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -198,7 +199,7 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 }
 
 // findDisowned finds a sentence that says of the document that nothing in it is so.
-func findDisowned(_ check, s *document) []miss {
+func findDisowned(_ check, s *document) *miss {
 	findings := map[int]bool{}
 	for _, f := range s.reportedFindings() {
 		findings[f.line] = true // of the work, not of the report
@@ -209,15 +210,10 @@ func findDisowned(_ check, s *document) []miss {
 		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
 			continue
 		}
-		if len(out.items) == 0 {
-			out.line, out.name = sentence.line, clip(sentence.raw, 100)
-		}
-		out.items = append(out.items, atLine(sentence.line))
+		out.name = cmp.Or(out.name, clip(sentence.raw, 100))
+		out.add(sentence.line, atLine(sentence.line))
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // quoted matches words of somebody else, or a text of the product.

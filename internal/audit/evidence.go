@@ -26,11 +26,11 @@ var (
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
-func findHas(c check, s *document) []miss {
+func findHas(c check, s *document) *miss {
 	if s.has(c.What) {
 		return nil
 	}
-	return []miss{{line: -1}}
+	return &miss{line: -1}
 }
 
 func (s *document) has(what string) bool {

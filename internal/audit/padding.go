@@ -36,7 +36,7 @@ func (d *text) wordCount() int {
 }
 
 // findShort finds a document that is too short for its stage.
-func findShort(c check, s *document) []miss {
+func findShort(c check, s *document) *miss {
 	n := s.wordCount()
 	if n >= c.Min {
 		return nil
@@ -45,7 +45,7 @@ func findShort(c check, s *document) []miss {
 	if 3*n < 2*c.Min {
 		share = 1
 	}
-	return []miss{{line: -1, n: n, share: share, want: strconv.Itoa(c.Min)}}
+	return &miss{line: -1, n: n, share: share, want: strconv.Itoa(c.Min)}
 }
 
 // sentencesOf cuts a line behind its sentences, whose marks and the space between them are left out.

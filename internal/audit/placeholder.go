@@ -39,7 +39,7 @@ var (
 )
 
 // findPlaceholders finds the texts that were left to be filled in.
-func findPlaceholders(c check, s *document) []miss {
+func findPlaceholders(c check, s *document) *miss {
 	var lines []int
 	_, title := s.Title()
 	for i, l := range s.Said {
@@ -117,7 +117,7 @@ func talksAbout(l string, from, to int) bool {
 
 // findCopied finds lines of the role prompts' examples. One may be a
 // coincidence, two are not.
-func findCopied(c check, s *document) []miss {
+func findCopied(c check, s *document) *miss {
 	var lines []int
 	for i, l := range s.Lines {
 		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {

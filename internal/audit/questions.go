@@ -14,7 +14,7 @@ var (
 )
 
 // findOpenQuestions counts the questions that a section of open questions still asks.
-func findOpenQuestions(c check, s *document) []miss {
+func findOpenQuestions(c check, s *document) *miss {
 	var lines []int
 	for _, h := range s.Sections(c.Names) {
 		if closedTitle.MatchString(h.Text) {

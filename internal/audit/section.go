@@ -8,7 +8,7 @@ import (
 )
 
 // findSection looks for a heading with one of the names and something below it.
-func findSection(c check, s *document) []miss {
+func findSection(c check, s *document) *miss {
 	found := s.Sections(c.Names)
 	names := whole(c.Names)
 	for _, t := range s.Tables {
@@ -21,14 +21,14 @@ func findSection(c check, s *document) []miss {
 		return nil
 	}
 	if len(found) == 0 {
-		return []miss{{line: -1, either: []string{c.Name}, accepts: c.Names}}
+		return &miss{line: -1, either: []string{c.Name}, accepts: c.Names}
 	}
 	for _, h := range found {
 		if s.hasContent(h) {
 			return nil
 		}
 	}
-	return []miss{{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}}
+	return &miss{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}
 }
 
 // emptySection is the problem of a section with nothing below its heading.
@@ -129,7 +129,7 @@ func (d *text) hasFigure(i int) bool {
 }
 
 // findFigures looks at sections that are there and filled, but have no figure.
-func findFigures(c check, s *document) []miss {
+func findFigures(c check, s *document) *miss {
 	for _, h := range s.Sections(c.Names) {
 		if !s.hasContent(h) {
 			continue
@@ -139,7 +139,7 @@ func findFigures(c check, s *document) []miss {
 			ok = s.hasFigure(i) && (i > h.Line || h.Rest != "")
 		}
 		if !ok {
-			return []miss{{line: h.Line, name: h.Text}}
+			return &miss{line: h.Line, name: h.Text}
 		}
 		return nil
 	}

@@ -119,16 +119,16 @@ func idOf(s string) string {
 	return strings.TrimRight(s[:end], ".-")
 }
 
-func findNoSprints(_ check, s *document) []miss {
+func findNoSprints(_ check, s *document) *miss {
 	if len(s.planned()) > 0 {
 		return nil
 	}
-	return []miss{{line: -1}}
+	return &miss{line: -1}
 }
 
 // findSprintsWithout lists the sprints that nowhere begin a line with one of the
 // words. A section for all sprints, or a column of an overview, serves too.
-func findSprintsWithout(c check, s *document) []miss {
+func findSprintsWithout(c check, s *document) *miss {
 	sprints := s.planned()
 	if len(sprints) == 0 {
 		return nil
@@ -158,45 +158,30 @@ func findSprintsWithout(c check, s *document) []miss {
 			found = !s.Code[i] && at != nil && at[0] <= 30
 		}
 		if !found {
-			if len(out.items) == 0 {
-				out.line = sp.Line
-			}
-			out.items = append(out.items, sprintLabel(sp))
+			out.add(sp.Line, sprintLabel(sp))
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
-func findSprintStories(c check, s *document) []miss {
+func findSprintStories(c check, s *document) *miss {
 	var out miss
-	add := func(line int, item lang.Text) {
-		if len(out.items) == 0 {
-			out.line = line
-		}
-		out.items = append(out.items, item)
-	}
 	for _, sp := range s.planned() {
 		stories := s.sprintStories(sp)
-		if len(stories) == 0 && c.What == "any" {
-			add(sp.Line, sprintLabel(sp))
-		}
 		if c.What == "any" {
+			if len(stories) == 0 {
+				out.add(sp.Line, sprintLabel(sp))
+			}
 			continue
 		}
 		for _, st := range stories {
 			if !s.storyHas(c.What, st) {
-				add(st.line, st.label())
+				out.add(st.line, st.label())
 			}
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 func (s *document) storyHas(what string, st story) bool {

@@ -108,7 +108,7 @@ func (d *text) listsOthers(line int) bool {
 }
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
-func findStoriesWithoutCriteria(_ check, s *document) []miss {
+func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
 		return nil
@@ -125,16 +125,10 @@ func findStoriesWithoutCriteria(_ check, s *document) []miss {
 	for _, st := range stories {
 		if !good[st.id] {
 			good[st.id] = true // listed once
-			if len(out.items) == 0 {
-				out.line = st.line
-			}
-			out.items = append(out.items, st.label())
+			out.add(st.line, st.label())
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // namedByCriteria returns the story numbers that criteria of the document refer
