@@ -43,7 +43,7 @@ func (r Rubric) Audit(body string, b Background) workflow.Audit {
 	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b, plan: b.Plan}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = kept.read(readable(doc))
+			s.earlier[stage] = readEarlier(readable(doc))
 		}
 	}
 	var out workflow.Audit

@@ -1,65 +1,22 @@
 package audit
 
-import (
-	linked "container/list"
-	"sync"
-)
-
-// Bounds of the texts that are kept, in bytes of their documents; the text of one takes
-// several times as much memory.
-const (
-	maxKept    = 1 << 20
-	maxKeptOne = maxKept / 4
-)
+import "github.com/bmad-mcp/bmad-mcp/internal/recent"
 
 // kept are the documents of earlier stages that were read last: they do not change while the later
 // stages are audited, and each audit is traced to all of them.
-var kept = shelf{places: map[string]*linked.Element{}, order: linked.New()}
+var kept = recent.New[string, *text](8)
 
-// shelf holds texts, the one that was asked for last in front.
-type shelf struct {
-	mu     sync.Mutex
-	places map[string]*linked.Element // by document
-	order  *linked.List               // of shelved
-	size   int
-}
+// maxKept is the size of a document that is kept, in bytes; its text takes several times as much memory.
+const maxKept = 256 << 10
 
-type shelved struct {
-	document string
-	text     *text
-}
-
-// read returns the text of a document, which several calls may share.
-func (s *shelf) read(document string) *text {
-	if found := s.find(document); found != nil {
+// readEarlier returns the text of a document, which several calls may share.
+func readEarlier(document string) *text {
+	if found, ok := kept.Get(document); ok {
 		return found
 	}
 	made := readText(document, nil)
-	if len(document) > maxKeptOne {
-		return made
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.places[document] == nil {
-		s.places[document] = s.order.PushFront(shelved{document, made})
-		s.size += len(document)
-	}
-	for s.size > maxKept {
-		last := s.order.Back()
-		oldest := s.order.Remove(last).(shelved).document
-		delete(s.places, oldest)
-		s.size -= len(oldest)
+	if len(document) <= maxKept {
+		kept.Put(document, made)
 	}
 	return made
-}
-
-func (s *shelf) find(document string) *text {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.places[document]
-	if at == nil {
-		return nil
-	}
-	s.order.MoveToFront(at)
-	return at.Value.(shelved).text
 }
