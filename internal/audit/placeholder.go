@@ -3,6 +3,7 @@ package audit
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -103,16 +104,9 @@ func hasMarker(l string) bool {
 // talksAbout reports whether the word at from–to is quoted or denied: "no TODO".
 func talksAbout(l string, from, to int) bool {
 	before := strings.TrimRight(l[:from], " ")
-	if before != "" {
-		runes := []rune(before[max(0, boundaryBack(before, len(before)-4)):])
-		if strings.ContainsRune(quoteBefore, runes[len(runes)-1]) {
-			return true
-		}
-	}
-	if strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1]) {
-		return true
-	}
-	return notLeft.MatchString(before)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	inName := strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1])
+	return strings.ContainsRune(quoteBefore, last) || inName || notLeft.MatchString(before)
 }
 
 // findCopied finds lines of the role prompts' examples. One may be a

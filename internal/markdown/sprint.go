@@ -40,7 +40,8 @@ var (
 		"冲刺": true, "冲刺编号": true, "冲刺序号": true, "冲刺名称": true, "所属冲刺": true,
 		"迭代": true, "迭代编号": true, "迭代序号": true, "迭代名称": true, "所属迭代": true,
 	}
-	numberWords  = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	numberWords = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+		"eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"}
 	ordinalWords = []string{"", "first", "second", "third", "fourth", "fifth", "sixth"}
 	romanDigits  = []string{"", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV"}
 	hanDigits    = []string{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"}
@@ -77,7 +78,7 @@ func readSprint(text string) (n int, title string, roman bool) {
 		group += 2
 	}
 	number, rest := text[at[group]:at[group+1]], text[at[1]:]
-	n = readNumber(number)
+	n = Number(number)
 	roman = group == 2 && strings.Trim(number, "IVX") == ""
 	if n < 0 || !endsNumber(number, rest, roman || group == 6) || severalSprints(n, rest) {
 		return -1, "", false
@@ -133,7 +134,7 @@ func severalSprints(n int, rest string) bool {
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return false
 	}
-	return !sprintUnit.MatchString(after) && readNumber(rest[at[2]:at[3]]) > n
+	return !sprintUnit.MatchString(after) && Number(rest[at[2]:at[3]]) > n
 }
 
 func sprintTitle(rest string) string {
@@ -170,13 +171,13 @@ func readSprintCell(cell string) (n int, title string) {
 	if strings.HasPrefix(title, "(") || strings.HasPrefix(title, "（") {
 		title = ""
 	}
-	return readNumber(m[1]), title
+	return Number(m[1]), title
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// readNumber reads a number in digits, words, Roman or Chinese numerals; -1 if it is none.
-func readNumber(s string) int {
+// Number reads a number in digits, words, Roman or Chinese numerals; -1 if it is none.
+func Number(s string) int {
 	if n, err := strconv.Atoi(strings.TrimRight(s, "stndrhSTNDRH")); err == nil {
 		return n
 	}
@@ -185,9 +186,9 @@ func readNumber(s string) int {
 			return i
 		}
 	}
-	tens, ones, ten := strings.Cut(s, "十")
+	tens, ones, ten := strings.Cut(strings.ReplaceAll(s, "两", "二"), "十")
 	if !ten {
-		return slices.Index(hanDigits, s)
+		return slices.Index(hanDigits, tens)
 	}
 	n := 1
 	if tens != "" {
