@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -316,12 +315,14 @@ func indent(object map[string]any, without string) string {
 			rest[key] = value
 		}
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if enc.Encode(rest) != nil {
-		return "{}"
+	return formatJSON(rest, "  ")
+}
+
+// formatJSON returns a value as indented JSON.
+func formatJSON(v any, indent string) string {
+	out, err := jsonv2.Marshal(v, jsonv2.Deterministic(true), jsontext.WithIndent(indent))
+	if err != nil {
+		return "{}" // it was decoded from JSON
 	}
-	return strings.TrimSpace(b.String())
+	return string(out)
 }

@@ -77,10 +77,10 @@ type judge struct {
 
 func (j *judge) lack(t lang.Text) { j.lacking = append(j.lacking, t) }
 
-// lackIDs adds a reason that names ids; none if there are none.
-func (j *judge) lackIDs(format func(ids string) lang.Text, ids []string) {
+// lackIDs adds a reason that names ids, if there are any.
+func (j *judge) lackIDs(ids []string, reason lang.Text) {
 	if len(ids) > 0 {
-		j.lack(format(List(ids)))
+		j.lack(reason)
 	}
 }
 
@@ -153,18 +153,12 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		}
 		row.Proved = row.Result == workflow.ResultPass && proved
 	}
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("no document of this run has the ids %s; use those in `owed`", ids)
-	}, unknown)
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", ids)
-	}, unread)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s pass without evidence or a check", ids) }, bare)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s are not tested, and no reason is given in `why`", ids) }, unreasoned)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s name a check that `checks` does not have", ids) }, dangling)
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", ids)
-	}, outside)
+	j.lackIDs(unknown, lang.T("no document of this run has the ids %s; use those in `owed`", List(unknown)))
+	j.lackIDs(unread, lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", List(unread)))
+	j.lackIDs(bare, lang.T("%s pass without evidence or a check", List(bare)))
+	j.lackIDs(unreasoned, lang.T("%s are not tested, and no reason is given in `why`", List(unreasoned)))
+	j.lackIDs(dangling, lang.T("%s name a check that `checks` does not have", List(dangling)))
+	j.lackIDs(outside, lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", List(outside)))
 	return out
 }
 
@@ -249,9 +243,7 @@ func (j *judge) judgeFindings() []workflow.Finding {
 		}
 	}
 	if len(j.Blocks) > 0 {
-		j.lackIDs(func(ids string) lang.Text {
-			return lang.T("%s were open in the last report; list each again with its status: open, fixed or withdrawn", ids)
-		}, missing)
+		j.lackIDs(missing, lang.T("%s were open in the last report; list each again with its status: open, fixed or withdrawn", List(missing)))
 	}
 	out := slices.Clone(j.Findings)
 	for i := range out {
@@ -322,7 +314,7 @@ func (j *judge) judgeForm() {
 				missing = append(missing, id)
 			}
 		}
-		j.lackIDs(func(ids string) lang.Text { return lang.T("rows are missing: %s", ids) }, missing)
+		j.lackIDs(missing, lang.T("rows are missing: %s", List(missing)))
 	case !ran:
 		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 	}

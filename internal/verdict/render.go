@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,13 +128,7 @@ func fence(block string) string {
 // Artifact returns the text of a round without its block: the deliverable has the tables.
 func Artifact(document string, keys []string) string {
 	lines := strings.Split(document, "\n")
-	var out []string
-	at := 0
-	for _, b := range choose(findBlocks(lines), keys) {
-		out = append(out, lines[at:b.first]...)
-		at = b.last + 1
-	}
-	out = append(out, lines[at:]...)
+	out := withoutBlocks(lines, choose(findBlocks(lines), keys))
 	out = slices.DeleteFunc(out, func(l string) bool { return l == tablesBegin || l == tablesEnd })
 	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n"))
 }
@@ -167,38 +160,23 @@ func withoutTables(lines []string) []string {
 	return out
 }
 
-// Form returns the block that a report owes, laid out with the ids of its criteria, and the
-// findings of the last report that are open.
+// Form returns the block that a report owes, laid out with the ids of its criteria.
 func (c Contract) Form() string {
 	type formRow struct {
 		ID       string `json:"id"`
 		Result   string `json:"result"`
 		Evidence string `json:"evidence"`
 	}
-	type formFinding struct {
-		ID       string `json:"id"`
-		Severity string `json:"severity"`
-		File     string `json:"file,omitempty"`
-		Problem  string `json:"problem"`
-		Status   string `json:"status"`
-	}
 	form := struct {
-		Summary  string        `json:"summary"`
-		Checks   []any         `json:"checks"`
-		Criteria []formRow     `json:"criteria,omitempty"`
-		Findings []formFinding `json:"findings"`
-	}{Checks: []any{}, Findings: []formFinding{}}
+		Summary  string    `json:"summary"`
+		Checks   []any     `json:"checks"`
+		Criteria []formRow `json:"criteria,omitempty"`
+		Findings []any     `json:"findings"`
+	}{}
 	if c.Owes == workflow.OwesCriteria {
 		for _, id := range c.Criteria.Owed() {
 			form.Criteria = append(form.Criteria, formRow{ID: id})
 		}
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if enc.Encode(form) != nil {
-		return ""
-	}
-	return fence(strings.TrimSpace(b.String()))
+	return fence(formatJSON(form, " "))
 }
