@@ -286,7 +286,7 @@ func quotedAt(text string, from, to int) bool {
 var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before` +
 	`|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
 
-var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
+var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*($|[(（,，—–;；])`)
 
 // table takes the scores of a row that is about the quality score, by the names of its columns.
 func (c *claims) table(t markdown.Table) {
@@ -296,7 +296,7 @@ func (c *claims) table(t markdown.Table) {
 			continue
 		}
 		for col := 1; col < len(row) && len(c.made) < maxClaims; col++ {
-			m := cellScore.FindStringSubmatch(row[col])
+			m, cell := cellScore.FindStringSubmatchIndex(row[col]), row[col]
 			if m == nil {
 				continue
 			}
@@ -304,19 +304,13 @@ func (c *claims) table(t markdown.Table) {
 				c.ignored = append(c.ignored, row[col])
 				continue
 			}
-			c.state(strings.TrimSpace(strings.Trim(m[0], "*_ (（,，—–;；")), m[1], m[2], row[col][len(m[0])-trailing(m[0]):])
+			denominator := ""
+			if m[4] >= 0 {
+				denominator = cell[m[4]:m[5]]
+			}
+			c.state(strings.TrimSpace(strings.Trim(cell[:m[6]], "*_ ")), cell[m[2]:m[3]], denominator, cell[m[6]:])
 		}
 	}
-}
-
-// trailing is how many bytes at the end of a cell's score begin the words about it.
-func trailing(s string) int {
-	for _, mark := range []string{"(", "（", ",", "，", "—", "–", ";", "；"} {
-		if strings.HasSuffix(s, mark) {
-			return len(mark)
-		}
-	}
-	return 0
 }
 
 // lowest returns the score that counts, and a note about it.

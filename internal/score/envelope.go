@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kaptinlin/jsonrepair"
 
@@ -41,6 +40,9 @@ const (
 	tinyDocument, largeAround = 1000, 2000
 )
 
+// firstOfObject matches the text behind the brace of an object, also of one that a model writes loosely.
+var firstOfObject = pattern.New(`^["'“}/\w]`)
+
 // ourField matches the first field of an object that may stand inside a line.
 var ourField = pattern.New(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
@@ -60,18 +62,15 @@ type finder struct {
 
 func newFinder(stage workflow.Stage, text string, m *meter) *finder {
 	f := &finder{stage: stage, text: text, m: m, firstHeading: -1, lastHeading: -1, outer: outerEnd(text)}
-	for at := 0; at < len(text); {
-		end := strings.IndexByte(text[at:], '\n') + 1
-		if end == 0 {
-			end = len(text) - at
-		}
-		if text[at] == '#' && heading.MatchString(text[at:at+min(end, 8)]) {
+	at := 0
+	for line := range strings.Lines(text) {
+		if line[0] == '#' && heading.MatchString(line[:min(len(line), 8)]) {
 			if f.firstHeading < 0 {
 				f.firstHeading = at
 			}
 			f.lastHeading = at
 		}
-		at += end
+		at += len(line)
 	}
 	m.charge(2 * len(text))
 	return f
@@ -133,29 +132,16 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 // of it, so of very many the first and the last are looked at.
 func (f *finder) candidates() []int {
 	var out []int
-	for at := 0; len(out) == 0; {
-		i := strings.IndexByte(f.text[at:], '{')
-		if i < 0 {
-			return nil
+	for i := range len(f.text) {
+		if f.text[i] == '{' && f.begins(i) {
+			out = append(out, i)
 		}
-		if at += i; f.begins(at) {
-			out = append(out, at)
-		}
-		at++
 	}
 	f.m.charge(len(f.text))
-	var last []int
-	for end := len(f.text); len(last) < maxCandidates; {
-		i := strings.LastIndexByte(f.text[:end], '{')
-		if i <= out[0] {
-			break
-		}
-		if end = i; f.begins(i) {
-			last = append(last, i)
-		}
+	if len(out) > maxCandidates+1 {
+		out = slices.Delete(out, 1, len(out)-maxCandidates)
 	}
-	slices.Reverse(last)
-	return append(out, last...)
+	return out
 }
 
 // begins reports whether the brace at i can begin an object: on a line of its own, or with one of
@@ -165,19 +151,8 @@ func (f *finder) begins(i int) bool {
 	if rest == "" {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(rest)
-	if strings.ContainsRune("\"'“}/_", r) || isLetter(r) || '0' <= r && r <= '9' {
-		if f.aloneBefore(i) {
-			return true
-		}
-	}
-	return rest[0] == '"' && ourField.MatchString(rest)
+	return firstOfObject.MatchString(rest) && f.aloneBefore(i) || rest[0] == '"' && ourField.MatchString(rest)
 }
-
-// isLetter reports whether a character is a letter of ASCII.
-func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// aloneBefore}
 
 // aloneBefore reports whether nothing but spaces stands before i on its line.
 func (f *finder) aloneBefore(i int) bool {
@@ -390,13 +365,9 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 }
 
 // edge reports whether nothing but a fence is left on one side of an object.
-func edge(side string) bool {
-	if side = strings.TrimSpace(side); len(side) > 16 {
-		return false
-	}
-	side = strings.ToLower(side)
-	return side == "" || side == "```" || side == "```json" || side == "~~~" || side == "~~~json"
-}
+func edge(side string) bool { return fenceAlone.MatchString(strings.TrimSpace(side)) }
+
+var fenceAlone = pattern.New("(?i)^(?:(?:```|~~~)(?:json)?)?$")
 
 // without returns the text around an object, and around the fence that holds it.
 func without(text string, start, end int) string {
