@@ -33,9 +33,7 @@ type disownLanguage struct {
 }
 
 // disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
-type disownRule struct {
-	parts []*pattern.Pattern
-}
+type disownRule []*pattern.Pattern
 
 // rulePart is one part of one rule.
 type rulePart struct {
@@ -75,7 +73,7 @@ func readDisowned() (*disownRules, error) {
 				if err != nil {
 					return nil, err
 				}
-				made.parts = append(made.parts, compiled)
+				made = append(made, compiled)
 			}
 			l.to.rules = append(l.to.rules, made)
 			l.to.index(rule, l.from.Sets, l.han)
@@ -200,14 +198,12 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 
 // findDisowned finds a sentence that says of the document that nothing in it is so.
 func findDisowned(_ check, s *document) *miss {
-	findings := map[int]bool{}
-	for _, f := range s.reportedFindings() {
-		findings[f.line] = true // of the work, not of the report
-	}
+	findings := s.reportedFindings() // of the work, not of the report
 	topic := s.prose().topics()
 	var out miss
 	for _, sentence := range s.prose().sentences {
-		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
+		_, found := slices.BinarySearch(findings, sentence.line)
+		if found || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
 			continue
 		}
 		out.name = cmp.Or(out.name, clip(sentence.raw, 100))
@@ -228,12 +224,7 @@ func (p *prose) topics() map[string]bool {
 			continue // as most
 		}
 		lower := " " + strings.ToLower(s.raw) + " "
-		for _, t := range rules.english.topics {
-			if strings.Contains(lower, t) {
-				count[t]++
-			}
-		}
-		for _, t := range rules.chinese.topics {
+		for _, t := range slices.Concat(rules.english.topics, rules.chinese.topics) {
 			if strings.Contains(lower, t) {
 				count[t]++
 			}
@@ -257,9 +248,9 @@ func disowns(raw string, topic map[string]bool) bool {
 func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
 	for _, i := range l.candidates(clauses, han) {
 		hit := true
-		for _, part := range l.rules[i].parts {
+		for _, part := range l.rules[i] {
 			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
-				if len(l.rules[i].parts) == 1 {
+				if len(l.rules[i]) == 1 {
 					return part.MatchString(c)
 				}
 				at := part.FindStringIndex(c)
@@ -295,13 +286,7 @@ func containsPhrase(clause string, phrases []string) bool {
 	})
 }
 
-func endsClause(r rune) bool {
-	switch r {
-	case ',', ';', ':', '，', '、', '：', '；', '(', ')', '（', '）', '—', '–', '|':
-		return true
-	}
-	return false
-}
+func endsClause(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }
 
 // inClauseWord reports whether a character belongs to a word, behind one of its characters or not.
 func inClauseWord(c rune, behind bool) bool {

@@ -11,8 +11,6 @@ type document struct {
 	earlier map[workflow.StageID]*text
 	plan    workflow.StageID
 	wanted  Background
-	stories []story // read by the first check that asks
-	read    bool
 }
 
 // Background is the context of a document. Missing context costs no points.
@@ -25,13 +23,4 @@ type Background struct {
 	// Earlier are the documents of earlier stages. Plan names the one with sprints.
 	Earlier map[workflow.StageID]string
 	Plan    workflow.StageID
-}
-
-// story is a user story with the lines that belong to it.
-type story struct {
-	id        string
-	nth       int // of a story without an id, its place among them
-	number    []int
-	line, end int
-	form      byte
 }

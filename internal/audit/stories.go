@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,63 +23,55 @@ func (st story) label() lang.Text {
 	return plain(st.id)
 }
 
-// userStories reads the stories of the document: by their ids, by headings such
+// readStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
-func (s *document) userStories() []story {
-	if s.read {
-		return s.stories
-	}
-	s.read = true
-	for _, def := range s.definitions("US") {
-		if !s.listsOthers(def.line) {
-			s.stories = append(s.stories, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
+func (d *text) readStories() (out []story) {
+	for _, def := range d.definitions("US") {
+		if !d.listsOthers(def.line) {
+			out = append(out, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
 		}
 	}
-	if len(s.stories) == 0 {
-		for _, h := range s.Heads {
-			if m := namedStory.FindStringSubmatch(markdown.Unnumbered(h.Text)); m != nil {
-				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.Line, form: 'h'})
+	if len(out) == 0 {
+		for _, h := range d.Heads {
+			if m := namedStory.FindString(markdown.Unnumbered(h.Text)); m != "" {
+				out = append(out, story{id: strings.TrimSpace(m), line: h.Line, form: 'h'})
 			}
 		}
 	}
-	if len(s.stories) == 0 {
-		for i, l := range s.Said {
+	if len(out) == 0 {
+		for i, l := range d.Said {
 			if containsAny(l, "s a", "s the", "作为") && asA.MatchString(l) && !emptyStory.MatchString(l) {
-				s.stories = append(s.stories, story{line: i, form: 'l'})
+				nth := len(out) + 1
+				out = append(out, story{id: "story " + strconv.Itoa(nth), nth: nth, line: i, form: 'l'})
 			}
 		}
-		for i := range s.stories {
-			s.stories[i].nth, s.stories[i].id = i+1, "story "+strconv.Itoa(i+1)
-		}
 	}
-	s.endStories()
-	return s.stories
+	d.endStories(out)
+	return out
 }
 
 // endStories gives each story the lines up to the next one, or to the end of
 // the section that it stands in.
-func (s *document) endStories() {
-	next, current := 0, []markdown.Heading(nil)
-	for k := range s.stories {
-		st := &s.stories[k]
-		for next < len(s.Heads) && s.Heads[next].Line <= st.line {
-			current = append(current, s.Heads[next])
-			next++
+func (d *text) endStories(stories []story) {
+	next, around := 0, []markdown.Heading(nil)
+	for k := range stories {
+		st := &stories[k]
+		for ; next < len(d.Heads) && d.Heads[next].Line <= st.line; next++ {
+			around = append(around, d.Heads[next])
 		}
-		for len(current) > 0 && current[len(current)-1].End <= st.line {
-			current = current[:len(current)-1]
+		for len(around) > 0 && around[len(around)-1].End <= st.line {
+			around = around[:len(around)-1]
 		}
-		st.end = len(s.Lines)
-		for i := len(current) - 1; i >= 0; i-- {
-			h := current[i]
+		st.end = len(d.Lines)
+		for _, h := range slices.Backward(around) {
 			own := h.Line == st.line && st.form != 'h'
 			if !own && h.Level <= 6 && h.End > st.line {
 				st.end = h.End
 				break
 			}
 		}
-		if k+1 < len(s.stories) {
-			st.end = min(st.end, s.stories[k+1].line)
+		if k+1 < len(stories) {
+			st.end = min(st.end, stories[k+1].line)
 		}
 		if st.form == 't' {
 			st.end = st.line + 1
@@ -109,7 +102,7 @@ func (d *text) listsOthers(line int) bool {
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
 func findStoriesWithoutCriteria(_ check, s *document) *miss {
-	stories := s.userStories()
+	stories := s.stories()
 	if len(stories) == 0 {
 		return nil
 	}

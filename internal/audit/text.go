@@ -14,13 +14,24 @@ type text struct {
 	*markdown.Document
 	// criterion is true for each line that states an acceptance criterion.
 	criterion []bool
-	// defined returns the definitions of ids, written the document's prose, named the ids that
+	// defined returns the definitions of ids, prose its sentences, named the ids that
 	// it names, planned the sprints of a plan; each is read when it is first asked for, whichever
 	// call asks.
 	defined func() []definition
-	written func() *prose
+	prose   func() *prose
 	named   func() mentions
 	planned func() []markdown.Sprint
+	// stories returns the user stories.
+	stories func() []story
+}
+
+// story is a user story with the lines that belong to it.
+type story struct {
+	id        string
+	nth       int // of a story without an id, its place among them
+	number    []int
+	line, end int
+	form      byte
 }
 
 // readText reads a document. names are the section names of a rubric.
@@ -28,11 +39,12 @@ func readText(document string, names []string) *text {
 	d := &text{Document: markdown.Read(document, names)}
 	d.criterion = markCriteria(d.Document)
 	d.defined = sync.OnceValue(func() []definition { return readDefinitions(d.Document) })
-	d.written = sync.OnceValue(func() *prose { return readProse(d.Document) })
+	d.prose = sync.OnceValue(func() *prose { return readProse(d.Document) })
 	d.planned = sync.OnceValue(func() []markdown.Sprint {
 		sprints, _ := d.Sprints()
 		return sprints
 	})
+	d.stories = sync.OnceValue(d.readStories)
 	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
 	return d
 }
@@ -48,9 +60,6 @@ func (d *text) definitions(prefixes ...string) []definition {
 	}
 	return out
 }
-
-// prose returns the sentences of the document in their order.
-func (d *text) prose() *prose { return d.written() }
 
 // maxRead is how much of a document is read, in bytes: more than anybody would read, and as much as
 // costs a second or two of a processor if each line is one to look at.
