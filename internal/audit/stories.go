@@ -70,13 +70,11 @@ func (d *text) endStories(stories []story) {
 				break
 			}
 		}
-		if k+1 < len(stories) {
-			st.end = min(st.end, stories[k+1].line)
-		}
 		if st.form == 't' {
 			st.end = st.line + 1
 		}
 	}
+	untilNext(stories)
 }
 
 // mapping are headings below which ids are named and not explained.
