@@ -72,7 +72,6 @@ func newFinder(stage workflow.Stage, text string, m *meter) *finder {
 		}
 		at += len(line)
 	}
-	m.charge(2 * len(text))
 	return f
 }
 
@@ -137,7 +136,6 @@ func (f *finder) candidates() []int {
 			out = append(out, i)
 		}
 	}
-	f.m.charge(len(f.text))
 	if len(out) > maxCandidates+1 {
 		out = slices.Delete(out, 1, len(out)-maxCandidates)
 	}

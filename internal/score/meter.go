@@ -5,8 +5,7 @@ import "context"
 // meter bounds the work on one submission: each reader charges the bytes that it looks at more
 // than once, and stops if the budget is spent or the caller has gone.
 type meter struct {
-	ctx  context.Context
-	used int
+	ctx context.Context
 	// left is how many bytes may still be read to find an envelope.
 	left int
 }
@@ -22,12 +21,8 @@ func newMeter(ctx context.Context, size int) *meter {
 	return &meter{ctx: ctx, left: max(leastBudget, budgetFactor*size)}
 }
 
-// charge counts bytes that are looked at.
-func (m *meter) charge(n int) { m.used += n }
-
 // spend takes bytes from the budget and reports whether it had them.
 func (m *meter) spend(n int) bool {
-	m.used += n
 	m.left -= n
 	return m.left >= 0 && !m.done()
 }

@@ -8,34 +8,29 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// objects returns the items of a list as objects; a text stands for the problem. An object counts
-// as the list of its values, with their keys as ids: {"R1": "the key is checked"}.
-func objects(v any) []map[string]any {
-	var out []map[string]any
-	add := func(item any, id string) {
+// objects returns the items of a list as objects; a text stands for one of their fields. An object
+// counts as the list of its values, with their keys as ids: {"R1": "the key is checked"}.
+func objects(v any, textField string) (out []map[string]any) {
+	list, _ := v.([]any)
+	byID, _ := v.(map[string]any)
+	ids := slices.Sorted(maps.Keys(byID))
+	for _, id := range ids {
+		list = append(list, byID[id])
+	}
+	for i, item := range list {
 		o := map[string]any{}
+		if len(ids) > 0 {
+			o["id"] = ids[i]
+		}
 		switch item := item.(type) {
 		case map[string]any:
 			maps.Copy(o, item)
 		case string:
-			o["problem"] = item
+			o[textField] = item
 		default:
-			return
-		}
-		if _, has := o["id"]; id != "" && !has {
-			o["id"] = id
+			continue
 		}
 		out = append(out, o)
-	}
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			add(item, "")
-		}
-	case map[string]any:
-		for _, id := range slices.Sorted(maps.Keys(v)) {
-			add(v[id], id)
-		}
 	}
 	return out
 }
@@ -43,7 +38,10 @@ func objects(v any) []map[string]any {
 // readResolved reads the outcomes of findings and change requests that a submission states.
 func readResolved(v any) []workflow.Resolution {
 	var out []workflow.Resolution
-	for _, o := range objects(v) {
+	for _, o := range objects(v, "problem") {
+		if len(out) == maxItems {
+			break
+		}
 		id := field(o, "id", "finding", "problem")
 		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "reason")}
 		if text := field(o, "problem"); r.How == "" && text != id {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -97,7 +98,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 		}
 	}
 	a.Resolved = readResolved(env.object["resolved"])
-	a.limit()
+	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 	return a
 }
 
@@ -114,29 +115,24 @@ func Plain(text string) string {
 	return trimFence(text)
 }
 
+var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
+
+// trimFence removes one Markdown fence around a whole document.
+func trimFence(text string) string {
+	if m := markdownFence.FindStringSubmatch(text); m != nil {
+		if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
+			return strings.TrimSpace(body)
+		}
+	}
+	return text
+}
+
 // Limits of the values kept beside a document; the stored text has all of them.
 const (
 	maxItems = 200
 	maxText  = 2000 // characters
 	maxID    = 40   // characters
 )
-
-// limit cuts the lists and texts of an assessment to their limits.
-func (a *Assessment) limit() {
-	a.Gaps = a.Gaps[:min(len(a.Gaps), maxItems)]
-	for i := range a.Gaps {
-		a.Gaps[i] = clipRunes(a.Gaps[i], maxText)
-	}
-	for i := range a.Questions {
-		a.Questions[i].Question = clipRunes(a.Questions[i].Question, maxText)
-		a.Questions[i].Context = clipRunes(a.Questions[i].Context, maxText)
-	}
-	a.Resolved = a.Resolved[:min(len(a.Resolved), maxItems)]
-	for i := range a.Resolved {
-		a.Resolved[i].How = clipRunes(a.Resolved[i].How, maxText)
-	}
-	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
-}
 
 // Merge adds the gaps and questions of the other of two submissions to the one that is taken.
 func Merge(winner, other Assessment) Assessment {
