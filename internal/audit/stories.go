@@ -95,7 +95,7 @@ func (d *text) listsOthers(line int) bool {
 			return true
 		}
 	}
-	return d.Within(line, mapping)
+	return d.mapped()[line]
 }
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
@@ -126,6 +126,7 @@ func findStoriesWithoutCriteria(_ check, s *document) *miss {
 // to, and how many criteria refer to none.
 func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
+	accepted := s.LinesOf(s.Sections([]string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}))
 	current := ""
 	for i := range s.Lines {
 		if strings.Contains(s.Lines[i], "US") {
@@ -148,7 +149,7 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 		}
 		s.markNamed(i, named)
 		// Criteria in a section of their own stand under the story's name.
-		if current != "" && s.Within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
+		if current != "" && accepted[i] {
 			named[current] = true
 		}
 	}

@@ -21,8 +21,9 @@ type text struct {
 	prose   func() *prose
 	named   func() mentions
 	planned func() []markdown.Sprint
-	// stories returns the user stories.
+	// stories returns the user stories, mapped the lines of sections that only list ids.
 	stories func() []story
+	mapped  func() []bool
 }
 
 // story is a user story with the lines that belong to it.
@@ -45,6 +46,7 @@ func readText(document string, names []string) *text {
 		return sprints
 	})
 	d.stories = sync.OnceValue(d.readStories)
+	d.mapped = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(mapping)) })
 	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
 	return d
 }

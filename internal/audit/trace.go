@@ -51,13 +51,8 @@ func findUntraced(c check, s *document) *miss {
 
 // promises returns the definitions of a document but for those that it leaves out.
 func (d *text) promises(prefixes []string) []definition {
-	var out []definition
-	for _, def := range d.definitions(prefixes...) {
-		if !d.Within(def.line, markdown.Omissions) {
-			out = append(out, def)
-		}
-	}
-	return out
+	omitted := d.LinesOf(d.Sections(markdown.Omissions))
+	return slices.DeleteFunc(d.definitions(prefixes...), func(def definition) bool { return omitted[def.line] })
 }
 
 // servedThrough reports whether the ids that a definition names in its own line
