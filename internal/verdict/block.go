@@ -3,6 +3,7 @@ package verdict
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -295,9 +296,14 @@ var fields = map[string]string{
 // canonical gives the fields of an object the names that are read, and returns those that then
 // stand twice. Other fields stay.
 func canonical(object map[string]any) (out map[string]any, twice []string) {
+	return rename(object, func(key string) string { return cmp.Or(fields[squeeze(key)], key) })
+}
+
+// rename gives the fields of an object other names, and returns those that then stand twice.
+func rename(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
 	out = make(map[string]any, len(object))
-	for _, key := range sortedKeys(object) {
-		name := cmp.Or(fields[squeeze(key)], key)
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		name := nameOf(key)
 		if _, taken := out[name]; taken {
 			twice = append(twice, name)
 			continue
@@ -309,12 +315,8 @@ func canonical(object map[string]any) (out map[string]any, twice []string) {
 
 // indent returns an object without a field as indented JSON.
 func indent(object map[string]any, without string) string {
-	rest := make(map[string]any, len(object))
-	for key, value := range object {
-		if key != without {
-			rest[key] = value
-		}
-	}
+	rest := maps.Clone(object)
+	delete(rest, without)
 	return formatJSON(rest, "  ")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -298,24 +299,16 @@ func (j *judge) judgeForm() {
 	if j.Contract.Stated || unread { // the block itself comes first
 		return
 	}
-	ran := len(j.Checks) > 0 || !blank(j.NoChecks)
-	switch {
-	case j.Owes == workflow.OwesFindings:
-		if !j.Listed {
-			j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
-		}
-		if !ran {
-			j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
-		}
-	case j.hasIDs():
-		var missing []string
-		for _, id := range j.Contract.Criteria.Owed() {
-			if !slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id }) {
-				missing = append(missing, id)
-			}
-		}
+	owesFindings := j.Owes == workflow.OwesFindings
+	if owesFindings && !j.Listed {
+		j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
+	}
+	if !owesFindings && j.hasIDs() {
+		missing := slices.DeleteFunc(j.Contract.Criteria.Owed(), func(id string) bool {
+			return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id })
+		})
 		j.lackIDs(missing, lang.T("rows are missing: %s", List(missing)))
-	case !ran:
+	} else if len(j.Checks) == 0 && blank(j.NoChecks) {
 		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 	}
 }
@@ -347,9 +340,9 @@ func (j *judge) hold(derived workflow.Verdict) {
 	}
 	for _, c := range j.failed {
 		if c.Server {
-			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), clipTo(c.Command, 120), c.Exit))
+			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
 		} else {
-			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), clipTo(c.Command, 120), c.Exit))
+			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
 		}
 	}
 	totals := slices.Clone(j.Totals)
@@ -359,7 +352,7 @@ func (j *judge) hold(derived workflow.Verdict) {
 		}
 	}
 	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {
-		hold(lang.T("the output of %s says “%s”", t.Runner, clipTo(t.Line, 160)))
+		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Clipped(t.Line, 160)))
 	}
 	if j.Owes == workflow.OwesCriteria && !j.Contract.Stated {
 		j.holdRisk()
@@ -395,7 +388,7 @@ func (j *judge) holdRisk() {
 		hold(lang.T("major findings are open: %s", List(major)))
 	}
 	if !j.hasIDs() && len(j.Checks) == 0 {
-		hold(lang.T("no document names criteria, and nothing was run: %s", clipTo(j.NoChecks, 160)))
+		hold(lang.T("no document names criteria, and nothing was run: %s", visible.Clipped(j.NoChecks, 160)))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -87,7 +88,7 @@ func WorstFirst(rows []workflow.Criterion) []workflow.Criterion {
 
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
-	return clipTo(s[strings.LastIndexByte(s, '\n')+1:], 160)
+	return visible.Clipped(s[strings.LastIndexByte(s, '\n')+1:], 160)
 }
 
 // cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.

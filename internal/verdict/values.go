@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -56,9 +55,7 @@ func optional(v any) (int, bool) {
 	return integer(v)
 }
 
-func clip(s string) string { return clipTo(s, maxText) }
-
-func clipTo(s string, characters int) string { return visible.Clipped(s, characters) }
+func clip(s string) string { return visible.Clipped(s, maxText) }
 
 // quote returns a value of a report as a sentence names it.
 func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }
@@ -121,15 +118,6 @@ func visibleRune(c rune) rune {
 		return -1
 	}
 	return c
-}
-
-func sortedKeys(o map[string]any) []string {
-	keys := make([]string, 0, len(o))
-	for key := range o {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
