@@ -189,7 +189,7 @@ func splitRefs(refs string) []string {
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	return nonEmpty(out...)
 }
 
 // outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan
@@ -348,7 +348,7 @@ func (j *judge) hold(derived workflow.Verdict) {
 	totals := slices.Clone(j.Totals)
 	for _, c := range j.out.Checks {
 		if !strings.HasPrefix(strings.TrimSpace(c.Command), "!") {
-			totals = append(totals, totalsOf(c.Output)...)
+			totals = append(totals, FailedTotals(c.Output)...)
 		}
 	}
 	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {

@@ -70,13 +70,7 @@ func basis(l lang.Language, c workflow.Criterion) string {
 
 // Evidence returns the evidence of a row: its text, its check, or its reason.
 func Evidence(c workflow.Criterion) string {
-	var parts []string
-	for _, part := range []string{c.Evidence, c.Check, c.Why} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(nonEmpty(c.Evidence, c.Check, c.Why), "; ")
 }
 
 // WorstFirst returns rows with the failed and the untested ones first.
@@ -104,13 +98,10 @@ func row(cells []string) string {
 
 // Document returns the text of a round: the body, the tables, and the block as it was handed in.
 func (r Report) Document(tables string) string {
-	parts := []string{}
-	if r.Body != "" {
-		parts = append(parts, r.Body)
-	}
 	if tables != "" {
-		parts = append(parts, tablesBegin+"\n\n"+strings.TrimSpace(tables)+"\n\n"+tablesEnd)
+		tables = tablesBegin + "\n\n" + strings.TrimSpace(tables) + "\n\n" + tablesEnd
 	}
+	parts := nonEmpty(r.Body, tables)
 	for _, block := range r.Blocks {
 		parts = append(parts, fence(block))
 	}

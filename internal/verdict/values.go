@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -68,11 +69,14 @@ func needs(v any) string {
 	}
 	var out []string
 	for _, item := range list {
-		if s := scalar(item); s != "" {
-			out = append(out, s)
-		}
+		out = append(out, scalar(item))
 	}
-	return clip(strings.Join(out, "; "))
+	return clip(strings.Join(nonEmpty(out...), "; "))
+}
+
+// nonEmpty returns the texts that are not empty.
+func nonEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
 // blank reports whether a text says nothing.
