@@ -302,42 +302,34 @@ func inClauseWord(c rune, behind bool) bool {
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
-	var w, h strings.Builder
-	inWord := false
-	end := func() {
+	for clause := range strings.FieldsFuncSeq(raw, endsClause) {
+		var w, h strings.Builder
+		inWord := false
+		for _, c := range clause {
+			c = unicode.ToLower(c)
+			switch {
+			case isHan(c):
+				h.WriteRune(c)
+				inWord = false
+			case inClauseWord(c, inWord):
+				if !inWord {
+					w.WriteByte(' ')
+				}
+				inWord = true
+				if c == '’' {
+					c = '\''
+				}
+				w.WriteRune(c)
+			default:
+				inWord = false
+			}
+		}
 		if w.Len() > 0 {
 			words = append(words, w.String())
-			w.Reset()
 		}
 		if h.Len() > 0 {
 			han = append(han, h.String())
-			h.Reset()
-		}
-		inWord = false
-	}
-	for _, c := range raw {
-		if endsClause(c) {
-			end()
-			continue
-		}
-		c = unicode.ToLower(c)
-		switch {
-		case isHan(c):
-			h.WriteRune(c)
-			inWord = false
-		case inClauseWord(c, inWord):
-			if !inWord {
-				w.WriteByte(' ')
-			}
-			inWord = true
-			if c == '’' {
-				c = '\''
-			}
-			w.WriteRune(c)
-		default:
-			inWord = false
 		}
 	}
-	end()
 	return words, han
 }

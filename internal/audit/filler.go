@@ -52,7 +52,7 @@ func (f fillerClass) in(s sentence) float64 {
 	sure, weak, plain := 0, 0, 0
 	for i := 0; i < len(s.words); {
 		is := f.of(s.words[i])
-		n := is.phraseAt(s.words[i:])
+		n := longestPhrase(is.phrases, s.words[i:])
 		switch {
 		case n > 0:
 			sure += n
@@ -80,17 +80,6 @@ func (f fillerClass) of(w *word) fillerWord {
 		}
 	}
 	return fillerWord{}
-}
-
-// phraseAt returns the length of the longest phrase that words begin with.
-func (f fillerWord) phraseAt(words []*word) int {
-	n := 0
-	for _, p := range f.phrases {
-		if len(p) > n && begins(words, p) {
-			n = len(p)
-		}
-	}
-	return n
 }
 
 // hanIn counts the characters of Chinese phrases.

@@ -236,12 +236,7 @@ func withoutSteps(words []*word) []*word {
 	}
 	out := make([]*word, 0, len(words))
 	for i := 0; i < len(words); {
-		n := 0
-		for _, step := range steps {
-			if len(step) > n && begins(words[i:], step) {
-				n = len(step)
-			}
-		}
+		n := longestPhrase(steps, words[i:])
 		if n == 0 {
 			out = append(out, words[i])
 			n = 1

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -38,15 +39,14 @@ func (v vocabulary) word(written string) *word {
 	return w
 }
 
-// begins reports whether words begin with those of a phrase.
-func begins(words []*word, phrase []string) bool {
-	if len(phrase) > len(words) {
-		return false
-	}
-	for i, text := range phrase {
-		if words[i].text != text {
-			return false
+// longestPhrase returns the length of the longest phrase that words begin with.
+func longestPhrase(phrases [][]string, words []*word) (n int) {
+	for _, p := range phrases {
+		if len(p) > n && len(p) <= len(words) && slices.EqualFunc(words[:len(p)], p, (*word).is) {
+			n = len(p)
 		}
 	}
-	return true
+	return n
 }
+
+func (w *word) is(text string) bool { return w.text == text }

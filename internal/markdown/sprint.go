@@ -29,6 +29,7 @@ var (
 	// sprintRange matches the rest of a heading about several sprints, up to the last number.
 	sprintRange  = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?` + aSprint + `?\s*#?(` + anyNumber + `)`)
 	sprintUnit   = pattern.New(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
+	anySprint    = pattern.New(`(?i)` + aSprint)
 	sprintOf     = pattern.New(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
 	sprintAside  = pattern.New(`^\s*(?:[(（][^)）]*[)）]|[\[【][^\]】]*[\]】])`)
 	linked       = pattern.New(`!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
@@ -48,24 +49,9 @@ var (
 	halfWidth    = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 )
 
-// speaksOfSprints reports whether a text may name a sprint. It is a cheap test before the patterns.
-func speaksOfSprints(s string) bool {
-	return strings.Contains(s, "冲刺") || strings.Contains(s, "迭代") || containsFold(s, "sprint") || containsFold(s, "iteration")
-}
-
-// containsFold finds an ASCII word of lower case in any case.
-func containsFold(s, word string) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
 // readSprint reads "Sprint 1: title" as people vary it; n is -1 for anything else.
 func readSprint(text string) (n int, title string, roman bool) {
-	if len(text) > 2000 || !speaksOfSprints(text) || strings.HasPrefix(text, "~~") {
+	if len(text) > 2000 || !anySprint.MatchString(text) || strings.HasPrefix(text, "~~") {
 		return -1, "", false
 	}
 	text = checkbox.ReplaceAllString(linked.ReplaceAllString(halfWidth.Replace(text), "$1"), "")

@@ -214,10 +214,6 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			continue
 		}
 		text, rest := strings.TrimSpace(tail[m[2]:m[1]]), tail[m[1]:]
-		denominator := ""
-		if m[4] >= 0 {
-			denominator = tail[m[4]:m[5]]
-		}
 		if k+1 < len(found) {
 			rest = rest[:min(len(rest), found[k+1][0]-at[1]-m[1])]
 		}
@@ -229,7 +225,7 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			c.ignored = append(c.ignored, text)
 			c.present(rest)
 		default:
-			c.statement(text, tail[m[2]:m[3]], denominator, rest)
+			c.statement(text, group(tail, m, 1), group(tail, m, 2), rest)
 		}
 	}
 }
@@ -304,13 +300,17 @@ func (c *claims) table(t markdown.Table) {
 				c.ignored = append(c.ignored, row[col])
 				continue
 			}
-			denominator := ""
-			if m[4] >= 0 {
-				denominator = cell[m[4]:m[5]]
-			}
-			c.state(strings.TrimSpace(strings.Trim(cell[:m[6]], "*_ ")), cell[m[2]:m[3]], denominator, cell[m[6]:])
+			c.state(strings.TrimSpace(strings.Trim(cell[:m[6]], "*_ ")), group(cell, m, 1), group(cell, m, 2), cell[m[6]:])
 		}
 	}
+}
+
+// group returns a group of a match; "" if it has none.
+func group(s string, match []int, n int) string {
+	if match[2*n] < 0 {
+		return ""
+	}
+	return s[match[2*n]:match[2*n+1]]
 }
 
 // lowest returns the score that counts, and a note about it.
