@@ -46,7 +46,7 @@ func tooLong(document string, l lang.Language) []finding {
 
 // Audit judges a document by the rubric, in its context.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
-	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b, plan: b.Plan}
+	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
 			s.earlier[stage] = readEarlier(readable(doc))

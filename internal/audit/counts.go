@@ -87,7 +87,7 @@ func (s *document) countOf(noun string) int {
 // distinctStories returns the stories with an id, each once: if there are no ids, the number is a guess.
 func (s *document) distinctStories() []string {
 	var out []string
-	for _, st := range s.stories() {
+	for _, st := range s.userStories() {
 		if st.form != 'l' || len(st.number) > 0 {
 			out = append(out, st.id)
 		}

@@ -98,13 +98,6 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 	return items
 }
 
-// untilNext lets each story end at the next one.
-func untilNext(stories []story) {
-	for i := range stories[:max(0, len(stories)-1)] {
-		stories[i].end = min(stories[i].end, stories[i+1].line)
-	}
-}
-
 // ofSprint is a bold label that speaks of the sprint again, behind its last story.
 var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 

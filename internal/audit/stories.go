@@ -23,9 +23,18 @@ func (st story) label() lang.Text {
 	return plain(st.id)
 }
 
+// userStories returns the stories of the document.
+func (s *document) userStories() []story {
+	if s.stories == nil {
+		s.stories = s.readStories()
+	}
+	return s.stories
+}
+
 // readStories reads the stories of the document: by their ids, by headings such
 // as "Story 1", or by the sentence "As a …, I want …".
-func (d *text) readStories() (out []story) {
+func (d *text) readStories() []story {
+	out := []story{}
 	for _, def := range d.definitions("US") {
 		if !d.listsOthers(def.line) {
 			out = append(out, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
@@ -77,12 +86,12 @@ func (d *text) endStories(stories []story) {
 	untilNext(stories)
 }
 
-// mapping are headings below which ids are named and not explained.
-var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
-	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
-	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
-	"summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history",
-	"修订", "变更记录", "变更历史"}
+// untilNext lets each story end at the next one.
+func untilNext(stories []story) {
+	for i := range stories[:max(0, len(stories)-1)] {
+		stories[i].end = min(stories[i].end, stories[i+1].line)
+	}
+}
 
 // listsOthers reports whether a line stands in a section that only lists ids.
 func (d *text) listsOthers(line int) bool {
@@ -100,7 +109,7 @@ func (d *text) listsOthers(line int) bool {
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
 func findStoriesWithoutCriteria(_ check, s *document) *miss {
-	stories := s.stories()
+	stories := s.userStories()
 	if len(stories) == 0 {
 		return nil
 	}

@@ -32,7 +32,7 @@ func findUntraced(c check, s *document) *miss {
 	if c.Only == "must" {
 		defs = musts(from, defs)
 	}
-	if s.earlier[s.plan] != nil && c.From != string(s.plan) {
+	if s.earlier[s.wanted.Plan] != nil && c.From != string(s.wanted.Plan) {
 		defs = s.inScope(defs)
 	}
 	bodies := map[string][]string{}
@@ -118,7 +118,7 @@ func musts(d *text, defs []definition) []definition {
 // inScope keeps the criteria of the sprints that this document is about, if
 // it names some of the plan's sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
-	plan := s.earlier[s.plan]
+	plan := s.earlier[s.wanted.Plan]
 	sprints := plan.planned()
 	about := map[int]bool{}
 	for _, l := range s.Said {

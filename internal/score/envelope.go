@@ -1,7 +1,9 @@
 package score
 
 import (
+	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,7 +84,7 @@ func (f *finder) headingFrom(i int) bool   { return f.lastHeading >= i }
 // findEnvelope returns the last envelope in the text; an object with a document
 // is preferred to one with only facts about it.
 func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
-	var withDocument, factsOnly *envelope
+	var withDocument, factsOnly envelope
 	f := newFinder(stage, text, m)
 	defect, past := lang.Text{}, 0
 	for _, start := range f.candidates() {
@@ -103,28 +105,32 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 		if e, ok := f.asEnvelope(object, start, end); ok {
 			e.scores = repeatedValues(text[start:end])
 			if e.inText {
-				factsOnly = &e
+				factsOnly = e
 			} else {
-				withDocument = &e
+				withDocument = e
 			}
 		}
 	}
 	switch {
-	case withDocument != nil:
+	case withDocument.object != nil:
 		withDocument.document = trimFence(withDocument.document)
-		if factsOnly != nil {
-			for k, v := range factsOnly.object {
-				if _, has := withDocument.object[k]; !has {
-					withDocument.object[k] = v
-				}
-			}
-			withDocument.scores = append(withDocument.scores, factsOnly.scores...)
-		}
-		return *withDocument
-	case factsOnly != nil:
-		return *factsOnly
+		return withDocument.with(factsOnly)
+	case factsOnly.object != nil:
+		return factsOnly
 	}
 	return envelope{defect: defect}
+}
+
+// with returns an envelope with the facts that only another one states.
+func (e envelope) with(other envelope) envelope {
+	e.object = maps.Clone(e.object)
+	for k, v := range other.object {
+		if e.object[k] == nil {
+			e.object[k] = v
+		}
+	}
+	e.scores = append(e.scores, other.scores...)
+	return e
 }
 
 // candidates returns the offsets at which an object can begin. The envelope begins the text or is the last object
@@ -374,4 +380,44 @@ func without(text string, start, end int) string {
 		before, after = before[:i], strings.TrimPrefix(after, "```")
 	}
 	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after))
+}
+
+// meter bounds the work on one submission: each reader charges the bytes that it looks at more
+// than once, and stops if the budget is spent or the caller has gone.
+type meter struct {
+	ctx context.Context
+	// left is how many bytes may still be read to find an envelope.
+	left int
+}
+
+// The budget for finding an envelope: generous for any honest document, and for hostile ones
+// a small multiple of their size.
+const (
+	leastBudget  = 8 << 20
+	budgetFactor = 4
+)
+
+func newMeter(ctx context.Context, size int) *meter {
+	return &meter{ctx: ctx, left: max(leastBudget, budgetFactor*size)}
+}
+
+// spend takes bytes from the budget and reports whether it had them.
+func (m *meter) spend(n int) bool {
+	m.left -= n
+	return m.left >= 0 && !m.done()
+}
+
+// done reports whether the caller has gone.
+func (m *meter) done() bool { return m.ctx.Err() != nil }
+
+var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
+
+// trimFence removes one Markdown fence around a whole document.
+func trimFence(text string) string {
+	if m := markdownFence.FindStringSubmatch(text); m != nil {
+		if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
+			return strings.TrimSpace(body)
+		}
+	}
+	return text
 }

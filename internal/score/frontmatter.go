@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -230,12 +229,5 @@ func (e envelope) under(f front) envelope {
 		f.defect, f.document = e.defect, f.body
 		return f.envelope
 	}
-	e.object = maps.Clone(e.object)
-	for k, v := range f.object {
-		if e.object[k] == nil {
-			e.object[k] = v
-		}
-	}
-	e.scores = append(e.scores, f.scores...)
-	return e
+	return e.with(f.envelope)
 }

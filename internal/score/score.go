@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -113,18 +112,6 @@ func Plain(text string) string {
 		}
 	}
 	return trimFence(text)
-}
-
-var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
-
-// trimFence removes one Markdown fence around a whole document.
-func trimFence(text string) string {
-	if m := markdownFence.FindStringSubmatch(text); m != nil {
-		if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
-			return strings.TrimSpace(body)
-		}
-	}
-	return text
 }
 
 // Limits of the values kept beside a document; the stored text has all of them.

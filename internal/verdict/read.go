@@ -38,15 +38,6 @@ func (r *Report) read(lines []string, keys []string, envelope bool) {
 	}
 }
 
-// withoutBlocks returns the lines around blocks.
-func withoutBlocks(lines []string, blocks []block) []string {
-	out, at := []string{}, 0
-	for _, b := range blocks {
-		out, at = append(out, lines[at:b.first]...), b.last+1
-	}
-	return append(out, lines[at:]...)
-}
-
 // add adds the rows of a block.
 func (r *Report) add(b block) {
 	if !b.defect.Empty() {
