@@ -21,6 +21,7 @@ type disownRules struct {
 
 // disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
 type disownLanguage struct {
+	han    bool // Chinese
 	rules  []disownRule
 	unless []string
 	// topics are words that may be the subject of a document.
@@ -60,25 +61,22 @@ func readDisowned() (*disownRules, error) {
 		return nil, err
 	}
 	var topics []string
-	for _, l := range []struct {
-		from language
-		to   *disownLanguage
-		han  bool
-	}{{raw.English, &d.english, false}, {raw.Chinese, &d.chinese, true}} {
-		l.to.unless, l.to.topics, l.to.byWord = l.from.Unless, l.from.Topics, map[string][]rulePart{}
-		for _, rule := range l.from.Rules {
+	d.chinese.han = true
+	for to, from := range map[*disownLanguage]language{&d.english: raw.English, &d.chinese: raw.Chinese} {
+		to.unless, to.topics, to.byWord = from.Unless, from.Topics, map[string][]rulePart{}
+		for _, rule := range from.Rules {
 			var made disownRule
 			for part := range strings.SplitSeq(rule, "&") {
-				compiled, err := compileRule(part, l.from.Sets, l.han)
+				compiled, err := compileRule(part, from.Sets, to.han)
 				if err != nil {
 					return nil, err
 				}
 				made = append(made, compiled)
 			}
-			l.to.rules = append(l.to.rules, made)
-			l.to.index(rule, l.from.Sets, l.han)
+			to.rules = append(to.rules, made)
+			to.index(rule, from.Sets)
 		}
-		for _, topic := range l.from.Topics {
+		for _, topic := range from.Topics {
 			topics = append(topics, regexp.QuoteMeta(topic))
 		}
 	}
@@ -131,7 +129,7 @@ func compileRule(rule string, sets map[string][]string, han bool) (*pattern.Patt
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
 // of the rule that was added last.
-func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) {
+func (l *disownLanguage) index(rule string, sets map[string][]string) {
 	number, needs := len(l.rules)-1, uint32(0)
 	for i, part := range strings.Fields(rule) {
 		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
@@ -144,7 +142,7 @@ func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) 
 		needs |= 1 << i
 		words := map[string]bool{}
 		for _, a := range alternatives {
-			words[longestWord(a, han)] = true
+			words[longestWord(a, l.han)] = true
 		}
 		for w := range words {
 			l.byWord[w] = append(l.byWord[w], rulePart{number, 1 << i})
@@ -169,7 +167,7 @@ func longestWord(phrase string, han bool) string {
 }
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
-func (l disownLanguage) candidates(clauses []string, han bool) []int {
+func (l disownLanguage) candidates(clauses []string) []int {
 	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
@@ -177,7 +175,7 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 		}
 	}
 	for _, c := range clauses {
-		if !han {
+		if !l.han {
 			for w := range strings.SplitSeq(c[1:], " ") { // each word has a space before it
 				add(w)
 			}
@@ -240,13 +238,13 @@ func (p *prose) topics() map[string]bool {
 func disowns(raw string, topic map[string]bool) bool {
 	rules := disownings()
 	words, han := clauses(quoted.ReplaceAllString(raw, " "))
-	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
+	return rules.english.match(words, topic) || rules.chinese.match(han, topic)
 }
 
 // match reports whether a sentence, by its clauses, takes the document back. topic has the words
 // of the document's subject.
-func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
-	for _, i := range l.candidates(clauses, han) {
+func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
+	for _, i := range l.candidates(clauses) {
 		hit := true
 		for _, part := range l.rules[i] {
 			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {

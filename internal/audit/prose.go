@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -306,11 +305,19 @@ func (v vocabulary) word(written string) *word {
 // longestPhrase returns the length of the longest phrase that words begin with.
 func longestPhrase(phrases [][]string, words []*word) (n int) {
 	for _, p := range phrases {
-		if len(p) > n && len(p) <= len(words) && slices.EqualFunc(words[:len(p)], p, (*word).is) {
+		if len(p) > n && begins(words, p) {
 			n = len(p)
 		}
 	}
 	return n
 }
 
-func (w *word) is(text string) bool { return w.text == text }
+// begins reports whether words begin with those of a phrase.
+func begins(words []*word, phrase []string) bool {
+	for i, text := range phrase {
+		if i == len(words) || words[i].text != text {
+			return false
+		}
+	}
+	return true
+}

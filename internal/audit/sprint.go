@@ -69,7 +69,7 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 		}
 	}
 	if len(heads) > 0 {
-		untilNext(heads)
+		endAtNext(heads)
 		for k, st := range heads {
 			for j := st.line + 1; j < st.end; j++ {
 				if ofSprint.MatchString(d.Lines[j]) {
@@ -94,7 +94,7 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 	if len(rows) > 0 {
 		return rows
 	}
-	untilNext(items)
+	endAtNext(items)
 	return items
 }
 

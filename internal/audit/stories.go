@@ -83,11 +83,11 @@ func (d *text) endStories(stories []story) {
 			st.end = st.line + 1
 		}
 	}
-	untilNext(stories)
+	endAtNext(stories)
 }
 
-// untilNext lets each story end at the next one.
-func untilNext(stories []story) {
+// endAtNext lets each story end at the next one.
+func endAtNext(stories []story) {
 	for i := range stories[:max(0, len(stories)-1)] {
 		stories[i].end = min(stories[i].end, stories[i+1].line)
 	}

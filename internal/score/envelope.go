@@ -114,15 +114,15 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 	switch {
 	case withDocument.object != nil:
 		withDocument.document = trimFence(withDocument.document)
-		return withDocument.with(factsOnly)
+		return withDocument.join(factsOnly)
 	case factsOnly.object != nil:
 		return factsOnly
 	}
 	return envelope{defect: defect}
 }
 
-// with returns an envelope with the facts that only another one states.
-func (e envelope) with(other envelope) envelope {
+// join returns an envelope with the facts that only another one states.
+func (e envelope) join(other envelope) envelope {
 	e.object = maps.Clone(e.object)
 	for k, v := range other.object {
 		if e.object[k] == nil {

@@ -229,5 +229,5 @@ func (e envelope) under(f front) envelope {
 		f.defect, f.document = e.defect, f.body
 		return f.envelope
 	}
-	return e.with(f.envelope)
+	return e.join(f.envelope)
 }

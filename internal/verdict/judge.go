@@ -189,7 +189,7 @@ func splitRefs(refs string) []string {
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}
-	return nonEmpty(out...)
+	return dropEmpty(out...)
 }
 
 // outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan

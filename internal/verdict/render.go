@@ -70,7 +70,7 @@ func basis(l lang.Language, c workflow.Criterion) string {
 
 // Evidence returns the evidence of a row: its text, its check, or its reason.
 func Evidence(c workflow.Criterion) string {
-	return strings.Join(nonEmpty(c.Evidence, c.Check, c.Why), "; ")
+	return strings.Join(dropEmpty(c.Evidence, c.Check, c.Why), "; ")
 }
 
 // WorstFirst returns rows with the failed and the untested ones first.
@@ -101,7 +101,7 @@ func (r Report) Document(tables string) string {
 	if tables != "" {
 		tables = tablesBegin + "\n\n" + strings.TrimSpace(tables) + "\n\n" + tablesEnd
 	}
-	parts := nonEmpty(r.Body, tables)
+	parts := dropEmpty(r.Body, tables)
 	for _, block := range r.Blocks {
 		parts = append(parts, fence(block))
 	}

@@ -71,11 +71,11 @@ func needs(v any) string {
 	for _, item := range list {
 		out = append(out, scalar(item))
 	}
-	return clip(strings.Join(nonEmpty(out...), "; "))
+	return clip(strings.Join(dropEmpty(out...), "; "))
 }
 
-// nonEmpty returns the texts that are not empty.
-func nonEmpty(texts ...string) []string {
+// dropEmpty returns the texts that are not empty.
+func dropEmpty(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
