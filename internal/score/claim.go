@@ -73,11 +73,7 @@ func (c *claims) field(v any) {
 			c.made = append(c.made, claim{text: strconv.Quote(clipRunes(v, 40))})
 			return
 		}
-		before := len(c.ignored)
-		c.state(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
-		if len(c.ignored) == before {
-			c.present(narrow().Replace(v)[len(m[0]):])
-		}
+		c.stateNow(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
 	}
 }
 
@@ -100,6 +96,14 @@ func (c *claims) state(text, number, denominator, rest string) {
 		return
 	}
 	c.make(text, number, denominator)
+}
+
+// stateNow is state, and adds the score of the present that stands beside a claim, too.
+func (c *claims) stateNow(text, number, denominator, rest string) {
+	c.state(text, number, denominator, rest)
+	if !isQualified(rest) {
+		c.present(rest)
+	}
 }
 
 var (
@@ -200,7 +204,7 @@ func (c *claims) read(text string) {
 func (c *claims) line(doc *markdown.Document, i int, said string) {
 	line := doc.Lines[i]
 	spoken := !doc.Code[i] && said != "" && !strings.HasPrefix(strings.TrimSpace(said), ">")
-	if m := total.FindStringSubmatch(narrow().Replace(said)); spoken && m != nil {
+	if m := total.FindStringSubmatch(said); spoken && m != nil {
 		c.state(m[1]+"/"+m[2], m[1], m[2], "")
 	}
 	found := keyword.FindAllStringIndex(line, maxClaims-min(maxClaims, len(c.made)))
@@ -225,19 +229,12 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			c.ignored = append(c.ignored, text)
 			c.present(rest)
 		default:
-			c.statement(text, group(tail, m, 1), group(tail, m, 2), rest)
+			if came := cameTo.FindStringSubmatch(rest); came != nil {
+				c.make(came[2], came[2], "")
+				continue
+			}
+			c.stateNow(text, group(tail, m, 1), group(tail, m, 2), rest)
 		}
-	}
-}
-
-func (c *claims) statement(text, number, denominator, rest string) {
-	if came := cameTo.FindStringSubmatch(rest); came != nil {
-		c.make(came[2], came[2], "")
-		return
-	}
-	c.state(text, number, denominator, rest)
-	if !isQualified(rest) {
-		c.present(rest)
 	}
 }
 
