@@ -182,7 +182,7 @@ func oneText(item *yaml.Node) *yaml.Node {
 }
 
 func quote(s string) string {
-	out, _ := jsontext.AppendQuote(nil, s) // the error tells of bytes that were replaced
+	out, _ := jsontext.AppendQuote(nil, s) // the error only reports bytes that were replaced
 	return string(out)
 }
 
