@@ -102,7 +102,3 @@ func Estimate(rubric string, document string) (points float64, missing []lang.Te
 	}
 	return float64(min(n, EstimateMax)), missing
 }
-
-// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
-// a closer look finds.
-func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }

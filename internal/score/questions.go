@@ -1,11 +1,7 @@
 package score
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -148,106 +144,4 @@ func mergeQuestions(a, b []workflow.Question) []workflow.Question {
 		return nil
 	}
 	return withIDs(out)
-}
-
-// field returns the first of the keys that holds text or a number.
-func field(object map[string]any, keys ...string) string {
-	for _, k := range keys {
-		if text := scalarText(object[k]); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// scalarText returns a text or a number, cut to the limit of a text.
-func scalarText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return clipRunes(strings.TrimSpace(v), maxText)
-	case json.Number:
-		return v.String()
-	}
-	return ""
-}
-
-// stringList returns the texts of a list: those that are items, and of an object the first of the
-// fields that it has. One text stands for a list of it.
-func stringList(v any, fields ...string) []string {
-	list, _ := v.([]any)
-	if _, one := v.(string); one {
-		list = []any{v}
-	}
-	var out []string
-	for _, item := range list {
-		text, _ := item.(string)
-		if object, ok := item.(map[string]any); ok {
-			text = field(object, append(fields, "gap", "description", "text", "issue", "title")...)
-		}
-		if text = scalarText(text); text != "" && len(out) < maxItems {
-			out = append(out, text)
-		}
-	}
-	return merge(out, nil)
-}
-
-var (
-	numberOrRange = pattern.New(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
-	everything    = pattern.New(`(?i)^\W*(?:all\b.*|全部)?$`)
-)
-
-// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",
-// alone, listed, or as the keys of an object.
-func intList(v any) []int {
-	list, isList := v.([]any)
-	if !isList {
-		list = []any{v}
-	}
-	var texts []string
-	for _, item := range list {
-		if object, ok := item.(map[string]any); ok && isList {
-			item = field(object, "number", "sprint", "id", "name", "title")
-		} else if ok {
-			texts = slices.Sorted(maps.Keys(object))
-		}
-		texts = append(texts, scalarText(item))
-	}
-	var out []int
-	for _, text := range texts {
-		for _, m := range numberOrRange.FindAllStringSubmatch(text, -1) {
-			first, _ := strconv.Atoi(m[1])
-			last := first
-			if m[2] != "" {
-				last, _ = strconv.Atoi(m[2])
-			}
-			for n := first; n <= last && len(out) < maxItems; n++ {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
-}
-
-// anyScope reports whether a scope names no sprint in particular: it is left
-// out, empty, or "all".
-func anyScope(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return everything.MatchString(v)
-	case []any:
-		return !slices.ContainsFunc(v, func(item any) bool {
-			text, ok := item.(string)
-			return !ok || !everything.MatchString(text)
-		})
-	}
-	return false
-}
-
-func clipRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }
