@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,7 @@ import (
 )
 
 // phrases are the verdicts that programs and prompts write into a line of their own, by their
-// form as [fold] gives it.
+// form as [fold] gives it; a longer phrase is tried before a shorter one.
 var phrases = meanings(map[string]workflow.Verdict{
 	"pass passed approved approve 通过 合格 批准 已通过":                                                            workflow.Pass,
 	"pass_with_risk pass_with_risks passed_with_risk passed_with_risks conditional_pass 有风险通过 带风险通过 有条件通过": workflow.PassWithRisk,
@@ -24,18 +23,17 @@ var phrases = meanings(map[string]workflow.Verdict{
 	"不通过 未通过 失败 不合格 驳回 需要修复 需修复 需要返工 需返工":                                                            workflow.Fail,
 })
 
-// leading returns the pattern of a phrase at the beginning of a text, the longest first. Between its
-// words any space, underline or dash may stand; behind it no digit, nor a letter if it is Latin.
-var leading = sync.OnceValue(func() *pattern.Pattern {
-	var latin, chinese []string
-	for _, p := range slices.SortedFunc(maps.Keys(phrases), func(a, b string) int { return len(b) - len(a) }) {
-		if p[0] < utf8.RuneSelf {
-			latin = append(latin, strings.ReplaceAll(p, "_", `[ _\t-]+`))
-		} else {
-			chinese = append(chinese, p)
-		}
+// longest are the phrases by their first character, the longest first.
+var longest = sync.OnceValue(func() map[rune][]string {
+	out := map[rune][]string{}
+	for p := range phrases {
+		first, _ := utf8.DecodeRuneInString(p)
+		out[first] = append(out[first], p)
 	}
-	return pattern.New(`(?i)^(?:(` + strings.Join(latin, "|") + `)(?:[^\pL\p{Nd}]|$)|(` + strings.Join(chinese, "|") + `)(?:\P{Nd}|$))`)
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b string) int { return len(b) - len(a) })
+	}
+	return out
 })
 
 // about are words before a label, labels those that announce a verdict.
@@ -57,16 +55,44 @@ var (
 // an explanation may stand in parentheses or after a mark, and no other word.
 func readVerdict(value string) workflow.Verdict {
 	value = strings.TrimLeftFunc(narrow(value), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	m := leading().FindStringSubmatchIndex(value)
-	if m == nil {
+	lower := strings.ToLower(value)
+	first, _ := utf8.DecodeRuneInString(lower)
+	for _, p := range longest()[first] {
+		rest, ok := cutPhrase(lower, p)
+		if !ok {
+			continue
+		}
+		rest = strings.TrimLeft(rest, "*_`~ \t")
+		if rest == "" || strings.ContainsAny(rest[:1], "(.,;:!-\"'") || strings.ContainsRune("（。，；：！—–…✅✓✔❌✗⚠", []rune(rest)[0]) {
+			return phrases[p]
+		}
 		return ""
 	}
-	end := max(m[3], m[5])
-	rest := strings.TrimLeft(value[end:], "*_`~ \t")
-	if next, _ := utf8.DecodeRuneInString(rest); rest != "" && !strings.ContainsRune("(.,;:!-\"'（。，；：！—–…✅✓✔❌✗⚠", next) {
-		return ""
+	return ""
+}
+
+// cutPhrase cuts the words of a phrase off a text; between them any space, underline or dash may
+// stand.
+func cutPhrase(text, phrase string) (rest string, ok bool) {
+	for i, word := range strings.Split(phrase, "_") {
+		if i > 0 {
+			trimmed := strings.TrimLeft(text, " _-\t")
+			if trimmed == text {
+				return "", false
+			}
+			text = trimmed
+		}
+		if text, ok = strings.CutPrefix(text, word); !ok {
+			return "", false
+		}
 	}
-	return phrases[fold(value[:end])]
+	next, _ := utf8.DecodeRuneInString(text)
+	first, _ := utf8.DecodeRuneInString(phrase)
+	latin := !unicode.Is(unicode.Han, first) // a Chinese word needs no space behind it
+	if unicode.IsDigit(next) || latin && unicode.IsLetter(next) {
+		return "", false
+	}
+	return text, true
 }
 
 // readText reads the statements beside the block: lines with a verdict, outside of fences,
@@ -79,10 +105,10 @@ func (r *Report) readText(lines []string) {
 		if doc.Code[i] || row || line == "" || strings.HasPrefix(text, ">") || strings.HasPrefix(text, "|") || len(text) > 400 {
 			continue
 		}
-		for _, form := range []*pattern.Pattern{labelled, alone} {
-			if m := form.FindStringSubmatch(line); m != nil {
-				r.state(readVerdict(m[1]))
-			}
+		if m := labelled.FindStringSubmatch(line); m != nil {
+			r.state(readVerdict(m[1]))
+		} else if m := alone.FindStringSubmatch(line); m != nil {
+			r.state(readVerdict(m[1]))
 		}
 	}
 	r.Totals = append(r.Totals, totalsInFences(doc)...)
