@@ -24,8 +24,8 @@ type text struct {
 	prose   func() *prose
 	named   func() mentions
 	planned func() []markdown.Sprint
-	// mapped returns the lines of sections that only list ids.
-	mapped func() []bool
+	// mapped returns the lines of sections that only list ids, omitted those of sections on omissions.
+	mapped, omitted func() []bool
 }
 
 // story is a user story with the lines that belong to it.
@@ -55,6 +55,7 @@ func readText(document string, names []string) *text {
 		return sprints
 	})
 	d.mapped = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(mapping)) })
+	d.omitted = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(markdown.Omissions)) })
 	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
 	return d
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -51,7 +50,7 @@ func findUntraced(c check, s *document) *miss {
 
 // promises returns the definitions of a document but for those that it leaves out.
 func (d *text) promises(prefixes []string) []definition {
-	omitted := d.LinesOf(d.Sections(markdown.Omissions))
+	omitted := d.omitted()
 	return slices.DeleteFunc(d.definitions(prefixes...), func(def definition) bool { return omitted[def.line] })
 }
 
