@@ -302,7 +302,7 @@ func canonical(object map[string]any) (out map[string]any, twice []string) {
 // rename gives the fields of an object other names, and returns those that then stand twice.
 func rename(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
 	out = make(map[string]any, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) {
+	for _, key := range sortedKeys(object) {
 		name := nameOf(key)
 		if _, taken := out[name]; taken {
 			twice = append(twice, name)

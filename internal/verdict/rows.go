@@ -2,8 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -26,7 +24,7 @@ func (r *Report) objects(name string, v any) []map[string]any {
 			r.defect(lang.T("item %d of %q is not an object", i+1, name))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
+	for _, id := range sortedKeys(byID) {
 		o, ok := byID[id].(map[string]any)
 		if !ok {
 			o = map[string]any{"result": byID[id]}
@@ -51,7 +49,7 @@ var rowFields = map[string]string{
 func (r *Report) canonicalRow(o map[string]any) map[string]any {
 	out, twice := rename(o, squeeze)
 	r.twice(twice)
-	for _, name := range slices.Sorted(maps.Keys(out)) {
+	for _, name := range sortedKeys(out) {
 		if other := rowFields[name]; other != "" && out[other] == nil {
 			out[other] = out[name]
 		}

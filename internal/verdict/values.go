@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -122,6 +123,13 @@ func visibleRune(c rune) rune {
 		return -1
 	}
 	return c
+}
+
+// sortedKeys is faster than slices.Sorted, which cannot know how many keys there are.
+func sortedKeys(o map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(o)), maps.Keys(o))
+	slices.Sort(keys)
+	return keys
 }
 
 func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
