@@ -134,7 +134,7 @@ var only = map[string][]string{
 	"github.com/kljensen/snowball":      {"internal/recall"},
 	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store/filestore", "internal/store/storetest", "internal/hostcli"},
 	"github.com/gofrs/flock":            {"internal/durable"},
-	"github.com/go-json-experiment":     {"internal/workflow", "internal/store", "internal/verdict"},
+	"github.com/go-json-experiment":     {"internal/score", "internal/workflow", "internal/store", "internal/verdict"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score", "internal/verdict"},
 	"go.yaml.in/yaml/v3":                {"internal/config", "internal/audit", "internal/score", "internal/bmad/catalog", "internal/bmad/resolve", "internal/bmad/format", "internal/bmad/library", "internal/workflow", "internal/grimoire", "prompts"},
 	"github.com/spf13/cobra":            {"internal/cli", "internal/cmds/agents", "internal/cmds/decide", "internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start", "internal/app", "internal/terminal"},

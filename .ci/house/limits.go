@@ -31,6 +31,7 @@ var limits = limit{
 		"internal/submission":      {0, untied},
 		"internal/trust":           {0, untied},
 		"internal/audit":           {0, untied},
+		"internal/score":           {0, untied},
 		"internal/config":          {3, untied},
 		"internal/dashboard":       {2, untied},
 		"internal/store/filestore": {0, untied},

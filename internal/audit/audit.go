@@ -26,73 +26,62 @@ const (
 	maxSummary  = 160 // bytes
 )
 
+// finding is a finding with its form in a summary.
+type finding struct {
+	workflow.AuditFinding
+	brief string
+}
+
 // tooLong returns the finding of a document of which only a part was read.
-func tooLong(document string, l lang.Language) []workflow.AuditFinding {
+func tooLong(document string, l lang.Language) []finding {
 	if len(document) <= maxRead {
 		return nil
 	}
-	return []workflow.AuditFinding{{
-		ID: "TOO-LONG", Severity: "major", Points: 20,
-		Problem: l.Say("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10),
-		Fix:     l.Say("leave logs and data in files of their own, and name them"),
-	}}
+	problem := l.Say("it takes %d kB; an audit reads the first %d kB, and nobody reads more", len(document)>>10, maxRead>>10)
+	return []finding{{workflow.AuditFinding{
+		ID: "TOO-LONG", Severity: "major", Points: 20, Problem: problem,
+		Fix: l.Say("leave logs and data in files of their own, and name them"),
+	}, problem}}
 }
 
 // Audit judges a document by the rubric, in its context.
 func (r Rubric) Audit(body string, b Background) workflow.Audit {
-	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b, plan: b.Plan}
+	s := &document{text: readText(readable(body), r.names()), earlier: map[workflow.StageID]*text{}, wanted: b}
 	for stage, doc := range b.Earlier {
 		if strings.TrimSpace(doc) != "" {
-			s.earlier[stage] = kept.read(readable(doc))
+			s.earlier[stage] = readEarlier(readable(doc))
 		}
 	}
-	var out workflow.Audit
-	var briefs []string
-	lost := 0.0
-	for _, f := range tooLong(body, b.Language) {
-		lost += f.Points
-		out.Findings = append(out.Findings, f)
-		briefs = append(briefs, f.Problem)
-	}
+	found := tooLong(body, b.Language)
 	for _, c := range r.checks {
-		if c.applies(s) {
-			for _, l := range kinds[c.Kind].find(c, s) {
-				f := c.finding(l, b.Language)
-				lost += f.Points
-				out.Findings = append(out.Findings, f)
-				briefs = append(briefs, l.brief(f, b.Language))
-			}
+		if !c.applies(s) {
+			continue
+		}
+		if l := kinds[c.Kind].find(c, s); l != nil {
+			f := c.finding(*l, b.Language)
+			found = append(found, finding{f, l.brief(f, b.Language)})
 		}
 	}
-	out.Score = math.Round(max(0, 100-lost)*10) / 10
-	order := make([]int, len(briefs))
-	for i := range order {
-		order[i] = i
+	left := 100.0
+	for _, f := range found {
+		left -= f.Points
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := out.Findings[i], out.Findings[j]
+	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.Line, b.Line))
 	})
-	order = order[:min(len(order), maxFindings)]
-	sorted := make([]workflow.AuditFinding, 0, len(order))
-	var top []string
-	for _, i := range order {
-		sorted = append(sorted, out.Findings[i])
-		top = append(top, briefs[i])
-	}
-	out.Findings, out.Summary = sorted, summarize(top, b.Language)
-	if len(sorted) == 0 {
-		out.Findings = nil
+	out := workflow.Audit{Score: math.Round(max(0, left)*10) / 10, Summary: summarize(found, b.Language)}
+	for _, f := range found[:min(len(found), maxFindings)] {
+		out.Findings = append(out.Findings, f.AuditFinding)
 	}
 	return out
 }
 
-func summarize(briefs []string, in lang.Language) string {
+func summarize(found []finding, in lang.Language) string {
 	out := ""
-	for i, b := range briefs[:min(len(briefs), 3)] {
+	for i, f := range found[:min(len(found), 3)] {
 		if i == 0 {
-			out = clip(b, maxSummary)
-		} else if joined := out + in.Word("; ") + b; len(joined) <= maxSummary {
+			out = clip(f.brief, maxSummary)
+		} else if joined := out + in.Word("; ") + f.brief; len(joined) <= maxSummary {
 			out = joined
 		}
 	}

@@ -2,10 +2,10 @@ package audit
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 )
@@ -23,21 +23,14 @@ var (
 		`|remain|left|not|failed?|were added)|^[^.;|]{0,20}(?:US-?\d|S\d-\d|FR-?\d)`)
 	notTotal = pattern.New(`(?i)(?:at least|at most|up to|about|around|nearly|more than|fewer than|first|last|next` +
 		`|other|remaining|additional|new|must|should|could|average)\s*$|至少|至多|约|前|后|其他|其余|新增|剩余`)
-	oneNumber = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-		"eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-		"twenty"}
-	hanNumber = []string{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十"}
 )
 
 // findWrongCounts finds totals that the document itself contradicts.
-func findWrongCounts(_ check, s *document) []miss {
-	var found miss
+func findWrongCounts(_ check, s *document) *miss {
+	var out miss
 	add := func(i int, claimed int, noun string) {
 		if have := s.countOf(noun); have > 0 && have != claimed {
-			if len(found.items) == 0 {
-				found.line = i
-			}
-			found.items = append(found.items, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
+			out.add(i, lang.T("line %d says %d %s, there are %d", i+1, claimed, noun, have))
 		}
 	}
 	for i, l := range s.Said {
@@ -46,7 +39,7 @@ func findWrongCounts(_ check, s *document) []miss {
 		}
 		for _, m := range claim.FindAllStringSubmatchIndex(l, 5) {
 			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) ||
-				notTotal.MatchString(l[max(0, boundaryBack(l, m[2]-14)):m[2]]) ||
+				notTotal.MatchString(l[boundary(l, m[2]-14):m[2]]) ||
 				strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || anyID.MatchString(l[:m[0]]) {
 				continue
 			}
@@ -56,31 +49,15 @@ func findWrongCounts(_ check, s *document) []miss {
 					"small"}, between) {
 				continue
 			}
-			add(i, numberOf(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
+			add(i, markdown.Number(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
 		}
 		for _, m := range claimHan.FindAllStringSubmatchIndex(l, 5) {
-			if !anyID.MatchString(l[m[0]:m[1]]) && !notTotal.MatchString(l[max(0, boundaryBack(l, m[0]-9)):m[0]]) {
-				add(i, numberOf(l[m[2]:m[3]]), l[m[4]:m[5]])
+			if !anyID.MatchString(l[m[0]:m[1]]) && !notTotal.MatchString(l[boundary(l, m[0]-9):m[0]]) {
+				add(i, markdown.Number(l[m[2]:m[3]]), l[m[4]:m[5]])
 			}
 		}
 	}
-	if len(found.items) == 0 {
-		return nil
-	}
-	return []miss{found}
-}
-
-func numberOf(s string) int {
-	if n, err := strconv.Atoi(s); err == nil {
-		return n
-	}
-	if i := slices.Index(oneNumber, strings.ToLower(s)); i >= 0 {
-		return i
-	}
-	if s == "两" {
-		return 2
-	}
-	return slices.Index(hanNumber, s)
+	return out.found()
 }
 
 // countOf counts the things that a claim is about; 0 if unknown.
@@ -132,7 +109,7 @@ var (
 
 // findContradictedTests finds "all tests pass" beside the output of a test runner that says
 // otherwise. Of several outputs the last one counts: those before it may show a failure that was repaired.
-func findContradictedTests(_ check, s *document) []miss {
+func findContradictedTests(_ check, s *document) *miss {
 	said, failed, from := -1, -1, -1
 	words := ""
 	for i := range len(s.Lines) + 1 {
@@ -158,7 +135,7 @@ func findContradictedTests(_ check, s *document) []miss {
 	if said < 0 || failed < 0 {
 		return nil
 	}
-	return []miss{{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(s.Lines[failed]))}}}
+	return &miss{line: said, name: words, items: []lang.Text{lang.T("line %d: %s", failed+1, strings.TrimSpace(s.Lines[failed]))}}
 }
 
 // sentenceWith returns the pattern's match in a sentence that is about now.
@@ -166,13 +143,16 @@ func sentenceWith(re *pattern.Pattern, l string) (string, bool) {
 	if !re.MatchString(l) {
 		return "", false
 	}
-	for sentence := range sentencesOf(l) {
+	for _, sentence := range sentenceEnd.Split(l, -1) {
 		if m := re.FindString(sentence); m != "" && !otherTime.MatchString(sentence) && !strings.Contains(strings.ToLower(sentence), "not all") {
 			return m, true
 		}
 	}
 	return "", false
 }
+
+// sentenceEnd matches the mark at the end of a sentence, and the space behind it.
+var sentenceEnd = pattern.New(`[.!?]\s+|[。！？；]`)
 
 // passed matches the output of a test runner if nothing failed.
 var passed = pattern.New(`(?im)^ok\s|\bpass(?:ed|ing)?\b|\b0 fail`)

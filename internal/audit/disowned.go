@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ type disownRules struct {
 
 // disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
 type disownLanguage struct {
+	han    bool // Chinese
 	rules  []disownRule
 	unless []string
 	// topics are words that may be the subject of a document.
@@ -32,9 +34,7 @@ type disownLanguage struct {
 }
 
 // disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
-type disownRule struct {
-	parts []*pattern.Pattern
-}
+type disownRule []*pattern.Pattern
 
 // rulePart is one part of one rule.
 type rulePart struct {
@@ -61,25 +61,22 @@ func readDisowned() (*disownRules, error) {
 		return nil, err
 	}
 	var topics []string
-	for _, l := range []struct {
-		from language
-		to   *disownLanguage
-		han  bool
-	}{{raw.English, &d.english, false}, {raw.Chinese, &d.chinese, true}} {
-		l.to.unless, l.to.topics, l.to.byWord = l.from.Unless, l.from.Topics, map[string][]rulePart{}
-		for _, rule := range l.from.Rules {
+	d.chinese.han = true
+	for to, from := range map[*disownLanguage]language{&d.english: raw.English, &d.chinese: raw.Chinese} {
+		to.unless, to.topics, to.byWord = from.Unless, from.Topics, map[string][]rulePart{}
+		for _, rule := range from.Rules {
 			var made disownRule
 			for part := range strings.SplitSeq(rule, "&") {
-				compiled, err := compileRule(part, l.from.Sets, l.han)
+				compiled, err := compileRule(part, from.Sets, to.han)
 				if err != nil {
 					return nil, err
 				}
-				made.parts = append(made.parts, compiled)
+				made = append(made, compiled)
 			}
-			l.to.rules = append(l.to.rules, made)
-			l.to.index(rule, l.from.Sets, l.han)
+			to.rules = append(to.rules, made)
+			to.index(rule, from.Sets)
 		}
-		for _, topic := range l.from.Topics {
+		for _, topic := range from.Topics {
 			topics = append(topics, regexp.QuoteMeta(topic))
 		}
 	}
@@ -132,7 +129,7 @@ func compileRule(rule string, sets map[string][]string, han bool) (*pattern.Patt
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
 // of the rule that was added last.
-func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) {
+func (l *disownLanguage) index(rule string, sets map[string][]string) {
 	number, needs := len(l.rules)-1, uint32(0)
 	for i, part := range strings.Fields(rule) {
 		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
@@ -145,7 +142,7 @@ func (l *disownLanguage) index(rule string, sets map[string][]string, han bool) 
 		needs |= 1 << i
 		words := map[string]bool{}
 		for _, a := range alternatives {
-			words[longestWord(a, han)] = true
+			words[longestWord(a, l.han)] = true
 		}
 		for w := range words {
 			l.byWord[w] = append(l.byWord[w], rulePart{number, 1 << i})
@@ -170,7 +167,7 @@ func longestWord(phrase string, han bool) string {
 }
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
-func (l disownLanguage) candidates(clauses []string, han bool) []int {
+func (l disownLanguage) candidates(clauses []string) []int {
 	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
@@ -178,7 +175,7 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 		}
 	}
 	for _, c := range clauses {
-		if !han {
+		if !l.han {
 			for w := range strings.SplitSeq(c[1:], " ") { // each word has a space before it
 				add(w)
 			}
@@ -198,26 +195,19 @@ func (l disownLanguage) candidates(clauses []string, han bool) []int {
 }
 
 // findDisowned finds a sentence that says of the document that nothing in it is so.
-func findDisowned(_ check, s *document) []miss {
-	findings := map[int]bool{}
-	for _, f := range s.reportedFindings() {
-		findings[f.line] = true // of the work, not of the report
-	}
+func findDisowned(_ check, s *document) *miss {
+	findings := s.reportedFindings() // of the work, not of the report
 	topic := s.prose().topics()
 	var out miss
 	for _, sentence := range s.prose().sentences {
-		if findings[sentence.line] || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
+		_, found := slices.BinarySearch(findings, sentence.line)
+		if found || len(sentence.raw) > 2000 || !disowns(sentence.raw, topic) {
 			continue
 		}
-		if len(out.items) == 0 {
-			out.line, out.name = sentence.line, clip(sentence.raw, 100)
-		}
-		out.items = append(out.items, atLine(sentence.line))
+		out.name = cmp.Or(out.name, clip(sentence.raw, 100))
+		out.add(sentence.line, atLine(sentence.line))
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // quoted matches words of somebody else, or a text of the product.
@@ -232,12 +222,7 @@ func (p *prose) topics() map[string]bool {
 			continue // as most
 		}
 		lower := " " + strings.ToLower(s.raw) + " "
-		for _, t := range rules.english.topics {
-			if strings.Contains(lower, t) {
-				count[t]++
-			}
-		}
-		for _, t := range rules.chinese.topics {
+		for _, t := range slices.Concat(rules.english.topics, rules.chinese.topics) {
 			if strings.Contains(lower, t) {
 				count[t]++
 			}
@@ -253,17 +238,17 @@ func (p *prose) topics() map[string]bool {
 func disowns(raw string, topic map[string]bool) bool {
 	rules := disownings()
 	words, han := clauses(quoted.ReplaceAllString(raw, " "))
-	return rules.english.match(words, false, topic) || rules.chinese.match(han, true, topic)
+	return rules.english.match(words, topic) || rules.chinese.match(han, topic)
 }
 
 // match reports whether a sentence, by its clauses, takes the document back. topic has the words
 // of the document's subject.
-func (l disownLanguage) match(clauses []string, han bool, topic map[string]bool) bool {
-	for _, i := range l.candidates(clauses, han) {
+func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
+	for _, i := range l.candidates(clauses) {
 		hit := true
-		for _, part := range l.rules[i].parts {
+		for _, part := range l.rules[i] {
 			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
-				if len(l.rules[i].parts) == 1 {
+				if len(l.rules[i]) == 1 {
 					return part.MatchString(c)
 				}
 				at := part.FindStringIndex(c)
@@ -299,13 +284,7 @@ func containsPhrase(clause string, phrases []string) bool {
 	})
 }
 
-func endsClause(r rune) bool {
-	switch r {
-	case ',', ';', ':', '，', '、', '：', '；', '(', ')', '（', '）', '—', '–', '|':
-		return true
-	}
-	return false
-}
+func endsClause(r rune) bool { return strings.ContainsRune(",;:，、：；()（）—–|", r) }
 
 // inClauseWord reports whether a character belongs to a word, behind one of its characters or not.
 func inClauseWord(c rune, behind bool) bool {
@@ -321,42 +300,34 @@ func inClauseWord(c rune, behind bool) bool {
 // clauses cuts a sentence at its commas: English words with a space before each, and
 // Chinese characters without any.
 func clauses(raw string) (words, han []string) {
-	var w, h strings.Builder
-	inWord := false
-	end := func() {
+	for clause := range strings.FieldsFuncSeq(raw, endsClause) {
+		var w, h strings.Builder
+		inWord := false
+		for _, c := range clause {
+			c = unicode.ToLower(c)
+			switch {
+			case isHan(c):
+				h.WriteRune(c)
+				inWord = false
+			case inClauseWord(c, inWord):
+				if !inWord {
+					w.WriteByte(' ')
+				}
+				inWord = true
+				if c == '’' {
+					c = '\''
+				}
+				w.WriteRune(c)
+			default:
+				inWord = false
+			}
+		}
 		if w.Len() > 0 {
 			words = append(words, w.String())
-			w.Reset()
 		}
 		if h.Len() > 0 {
 			han = append(han, h.String())
-			h.Reset()
-		}
-		inWord = false
-	}
-	for _, c := range raw {
-		if endsClause(c) {
-			end()
-			continue
-		}
-		c = unicode.ToLower(c)
-		switch {
-		case isHan(c):
-			h.WriteRune(c)
-			inWord = false
-		case inClauseWord(c, inWord):
-			if !inWord {
-				w.WriteByte(' ')
-			}
-			inWord = true
-			if c == '’' {
-				c = '\''
-			}
-			w.WriteRune(c)
-		default:
-			inWord = false
 		}
 	}
-	end()
 	return words, han
 }

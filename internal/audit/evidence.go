@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -26,11 +25,11 @@ var (
 )
 
 // findHas looks for one kind of evidence anywhere in the document.
-func findHas(c check, s *document) []miss {
+func findHas(c check, s *document) *miss {
 	if s.has(c.What) {
 		return nil
 	}
-	return []miss{{line: -1}}
+	return &miss{line: -1}
 }
 
 func (s *document) has(what string) bool {
@@ -84,10 +83,9 @@ func countsTests(t markdown.Table) bool {
 	return col >= 0 && slices.ContainsFunc(t.Rows, func(r markdown.Row) bool { return numeral.MatchString(r.Cell(col)) })
 }
 
-// reportedFindings returns the findings of a review or QA report: items, headings and
+// reportedFindings returns the lines of the findings of a review or QA report: items, headings and
 // rows with an id, for example R1, and rows of a table with a severity.
-func (s *document) reportedFindings() []story {
-	var out []story
+func (s *document) reportedFindings() (out []int) {
 	for i, l := range s.Lines {
 		if s.Code[i] || len(l) > 1<<16 {
 			continue
@@ -98,19 +96,10 @@ func (s *document) reportedFindings() []story {
 			t := s.Tables[row.Table]
 			sev := t.Column("severity", "level", "priority", "级别", "严重程度", "严重性", "严重", "等级", "程度", "优先级")
 			if sev >= 0 && len(row.Cells) > 2 && sevWord.MatchString(row.Cell(sev)) {
-				out = append(out, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
+				out = append(out, i)
 			}
 		case findID.MatchString(l) && (isHash(l) || sevWord.MatchString(l)):
-			id := strings.TrimLeft(l, " #-*+|_[(")
-			out = append(out, story{id: idOf(id), line: i, form: 'h'})
-		}
-	}
-	for i := range out {
-		if out[i].form == 'h' {
-			out[i].end = len(s.Lines)
-			if i+1 < len(out) {
-				out[i].end = out[i+1].line
-			}
+			out = append(out, i)
 		}
 	}
 	return out

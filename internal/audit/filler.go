@@ -7,7 +7,7 @@ import (
 
 // shareMiss returns the miss of a check that goes by a share of the document: it begins to cost at
 // "at" percent, a third of the points, and costs all of them at "full" percent.
-func shareMiss(c check, share float64, line int, name string) []miss {
+func shareMiss(c check, share float64, line int, name string) *miss {
 	percent := int(math.Round(100 * share))
 	if percent < c.At {
 		return nil
@@ -16,14 +16,14 @@ func shareMiss(c check, share float64, line int, name string) []miss {
 	if c.Full > c.At {
 		rise = min(1, float64(percent-c.At)/float64(c.Full-c.At))
 	}
-	return []miss{{line: line, n: percent, name: clip(name, 60), share: (1 + 2*rise) / 3}}
+	return &miss{line: line, n: percent, name: clip(name, 60), share: (1 + 2*rise) / 3}
 }
 
 // leastProse is how many words a document needs before a share of them says anything.
 const leastProse = 20
 
 // findFiller measures how much of the document is text that stands in a list of filler.
-func findFiller(c check, s *document) []miss {
+func findFiller(c check, s *document) *miss {
 	p := s.prose()
 	if p.size < leastProse {
 		return nil
@@ -52,7 +52,7 @@ func (f fillerClass) in(s sentence) float64 {
 	sure, weak, plain := 0, 0, 0
 	for i := 0; i < len(s.words); {
 		is := f.of(s.words[i])
-		n := is.phraseAt(s.words[i:])
+		n := longestPhrase(is.phrases, s.words[i:])
 		switch {
 		case n > 0:
 			sure += n
@@ -80,17 +80,6 @@ func (f fillerClass) of(w *word) fillerWord {
 		}
 	}
 	return fillerWord{}
-}
-
-// phraseAt returns the length of the longest phrase that words begin with.
-func (f fillerWord) phraseAt(words []*word) int {
-	n := 0
-	for _, p := range f.phrases {
-		if len(p) > n && begins(words, p) {
-			n = len(p)
-		}
-	}
-	return n
 }
 
 // hanIn counts the characters of Chinese phrases.

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // identifier is the id of a requirement, story or criterion: FR-3, AC-1.2, S1-4.
@@ -126,9 +129,7 @@ func (r idReader) latin(s string, at int) (foundID, bool) {
 		end++
 	}
 	f.number = end
-	ends := numberEnds(s, end, func(at int) int { return digits(s, at, 4) })
-	for n := len(ends) - 1; n >= 0; n-- {
-		f.numberEnd = ends[n]
+	for _, f.numberEnd = range slices.Backward(numberEnds(s, end)) {
 		if f.to = idEnd(s, f.numberEnd); f.to >= 0 {
 			return f, true
 		}
@@ -136,16 +137,18 @@ func (r idReader) latin(s string, at int) (foundID, bool) {
 	return foundID{}, false
 }
 
+// hanID matches 需求 3 and 功能需求 3. Nothing has to follow, so that the first four of more digits are
+// a number.
+var hanID = pattern.New(`^(?:功能需求|需求)[ -]?(\d{1,4}(?:\.\d{1,4}){0,2})`)
+
 // chinese reads 需求 3 or 功能需求 3 at a place, behind anything but a letter or a Chinese
 // character that is not before from.
 func (r idReader) chinese(s string, at, from int) (foundID, bool) {
-	rest, ok := strings.CutPrefix(s[at:], "功能需求")
-	if !ok {
-		if rest, ok = strings.CutPrefix(s[at:], "需求"); !ok {
-			return foundID{}, false
-		}
+	m := hanID.FindStringSubmatchIndex(s[at:min(len(s), at+40)])
+	if m == nil {
+		return foundID{}, false
 	}
-	f := foundID{from: at, prefix: at, prefixEnd: at, number: len(s) - len(rest)}
+	f := foundID{from: at, to: at + m[1], prefix: at, prefixEnd: at, number: at + m[2], numberEnd: at + m[3]}
 	if at > 0 {
 		before, size := utf8.DecodeLastRuneInString(s[from:at])
 		if size == 0 || isHan(before) || isLetter(before) {
@@ -153,31 +156,14 @@ func (r idReader) chinese(s string, at, from int) (foundID, bool) {
 		}
 		f.from -= size
 	}
-	if byteIn(s, f.number, " -") {
-		f.number++
-	}
-	// Nothing has to follow, so that the first four of more digits are a number.
-	ends := numberEnds(s, f.number, func(at int) int {
-		end := at
-		for end < min(len(s), at+4) && isDigit(s[end]) {
-			end++
-		}
-		return end
-	})
-	if len(ends) == 0 {
-		return foundID{}, false
-	}
-	f.numberEnd = ends[len(ends)-1]
-	f.to = f.numberEnd
 	return f, true
 }
 
-// numberEnds returns the ends of 1, 1.2 and 1.2.3 that begin at a place. part returns the end of
-// one part, and its beginning if there is none.
-func numberEnds(s string, at int, part func(at int) int) []int {
+// numberEnds returns the ends of 1, 1.2 and 1.2.3 that begin at a place.
+func numberEnds(s string, at int) []int {
 	var ends []int
 	for len(ends) < 3 {
-		end := part(at)
+		end := digits(s, at, 4)
 		if end == at {
 			break
 		}

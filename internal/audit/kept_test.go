@@ -1,7 +1,6 @@
 package audit
 
 import (
-	linked "container/list"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,26 +10,22 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestShelf keeps texts within its bounds, the ones that were asked for last.
-func TestShelf(t *testing.T) {
-	s := shelf{places: map[string]*linked.Element{}, order: linked.New()}
-	document := func(n int) string { return fmt.Sprintf("# %d\n", n) + strings.Repeat("x", maxKept/8) }
-	first := s.read(document(0))
-	for n := 1; n < 20; n++ {
-		s.read(document(n))
-		if s.read(document(0)) != first {
+// TestKept reads a document once that is asked for again and again, unless it is large.
+func TestKept(t *testing.T) {
+	first := readEarlier("# 0\n")
+	for n := range 20 {
+		readEarlier(fmt.Sprintf("# %d\n", n+1))
+		if readEarlier("# 0\n") != first {
 			t.Fatalf("a document that is asked for again and again is read again after %d others", n)
 		}
-		if s.size > maxKept || len(s.places) != s.order.Len() {
-			t.Fatalf("%d bytes are kept in %d texts, %d in order", s.size, len(s.places), s.order.Len())
-		}
 	}
-	if s.find(document(1)) != nil || s.find(document(19)) == nil {
-		t.Error("the oldest is kept, or the newest is not")
+	if _, ok := kept.Get("# 1\n"); ok {
+		t.Error("the oldest is kept")
 	}
-	large := strings.Repeat("x", maxKeptOne+1)
-	if s.read(large); s.find(large) != nil {
-		t.Error("one large document takes the place of many")
+	large := strings.Repeat("x", maxKept+1)
+	readEarlier(large)
+	if _, ok := kept.Get(large); ok {
+		t.Error("a large document is kept")
 	}
 }
 

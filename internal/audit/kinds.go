@@ -11,7 +11,8 @@ type kind struct {
 	keys, needs []string
 	// whats are the values of "what", if it has that key.
 	whats []string
-	find  func(check, *document) []miss
+	// find returns what is missing or wrong; nil if nothing is.
+	find func(check, *document) *miss
 }
 
 // kinds are the checks that a rubric can be made of.

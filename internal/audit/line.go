@@ -16,7 +16,7 @@ func clip(s string, n int) string {
 	return s[:boundary(s, n-len("…"))] + "…"
 }
 
-// boundary returns the largest index up to n that does not cut a character.
+// boundary returns the largest index up to n that does not cut a character, or 0.
 func boundary(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -24,16 +24,7 @@ func boundary(s string, n int) int {
 	for n > 0 && s[n]&0xC0 == 0x80 {
 		n--
 	}
-	return n
-}
-
-// boundaryBack returns the index at or before n that does not cut a character.
-func boundaryBack(s string, n int) int {
-	n = max(n, 0)
-	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
+	return max(n, 0)
 }
 
 // isHan reports whether a character is a Chinese one; most are seen to be none at once.

@@ -51,6 +51,22 @@ func (c check) finding(l miss, in lang.Language) workflow.AuditFinding {
 	return f
 }
 
+// add adds an item; the first one is the place of the miss.
+func (l *miss) add(line int, item lang.Text) {
+	if len(l.items) == 0 {
+		l.line = line
+	}
+	l.items = append(l.items, item)
+}
+
+// found returns a miss that has items; nil otherwise.
+func (l miss) found() *miss {
+	if len(l.items) == 0 {
+		return nil
+	}
+	return &l
+}
+
 func (l miss) count() int { return max(l.n, len(l.items)) }
 
 // brief returns the finding in the summary: fewer items, and the line.
@@ -131,15 +147,12 @@ func (l miss) list(in lang.Language) string {
 }
 
 // atLines makes one miss of several lines.
-func atLines(lines []int) []miss {
-	if len(lines) == 0 {
-		return nil
-	}
-	l := miss{line: lines[0]}
+func atLines(lines []int) *miss {
+	var out miss
 	for _, i := range lines {
-		l.items = append(l.items, atLine(i))
+		out.add(i, atLine(i))
 	}
-	return []miss{l}
+	return out.found()
 }
 
 // atLine names a line in a finding.

@@ -37,7 +37,7 @@ const (
 
 // findOffObjective finds a document that speaks of something else than the objective, the
 // person's answers, and the earlier documents.
-func findOffObjective(c check, s *document) []miss {
+func findOffObjective(c check, s *document) *miss {
 	if s.prose().size < leastCompared || len(byWords.important(s.wanted.Objective, byWords.generic())) == 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func findOffObjective(c check, s *document) []miss {
 	if of.speaks || !of.comparable() {
 		return nil
 	}
-	return []miss{{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}}
+	return &miss{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
 }
 
 // comparer is one way to compare texts: by their words, or also by their meanings.

@@ -1,12 +1,9 @@
 package audit
 
 import (
-	"iter"
 	"math"
 	"strconv"
-	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // wordCount counts words outside code.
@@ -36,7 +33,7 @@ func (d *text) wordCount() int {
 }
 
 // findShort finds a document that is too short for its stage.
-func findShort(c check, s *document) []miss {
+func findShort(c check, s *document) *miss {
 	n := s.wordCount()
 	if n >= c.Min {
 		return nil
@@ -45,40 +42,5 @@ func findShort(c check, s *document) []miss {
 	if 3*n < 2*c.Min {
 		share = 1
 	}
-	return []miss{{line: -1, n: n, share: share, want: strconv.Itoa(c.Min)}}
-}
-
-// sentencesOf cuts a line behind its sentences, whose marks and the space between them are left out.
-func sentencesOf(l string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		from := 0
-		for i := 0; i < len(l); {
-			end, next := i, i+1
-			switch c := l[i]; {
-			case c == '.' || c == '!' || c == '?':
-				for next < len(l) && strings.IndexByte(" \t\n\f\r", l[next]) >= 0 {
-					next++
-				}
-				if next == i+1 {
-					i++
-					continue
-				}
-			case c < utf8.RuneSelf:
-				i++
-				continue
-			default:
-				r, size := utf8.DecodeRuneInString(l[i:])
-				next = i + size
-				if r != '。' && r != '！' && r != '？' && r != '；' {
-					i = next
-					continue
-				}
-			}
-			if !yield(l[from:end]) {
-				return
-			}
-			from, i = next, next
-		}
-		yield(l[from:])
-	}
+	return &miss{line: -1, n: n, share: share, want: strconv.Itoa(c.Min)}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -39,7 +40,7 @@ var (
 )
 
 // findPlaceholders finds the texts that were left to be filled in.
-func findPlaceholders(c check, s *document) []miss {
+func findPlaceholders(c check, s *document) *miss {
 	var lines []int
 	_, title := s.Title()
 	for i, l := range s.Said {
@@ -103,21 +104,14 @@ func hasMarker(l string) bool {
 // talksAbout reports whether the word at from–to is quoted or denied: "no TODO".
 func talksAbout(l string, from, to int) bool {
 	before := strings.TrimRight(l[:from], " ")
-	if before != "" {
-		runes := []rune(before[max(0, boundaryBack(before, len(before)-4)):])
-		if strings.ContainsRune(quoteBefore, runes[len(runes)-1]) {
-			return true
-		}
-	}
-	if strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1]) {
-		return true
-	}
-	return notLeft.MatchString(before)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	inName := strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1])
+	return strings.ContainsRune(quoteBefore, last) || inName || notLeft.MatchString(before)
 }
 
 // findCopied finds lines of the role prompts' examples. One may be a
 // coincidence, two are not.
-func findCopied(c check, s *document) []miss {
+func findCopied(c check, s *document) *miss {
 	var lines []int
 	for i, l := range s.Lines {
 		if len(l) > 20 && slices.ContainsFunc(c.Words, func(w string) bool { return strings.Contains(l, w) }) {

@@ -236,12 +236,7 @@ func withoutSteps(words []*word) []*word {
 	}
 	out := make([]*word, 0, len(words))
 	for i := 0; i < len(words); {
-		n := 0
-		for _, step := range steps {
-			if len(step) > n && begins(words[i:], step) {
-				n = len(step)
-			}
-		}
+		n := longestPhrase(steps, words[i:])
 		if n == 0 {
 			out = append(out, words[i])
 			n = 1
@@ -271,4 +266,58 @@ func (p *prose) language() (name string) {
 		}
 	}
 	return name
+}
+
+// word is a word of alphabets with the facts that checks ask for, found once for a document that
+// may have it a hundred times.
+type word struct {
+	text string // in lower case
+	// spoken are the languages that it is a small word of.
+	spoken []string
+	// times is how often the document has it.
+	times int
+	// filler are its entries in the classes of filler.
+	filler []fillerWord
+}
+
+// vocabulary has the words of a document, and those of each run as it is written.
+type vocabulary struct {
+	words map[string]*word
+	runs  map[string][]*word
+}
+
+func newVocabulary() vocabulary {
+	return vocabulary{words: map[string]*word{}, runs: map[string][]*word{}}
+}
+
+// word returns the word of a spelling.
+func (v vocabulary) word(written string) *word {
+	text := strings.ReplaceAll(strings.ToLower(written), "’", "'")
+	w := v.words[text]
+	if w == nil {
+		l := lists()
+		w = &word{text: text, spoken: l.spoken[text], filler: l.fillerOf[text]}
+		v.words[text] = w
+	}
+	return w
+}
+
+// longestPhrase returns the length of the longest phrase that words begin with.
+func longestPhrase(phrases [][]string, words []*word) (n int) {
+	for _, p := range phrases {
+		if len(p) > n && begins(words, p) {
+			n = len(p)
+		}
+	}
+	return n
+}
+
+// begins reports whether words begin with those of a phrase.
+func begins(words []*word, phrase []string) bool {
+	for i, text := range phrase {
+		if i == len(words) || words[i].text != text {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
@@ -14,7 +15,7 @@ var (
 )
 
 // findOpenQuestions counts the questions that a section of open questions still asks.
-func findOpenQuestions(c check, s *document) []miss {
+func findOpenQuestions(c check, s *document) *miss {
 	var lines []int
 	for _, h := range s.Sections(c.Names) {
 		if closedTitle.MatchString(h.Text) {
@@ -26,7 +27,8 @@ func findOpenQuestions(c check, s *document) []miss {
 			}
 		}
 	}
-	return atLines(unique(lines))
+	slices.Sort(lines) // of sections in a section
+	return atLines(slices.Compact(lines))
 }
 
 // asks reports whether a line of the section is a question that is still open.
@@ -48,15 +50,4 @@ func (d *text) asks(i int, h markdown.Heading) bool {
 		return depth < 2 && !strings.HasPrefix(l, "\t") && len(body) > 3
 	}
 	return i > h.Line && strings.ContainsAny(l, "?？")
-}
-
-// unique drops lines that two sections share; they come in order.
-func unique(lines []int) []int {
-	out := lines[:0]
-	for i, l := range lines {
-		if i == 0 || l > out[len(out)-1] {
-			out = append(out, l)
-		}
-	}
-	return out
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,31 +132,38 @@ func Parse(name string, d *workflow.Definition, st workflow.Stage, data []byte) 
 		case key.Value == "stage" && value.Value != string(st.ID) && value.Value != st.RubricName():
 			return r, mistake(name, value.Line, "it is for stage %q and is used for %q", value.Value, st.ID)
 		case key.Value == "stage":
-		case key.Value == "checks" && value.Kind == yaml.SequenceNode:
-			for _, n := range value.Content {
-				if kind, _ := kindOf(n); retired[kind] {
-					r.Retired = append(r.Retired, kind)
-					continue
-				}
-				c, err := parseCheck(name, n, d)
-				if err != nil {
-					return r, err
-				}
-				if slices.ContainsFunc(r.checks, func(o check) bool { return o.ID == c.ID }) {
-					return r, mistake(name, n.Line, "the check %s is there twice; give each its own id", c.ID)
-				}
-				r.checks = append(r.checks, c)
-			}
-		case key.Value == "checks":
+		case key.Value != "checks":
+			return r, mistake(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
+		case value.Kind != yaml.SequenceNode:
 			return r, mistake(name, value.Line, "checks is a list: lines that begin with - id:")
 		default:
-			return r, mistake(name, key.Line, "unknown key %q; valid are stage, checks", key.Value)
+			if err := r.parseChecks(name, d, value.Content); err != nil {
+				return r, err
+			}
 		}
 	}
 	if len(r.checks)+len(r.Retired) == 0 {
 		return r, mistake(name, 1, "it has no checks; take the file away to use the built-in rubric")
 	}
 	return r, nil
+}
+
+func (r *Rubric) parseChecks(name string, d *workflow.Definition, nodes []*yaml.Node) error {
+	for _, n := range nodes {
+		if kind, _ := kindOf(n); retired[kind] {
+			r.Retired = append(r.Retired, kind)
+			continue
+		}
+		c, err := parseCheck(name, n, d)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(r.checks, func(o check) bool { return o.ID == c.ID }) {
+			return mistake(name, n.Line, "the check %s is there twice; give each its own id", c.ID)
+		}
+		r.checks = append(r.checks, c)
+	}
+	return nil
 }
 
 // stageNames returns the stages of a workflow and of the built-in ones, each once.
@@ -241,11 +249,7 @@ func (c *check) complete(name string, line int) error {
 		return mistake(name, line, "the check %s needs a problem and a fix", c.ID)
 	}
 	for _, key := range kinds[c.Kind].needs {
-		given := map[string]bool{
-			"name": c.Name != "", "words": len(c.Words) > 0, "ids": len(c.IDs) > 0, "from": c.From != "",
-			"what": c.What != "", "min": c.Min > 0, "at": c.At > 0, "full": c.Full > 0,
-		}[key]
-		if !given {
+		if reflect.ValueOf(c.parameter(key)).Elem().IsZero() {
 			return mistake(name, line, "the check %s of kind %s needs %s", c.ID, c.Kind, key)
 		}
 	}
@@ -255,20 +259,27 @@ func (c *check) complete(name string, line int) error {
 	return nil
 }
 
+// parameter returns the parameter of a key.
+func (c *check) parameter(key string) any {
+	return map[string]any{
+		"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix, "name": &c.Name, "what": &c.What,
+		"only": &c.Only, "from": &c.From, "points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone,
+		"min": &c.Min, "at": &c.At, "full": &c.Full, "also": &c.Also, "words": &c.Words, "ids": &c.IDs,
+		"through": &c.Through, "unless_title": &c.UnlessTitle,
+	}[key]
+}
+
 func (c *check) set(key string, value *yaml.Node) (err error) {
-	if text := map[string]*string{"id": &c.ID, "severity": &c.Severity, "problem": &c.Problem, "fix": &c.Fix,
-		"name": &c.Name, "what": &c.What, "only": &c.Only, "from": &c.From}[key]; text != nil {
-		*text = value.Value
+	switch p := c.parameter(key).(type) {
+	case *string:
+		*p = value.Value
 		return c.checkValue(key)
-	}
-	if number := map[string]*float64{"points": &c.Points, "each": &c.Each, "cap": &c.Cap, "alone": &c.Alone}[key]; number != nil {
-		*number, err = points(value)
-	}
-	if count := map[string]*int{"min": &c.Min, "at": &c.At, "full": &c.Full}[key]; count != nil {
-		*count, err = wholeNumber(value)
-	}
-	if words := map[string]*[]string{"also": &c.Also, "words": &c.Words, "ids": &c.IDs, "through": &c.Through, "unless_title": &c.UnlessTitle}[key]; words != nil {
-		*words, err = list(value)
+	case *float64:
+		*p, err = points(value)
+	case *int:
+		*p, err = wholeNumber(value)
+	case *[]string:
+		*p, err = list(value)
 	}
 	for i := range c.UnlessTitle {
 		c.UnlessTitle[i] = markdown.NameOf(c.UnlessTitle[i])

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
@@ -8,7 +9,7 @@ import (
 )
 
 // findSection looks for a heading with one of the names and something below it.
-func findSection(c check, s *document) []miss {
+func findSection(c check, s *document) *miss {
 	found := s.Sections(c.Names)
 	names := whole(c.Names)
 	for _, t := range s.Tables {
@@ -21,14 +22,12 @@ func findSection(c check, s *document) []miss {
 		return nil
 	}
 	if len(found) == 0 {
-		return []miss{{line: -1, either: []string{c.Name}, accepts: c.Names}}
+		return &miss{line: -1, either: []string{c.Name}, accepts: c.Names}
 	}
-	for _, h := range found {
-		if s.hasContent(h) {
-			return nil
-		}
+	if slices.ContainsFunc(found, s.hasContent) {
+		return nil
 	}
-	return []miss{{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}}
+	return &miss{line: found[0].Line, either: []string{c.Name}, accepts: c.Names, problem: emptySection}
 }
 
 // emptySection is the problem of a section with nothing below its heading.
@@ -48,23 +47,18 @@ func (d *text) hasContent(h markdown.Heading) bool {
 	if substance(h.Rest) {
 		return true
 	}
-	header := map[int]bool{}
 	for i := h.Line + 1; i < h.End; i++ {
-		if i+1 < len(d.Lines) && markdown.IsTableRule(d.Lines[i+1]) && strings.Contains(d.Lines[i], "|") {
-			header[i] = true
-		}
+		header := i+1 < len(d.Lines) && markdown.IsTableRule(d.Lines[i+1]) && strings.Contains(d.Lines[i], "|")
 		switch {
 		case d.Code[i] && !isFence(d.Lines[i]) && substance(d.Lines[i]):
 			return true
-		case d.Code[i] || header[i] || markdown.IsUnderline(d.Lines[i]):
+		case d.Code[i] || header || markdown.IsUnderline(d.Lines[i]):
 		case strings.TrimSpace(d.Said[i]) == "" || isHash(d.Lines[i]):
 		case d.Rows[i].Cells != nil:
-			for _, cell := range d.Rows[i].Cells {
-				if substance(cell) {
-					return true
-				}
+			if slices.ContainsFunc(d.Rows[i].Cells, substance) {
+				return true
 			}
-		case isLabel(d.Lines[i]):
+		case label.MatchString(d.Lines[i]):
 		case substance(d.Said[i]) || strings.Contains(d.Lines[i], "`"):
 			return true
 		}
@@ -78,8 +72,6 @@ func isHash(l string) bool { _, _, ok := markdown.HashHeading(l); return ok }
 
 // label is a bold line alone, which announces the text below it.
 var label = pattern.New(`^\s*(?:[-*+]\s+)?(?:\*\*|__)[^*_]+(?:\*\*|__)\s*[:：]?\s*$`)
-
-func isLabel(l string) bool { return label.MatchString(l) }
 
 var (
 	// measure is a number with a unit, a percentage or a bound.
@@ -114,12 +106,8 @@ func (d *text) hasFigure(i int) bool {
 	if measure.MatchString(bare) || inWords.MatchString(l) {
 		return true
 	}
-	if row, ok := d.Rows[i]; ok {
-		for _, cell := range row.Cells[1:] {
-			if numeral.MatchString(cell) {
-				return true
-			}
-		}
+	if row, ok := d.Rows[i]; ok && slices.ContainsFunc(row.Cells[1:], numeral.MatchString) {
+		return true
 	}
 	if _, body, ok := markdown.Item(l); ok {
 		l = body
@@ -129,19 +117,17 @@ func (d *text) hasFigure(i int) bool {
 }
 
 // findFigures looks at sections that are there and filled, but have no figure.
-func findFigures(c check, s *document) []miss {
-	for _, h := range s.Sections(c.Names) {
-		if !s.hasContent(h) {
-			continue
-		}
-		ok := false
-		for i := h.Line; i < h.End && !ok; i++ {
-			ok = s.hasFigure(i) && (i > h.Line || h.Rest != "")
-		}
-		if !ok {
-			return []miss{{line: h.Line, name: h.Text}}
-		}
+func findFigures(c check, s *document) *miss {
+	sections := s.Sections(c.Names)
+	at := slices.IndexFunc(sections, s.hasContent)
+	if at < 0 {
 		return nil
 	}
-	return nil
+	h := sections[at]
+	for i := h.Line; i < h.End; i++ {
+		if s.hasFigure(i) && (i > h.Line || h.Rest != "") {
+			return nil
+		}
+	}
+	return &miss{line: h.Line, name: h.Text}
 }

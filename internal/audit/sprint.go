@@ -24,6 +24,8 @@ var (
 	metWords = pattern.New(`(?i)\baccept(?:ance|ed)\b|\bAC-\d|\bcriteri|\bdone when\b|\bgiven\b|\bverif(?:y|ied)\b|\btest(?:s|ed)?\s*:|验收|完成条件|完成标准|通过条件|通过标准|验证|测试\s*[:：]`)
 )
 
+func isStory(head string) bool { return storyHead.MatchString(head) && !notStory.MatchString(head) }
+
 // rowStories reads the stories of a sprint that is a row of a table: those of the row, else
 // those anywhere whose ids have its number, as in S2-1.
 func (d *text) rowStories(sp markdown.Sprint) (out []story) {
@@ -31,7 +33,7 @@ func (d *text) rowStories(sp markdown.Sprint) (out []story) {
 		for _, cell := range d.Rows[line].Cells {
 			for _, part := range strings.FieldsFunc(cell, func(r rune) bool { return strings.ContainsRune(",，;；、<", r) }) {
 				part = strings.TrimSpace(strings.TrimPrefix(part, "br>"))
-				if !ownNumber.MatchString(part) && storyHead.MatchString(part) && !notStory.MatchString(part) {
+				if !ownNumber.MatchString(part) && isStory(part) {
 					out = append(out, story{id: idOf(part), line: line, end: line + 1, form: 't'})
 				}
 			}
@@ -62,45 +64,37 @@ func (d *text) sprintStories(sp markdown.Sprint) []story {
 func (d *text) storiesIn(sp markdown.Sprint) []story {
 	var heads, rows, items []story
 	for _, h := range d.HeadsIn(sp.Line+1, sp.End) {
-		if storyHead.MatchString(h.Text) && !notStory.MatchString(h.Text) {
+		if isStory(h.Text) {
 			heads = append(heads, story{id: idOf(h.Text), line: h.Line, form: 'h', end: min(h.End, sp.End)})
 		}
 	}
 	if len(heads) > 0 {
-		for i := range heads {
-			if i+1 < len(heads) {
-				heads[i].end = min(heads[i].end, heads[i+1].line)
-			}
-			for j := heads[i].line + 1; j < heads[i].end; j++ {
+		endAtNext(heads)
+		for k, st := range heads {
+			for j := st.line + 1; j < st.end; j++ {
 				if ofSprint.MatchString(d.Lines[j]) {
-					heads[i].end = j
+					heads[k].end = j
+					break
 				}
 			}
 		}
 		return heads
 	}
 	for i := sp.Line + 1; i < sp.End; i++ {
-		if d.Code[i] {
-			continue
-		}
-		if row, ok := d.Rows[i]; ok {
-			if storyHead.MatchString(row.Cells[0]) && !notStory.MatchString(row.Cells[0]) {
-				rows = append(rows, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
-			}
-			continue
-		}
-		if _, body, ok := markdown.Item(d.Lines[i]); ok && storyHead.MatchString(body) && !notStory.MatchString(body) {
+		row, isRow := d.Rows[i]
+		_, body, isItem := markdown.Item(d.Lines[i])
+		switch {
+		case d.Code[i]:
+		case isRow && isStory(row.Cells[0]):
+			rows = append(rows, story{id: idOf(row.Cells[0]), line: i, end: i + 1, form: 't'})
+		case !isRow && isItem && isStory(body):
 			items = append(items, story{id: idOf(body), line: i, end: sp.End, form: 'l'})
 		}
 	}
 	if len(rows) > 0 {
 		return rows
 	}
-	for i := range items {
-		if i+1 < len(items) {
-			items[i].end = items[i+1].line
-		}
-	}
+	endAtNext(items)
 	return items
 }
 
@@ -119,16 +113,16 @@ func idOf(s string) string {
 	return strings.TrimRight(s[:end], ".-")
 }
 
-func findNoSprints(_ check, s *document) []miss {
+func findNoSprints(_ check, s *document) *miss {
 	if len(s.planned()) > 0 {
 		return nil
 	}
-	return []miss{{line: -1}}
+	return &miss{line: -1}
 }
 
 // findSprintsWithout lists the sprints that nowhere begin a line with one of the
 // words. A section for all sprints, or a column of an overview, serves too.
-func findSprintsWithout(c check, s *document) []miss {
+func findSprintsWithout(c check, s *document) *miss {
 	sprints := s.planned()
 	if len(sprints) == 0 {
 		return nil
@@ -158,45 +152,30 @@ func findSprintsWithout(c check, s *document) []miss {
 			found = !s.Code[i] && at != nil && at[0] <= 30
 		}
 		if !found {
-			if len(out.items) == 0 {
-				out.line = sp.Line
-			}
-			out.items = append(out.items, sprintLabel(sp))
+			out.add(sp.Line, sprintLabel(sp))
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // findSprintStories lists sprints without stories, or stories without acceptance or size.
-func findSprintStories(c check, s *document) []miss {
+func findSprintStories(c check, s *document) *miss {
 	var out miss
-	add := func(line int, item lang.Text) {
-		if len(out.items) == 0 {
-			out.line = line
-		}
-		out.items = append(out.items, item)
-	}
 	for _, sp := range s.planned() {
 		stories := s.sprintStories(sp)
-		if len(stories) == 0 && c.What == "any" {
-			add(sp.Line, sprintLabel(sp))
-		}
 		if c.What == "any" {
+			if len(stories) == 0 {
+				out.add(sp.Line, sprintLabel(sp))
+			}
 			continue
 		}
 		for _, st := range stories {
 			if !s.storyHas(c.What, st) {
-				add(st.line, st.label())
+				out.add(st.line, st.label())
 			}
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 func (s *document) storyHas(what string, st story) bool {

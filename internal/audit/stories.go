@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,76 +23,75 @@ func (st story) label() lang.Text {
 	return plain(st.id)
 }
 
-// userStories reads the stories of the document: by their ids, by headings such
-// as "Story 1", or by the sentence "As a …, I want …".
+// userStories returns the stories of the document.
 func (s *document) userStories() []story {
-	if s.read {
-		return s.stories
+	if s.stories == nil {
+		s.stories = s.readStories()
 	}
-	s.read = true
-	for _, def := range s.definitions("US") {
-		if !s.listsOthers(def.line) {
-			s.stories = append(s.stories, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
-		}
-	}
-	if len(s.stories) == 0 {
-		for _, h := range s.Heads {
-			if m := namedStory.FindStringSubmatch(markdown.Unnumbered(h.Text)); m != nil {
-				s.stories = append(s.stories, story{id: strings.TrimSpace(m[0]), line: h.Line, form: 'h'})
-			}
-		}
-	}
-	if len(s.stories) == 0 {
-		for i, l := range s.Said {
-			if containsAny(l, "s a", "s the", "作为") && asA.MatchString(l) && !emptyStory.MatchString(l) {
-				s.stories = append(s.stories, story{line: i, form: 'l'})
-			}
-		}
-		for i := range s.stories {
-			s.stories[i].nth, s.stories[i].id = i+1, "story "+strconv.Itoa(i+1)
-		}
-	}
-	s.endStories()
 	return s.stories
+}
+
+// readStories reads the stories of the document: by their ids, by headings such
+// as "Story 1", or by the sentence "As a …, I want …".
+func (d *text) readStories() []story {
+	out := []story{}
+	for _, def := range d.definitions("US") {
+		if !d.listsOthers(def.line) {
+			out = append(out, story{id: def.id.String(), number: def.id.number, line: def.line, form: def.form})
+		}
+	}
+	if len(out) == 0 {
+		for _, h := range d.Heads {
+			if m := namedStory.FindString(markdown.Unnumbered(h.Text)); m != "" {
+				out = append(out, story{id: strings.TrimSpace(m), line: h.Line, form: 'h'})
+			}
+		}
+	}
+	if len(out) == 0 {
+		for i, l := range d.Said {
+			if containsAny(l, "s a", "s the", "作为") && asA.MatchString(l) && !emptyStory.MatchString(l) {
+				nth := len(out) + 1
+				out = append(out, story{id: "story " + strconv.Itoa(nth), nth: nth, line: i, form: 'l'})
+			}
+		}
+	}
+	d.endStories(out)
+	return out
 }
 
 // endStories gives each story the lines up to the next one, or to the end of
 // the section that it stands in.
-func (s *document) endStories() {
-	next, current := 0, []markdown.Heading(nil)
-	for k := range s.stories {
-		st := &s.stories[k]
-		for next < len(s.Heads) && s.Heads[next].Line <= st.line {
-			current = append(current, s.Heads[next])
-			next++
+func (d *text) endStories(stories []story) {
+	next, around := 0, []markdown.Heading(nil)
+	for k := range stories {
+		st := &stories[k]
+		for ; next < len(d.Heads) && d.Heads[next].Line <= st.line; next++ {
+			around = append(around, d.Heads[next])
 		}
-		for len(current) > 0 && current[len(current)-1].End <= st.line {
-			current = current[:len(current)-1]
+		for len(around) > 0 && around[len(around)-1].End <= st.line {
+			around = around[:len(around)-1]
 		}
-		st.end = len(s.Lines)
-		for i := len(current) - 1; i >= 0; i-- {
-			h := current[i]
+		st.end = len(d.Lines)
+		for _, h := range slices.Backward(around) {
 			own := h.Line == st.line && st.form != 'h'
 			if !own && h.Level <= 6 && h.End > st.line {
 				st.end = h.End
 				break
 			}
 		}
-		if k+1 < len(s.stories) {
-			st.end = min(st.end, s.stories[k+1].line)
-		}
 		if st.form == 't' {
 			st.end = st.line + 1
 		}
 	}
+	endAtNext(stories)
 }
 
-// mapping are headings below which ids are named and not explained.
-var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
-	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
-	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
-	"summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history",
-	"修订", "变更记录", "变更历史"}
+// endAtNext lets each story end at the next one.
+func endAtNext(stories []story) {
+	for i := range stories[:max(0, len(stories)-1)] {
+		stories[i].end = min(stories[i].end, stories[i+1].line)
+	}
+}
 
 // listsOthers reports whether a line stands in a section that only lists ids.
 func (d *text) listsOthers(line int) bool {
@@ -104,11 +104,11 @@ func (d *text) listsOthers(line int) bool {
 			return true
 		}
 	}
-	return d.Within(line, mapping)
+	return d.mapped()[line]
 }
 
 // findStoriesWithoutCriteria lists the stories that nobody could test.
-func findStoriesWithoutCriteria(_ check, s *document) []miss {
+func findStoriesWithoutCriteria(_ check, s *document) *miss {
 	stories := s.userStories()
 	if len(stories) == 0 {
 		return nil
@@ -125,22 +125,17 @@ func findStoriesWithoutCriteria(_ check, s *document) []miss {
 	for _, st := range stories {
 		if !good[st.id] {
 			good[st.id] = true // listed once
-			if len(out.items) == 0 {
-				out.line = st.line
-			}
-			out.items = append(out.items, st.label())
+			out.add(st.line, st.label())
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // namedByCriteria returns the story numbers that criteria of the document refer
 // to, and how many criteria refer to none.
 func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	named = map[string]bool{}
+	accepted := s.LinesOf(s.Sections([]string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}))
 	current := ""
 	for i := range s.Lines {
 		if strings.Contains(s.Lines[i], "US") {
@@ -163,7 +158,7 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 		}
 		s.markNamed(i, named)
 		// Criteria in a section of their own stand under the story's name.
-		if current != "" && s.Within(i, []string{"acceptance criteria", "acceptance", "验收标准", "验收条件"}) {
+		if current != "" && accepted[i] {
 			named[current] = true
 		}
 	}

@@ -6,19 +6,18 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // findUntraced lists the ids that an earlier document explains and this one
 // never names.
-func findUntraced(c check, s *document) []miss {
+func findUntraced(c check, s *document) *miss {
 	from := s.earlier[workflow.StageID(c.From)]
 	here := s.named()
 	if from == nil {
 		if c.Alone > 0 && !slices.ContainsFunc(c.IDs, here.any) {
-			return []miss{{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}}
+			return &miss{line: -1, share: c.Alone / max(c.Points, c.Each), either: c.IDs, problem: "no {name} of the earlier document is named"}
 		}
 		return nil
 	}
@@ -32,36 +31,27 @@ func findUntraced(c check, s *document) []miss {
 	if c.Only == "must" {
 		defs = musts(from, defs)
 	}
-	if s.earlier[s.plan] != nil && c.From != string(s.plan) {
+	if s.earlier[s.wanted.Plan] != nil && c.From != string(s.wanted.Plan) {
 		defs = s.inScope(defs)
 	}
-	var out miss
-	out.line = -1
 	bodies := map[string][]string{}
 	for _, def := range defs {
 		bodies[def.id.String()] = append(bodies[def.id.String()], def.body)
 	}
-	for _, id := range distinct(defs) {
+	promised := distinct(defs)
+	out := miss{want: strconv.Itoa(len(promised))}
+	for _, id := range promised {
 		if !here.has(id) && !servedThrough(c.Through, bodies[id.String()], here) {
-			out.items = append(out.items, plain(id.String()))
+			out.add(-1, plain(id.String()))
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	out.want = strconv.Itoa(len(distinct(defs)))
-	return []miss{out}
+	return out.found()
 }
 
 // promises returns the definitions of a document but for those that it leaves out.
 func (d *text) promises(prefixes []string) []definition {
-	var out []definition
-	for _, def := range d.definitions(prefixes...) {
-		if !d.Within(def.line, markdown.Omissions) {
-			out = append(out, def)
-		}
-	}
-	return out
+	omitted := d.omitted()
+	return slices.DeleteFunc(d.definitions(prefixes...), func(def definition) bool { return omitted[def.line] })
 }
 
 // servedThrough reports whether the ids that a definition names in its own line
@@ -127,7 +117,7 @@ func musts(d *text, defs []definition) []definition {
 // inScope keeps the criteria of the sprints that this document is about, if
 // it names some of the plan's sprints and not all.
 func (s *document) inScope(defs []definition) []definition {
-	plan := s.earlier[s.plan]
+	plan := s.earlier[s.wanted.Plan]
 	sprints := plan.planned()
 	about := map[int]bool{}
 	for _, l := range s.Said {
@@ -162,7 +152,7 @@ var sprintNamed = pattern.New(`(?i)(?:sprints?|冲刺|迭代)\s*(\d{1,3})(?:\s*(
 
 // findDuplicates lists ids that are explained twice in the same way: two
 // headings, two items or two rows of one section.
-func findDuplicates(c check, s *document) []miss {
+func findDuplicates(c check, s *document) *miss {
 	section := s.SectionOf()
 	seen := map[string]int{}
 	var out miss
@@ -183,14 +173,8 @@ func findDuplicates(c check, s *document) []miss {
 		}
 		if !listed[def.id.String()] {
 			listed[def.id.String()] = true
-			if len(out.items) == 0 {
-				out.line = def.line
-			}
-			out.items = append(out.items, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
+			out.add(def.line, lang.T("%s (lines %d and %d)", def.id, first+1, def.line+1))
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }

@@ -9,7 +9,7 @@ import (
 
 // findVague lists the criteria with a word that two testers would read
 // differently, and nothing in the line that makes it sharp.
-func findVague(c check, s *document) []miss {
+func findVague(c check, s *document) *miss {
 	words, lower := wordPattern(c.Words), lowerAll(c.Words)
 	var out miss
 	for i, l := range s.Said {
@@ -21,24 +21,18 @@ func findVague(c check, s *document) []miss {
 			continue
 		}
 		if m := words.FindString(l); m != "" {
-			if len(out.items) == 0 {
-				out.line = i
-			}
 			place := atLine(i)
 			if def, ok := definitionAt(s.Document, i); ok {
 				place = plain(def.id.String())
 			}
-			out.items = append(out.items, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
+			out.add(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
 		}
 	}
-	if len(out.items) == 0 {
-		return nil
-	}
-	return []miss{out}
+	return out.found()
 }
 
 // findPhrases lists the lines with a phrase that promises much and says nothing.
-func findPhrases(c check, s *document) []miss {
+func findPhrases(c check, s *document) *miss {
 	words := phrasePattern(c.Words)
 	var lines []int
 	for i, l := range s.Said {

@@ -6,7 +6,6 @@ package markdown
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Document is a document, read once. Its lines count from 0.
@@ -20,10 +19,6 @@ type Document struct {
 	// Tables are in the order of the document; Rows has their rows by line.
 	Tables []Table
 	Rows   map[int]Row
-
-	// masks has the results of Within by its names. mu guards it, because several readers may ask.
-	mu    sync.Mutex
-	masks map[string][]bool
 }
 
 // Read reads a document. names are section names as [NameOf] gives them: a bold, numbered

@@ -56,7 +56,7 @@ func TestHeadings(t *testing.T) {
 		t.Errorf("got title %q at %d, want that of the first line", title, i)
 	}
 	for line, want := range map[int]bool{2: true, 3: true, 4: false, 18: false} {
-		if got := d.Within(line, []string{"goals"}); got != want {
+		if got := d.LinesOf(d.Sections([]string{"goals"}))[line]; got != want {
 			t.Errorf("line %d is within the goals: got %v, want %v", line, got, want)
 		}
 	}

@@ -1,9 +1,6 @@
 package markdown
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Title returns the heading of the document as a whole, and its index, or -1:
 // the first one, if no other heading is on its level.
@@ -40,25 +37,15 @@ var Omissions = []string{
 	"=后续", "=后续版本", "=后续迭代", "=后续规划", "=后续计划", "=以后", "=以后版本", "=未来", "=未来版本", "=未来规划", "=未来工作",
 }
 
-// Within reports whether a line belongs to a heading with one of the names.
-func (d *Document) Within(line int, names []string) bool {
-	key := strings.Join(names, "|")
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	mask, ok := d.masks[key]
-	if !ok {
-		mask = make([]bool, len(d.Lines))
-		for _, h := range d.Sections(names) {
-			for i := h.Line; i < h.End; i++ {
-				mask[i] = true
-			}
+// LinesOf returns for each line whether it belongs to one of the sections.
+func (d *Document) LinesOf(sections []Heading) []bool {
+	out := make([]bool, len(d.Lines))
+	for _, h := range sections {
+		for i := h.Line; i < h.End; i++ {
+			out[i] = true
 		}
-		if d.masks == nil {
-			d.masks = map[string][]bool{}
-		}
-		d.masks[key] = mask
 	}
-	return mask[line]
+	return out
 }
 
 // SectionOf gives for each line the index of its innermost # heading of at most

@@ -29,6 +29,7 @@ var (
 	// sprintRange matches the rest of a heading about several sprints, up to the last number.
 	sprintRange  = pattern.New(`(?i)^\s*(?:[-–—~～&+,，、]|to|through|and|至|到|和|与|及)\s*(?:and\s+)?` + aSprint + `?\s*#?(` + anyNumber + `)`)
 	sprintUnit   = pattern.New(`(?i)^[\s-]*(?:weeks?|wks?|days?|d|w|h|hours?|points?|pts|sp|stor(?:y|ies)|个?(?:周|天|日|工作日|星期|月|点|人|小时|故事)|次|轮)(?:\P{L}|$|[^\x00-\x7f])`)
+	anySprint    = pattern.New(`(?i)` + aSprint)
 	sprintOf     = pattern.New(`(?i)^\s*(?:of|/|／)\s*\d{1,3}\b`)
 	sprintAside  = pattern.New(`^\s*(?:[(（][^)）]*[)）]|[\[【][^\]】]*[\]】])`)
 	linked       = pattern.New(`!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])`)
@@ -40,31 +41,17 @@ var (
 		"冲刺": true, "冲刺编号": true, "冲刺序号": true, "冲刺名称": true, "所属冲刺": true,
 		"迭代": true, "迭代编号": true, "迭代序号": true, "迭代名称": true, "所属迭代": true,
 	}
-	numberWords  = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	numberWords = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+		"eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"}
 	ordinalWords = []string{"", "first", "second", "third", "fourth", "fifth", "sixth"}
 	romanDigits  = []string{"", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV"}
 	hanDigits    = []string{"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"}
 	halfWidth    = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 )
 
-// speaksOfSprints reports whether a text may name a sprint. It is a cheap test before the patterns.
-func speaksOfSprints(s string) bool {
-	return strings.Contains(s, "冲刺") || strings.Contains(s, "迭代") || containsFold(s, "sprint") || containsFold(s, "iteration")
-}
-
-// containsFold finds an ASCII word of lower case in any case.
-func containsFold(s, word string) bool {
-	for i := 0; i+len(word) <= len(s); i++ {
-		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {
-			return true
-		}
-	}
-	return false
-}
-
 // readSprint reads "Sprint 1: title" as people vary it; n is -1 for anything else.
 func readSprint(text string) (n int, title string, roman bool) {
-	if len(text) > 2000 || !speaksOfSprints(text) || strings.HasPrefix(text, "~~") {
+	if len(text) > 2000 || !anySprint.MatchString(text) || strings.HasPrefix(text, "~~") {
 		return -1, "", false
 	}
 	text = checkbox.ReplaceAllString(linked.ReplaceAllString(halfWidth.Replace(text), "$1"), "")
@@ -77,7 +64,7 @@ func readSprint(text string) (n int, title string, roman bool) {
 		group += 2
 	}
 	number, rest := text[at[group]:at[group+1]], text[at[1]:]
-	n = readNumber(number)
+	n = Number(number)
 	roman = group == 2 && strings.Trim(number, "IVX") == ""
 	if n < 0 || !endsNumber(number, rest, roman || group == 6) || severalSprints(n, rest) {
 		return -1, "", false
@@ -133,7 +120,7 @@ func severalSprints(n int, rest string) bool {
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return false
 	}
-	return !sprintUnit.MatchString(after) && readNumber(rest[at[2]:at[3]]) > n
+	return !sprintUnit.MatchString(after) && Number(rest[at[2]:at[3]]) > n
 }
 
 func sprintTitle(rest string) string {
@@ -170,13 +157,13 @@ func readSprintCell(cell string) (n int, title string) {
 	if strings.HasPrefix(title, "(") || strings.HasPrefix(title, "（") {
 		title = ""
 	}
-	return readNumber(m[1]), title
+	return Number(m[1]), title
 }
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// readNumber reads a number in digits, words, Roman or Chinese numerals; -1 if it is none.
-func readNumber(s string) int {
+// Number reads a number in digits, words, Roman or Chinese numerals; -1 if it is none.
+func Number(s string) int {
 	if n, err := strconv.Atoi(strings.TrimRight(s, "stndrhSTNDRH")); err == nil {
 		return n
 	}
@@ -185,9 +172,9 @@ func readNumber(s string) int {
 			return i
 		}
 	}
-	tens, ones, ten := strings.Cut(s, "十")
+	tens, ones, ten := strings.Cut(strings.ReplaceAll(s, "两", "二"), "十")
 	if !ten {
-		return slices.Index(hanDigits, s)
+		return slices.Index(hanDigits, tens)
 	}
 	n := 1
 	if tens != "" {

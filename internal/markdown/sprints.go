@@ -97,7 +97,7 @@ func (d *Document) sectionAt(i int, line string) (level int, text string) {
 // and a link to another place of the document belongs to its contents.
 func (d *Document) boldSprint(i int, line string) string {
 	open := line[:len(line)-len(strings.TrimLeft(line, "*_"))]
-	if len(open) < 2 || !speaksOfSprints(line) || strings.Contains(line, "](#") {
+	if len(open) < 2 || !anySprint.MatchString(line) || strings.Contains(line, "](#") {
 		return ""
 	}
 	text, rest, closed := strings.Cut(strings.TrimLeft(d.Written(i), " ")[len(open):], open)

@@ -73,11 +73,7 @@ func (c *claims) field(v any) {
 			c.made = append(c.made, claim{text: strconv.Quote(clipRunes(v, 40))})
 			return
 		}
-		before := len(c.ignored)
-		c.state(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
-		if len(c.ignored) == before {
-			c.present(narrow().Replace(v)[len(m[0]):])
-		}
+		c.stateNow(strings.TrimSpace(m[0]), m[1], m[2], narrow().Replace(v)[len(m[0]):])
 	}
 }
 
@@ -100,6 +96,14 @@ func (c *claims) state(text, number, denominator, rest string) {
 		return
 	}
 	c.make(text, number, denominator)
+}
+
+// stateNow is state, and adds the score of the present that stands beside a claim, too.
+func (c *claims) stateNow(text, number, denominator, rest string) {
+	c.state(text, number, denominator, rest)
+	if !isQualified(rest) {
+		c.present(rest)
+	}
 }
 
 var (
@@ -200,7 +204,7 @@ func (c *claims) read(text string) {
 func (c *claims) line(doc *markdown.Document, i int, said string) {
 	line := doc.Lines[i]
 	spoken := !doc.Code[i] && said != "" && !strings.HasPrefix(strings.TrimSpace(said), ">")
-	if m := total.FindStringSubmatch(narrow().Replace(said)); spoken && m != nil {
+	if m := total.FindStringSubmatch(said); spoken && m != nil {
 		c.state(m[1]+"/"+m[2], m[1], m[2], "")
 	}
 	found := keyword.FindAllStringIndex(line, maxClaims-min(maxClaims, len(c.made)))
@@ -214,10 +218,6 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			continue
 		}
 		text, rest := strings.TrimSpace(tail[m[2]:m[1]]), tail[m[1]:]
-		denominator := ""
-		if m[4] >= 0 {
-			denominator = tail[m[4]:m[5]]
-		}
 		if k+1 < len(found) {
 			rest = rest[:min(len(rest), found[k+1][0]-at[1]-m[1])]
 		}
@@ -229,19 +229,12 @@ func (c *claims) line(doc *markdown.Document, i int, said string) {
 			c.ignored = append(c.ignored, text)
 			c.present(rest)
 		default:
-			c.statement(text, tail[m[2]:m[3]], denominator, rest)
+			if came := cameTo.FindStringSubmatch(rest); came != nil {
+				c.make(came[2], came[2], "")
+				continue
+			}
+			c.stateNow(text, group(tail, m, 1), group(tail, m, 2), rest)
 		}
-	}
-}
-
-func (c *claims) statement(text, number, denominator, rest string) {
-	if came := cameTo.FindStringSubmatch(rest); came != nil {
-		c.make(came[2], came[2], "")
-		return
-	}
-	c.state(text, number, denominator, rest)
-	if !isQualified(rest) {
-		c.present(rest)
 	}
 }
 
@@ -286,7 +279,7 @@ func quotedAt(text string, from, to int) bool {
 var otherColumn = pattern.New(`(?i)target|goal|gate|minimum|required|threshold|max|weight|previous|earlier|before` +
 	`|first|initial|round 1|old|example|expected|上次|之前|目标|门槛|满分|权重|上一轮|第一轮|要求|示例`)
 
-var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*(?:$|[(（,，—–;；])`)
+var cellScore = pattern.New(`^[*_ \t]*([-−]?\d+(?:\.\d+)?)[ \t]*(?:(?:/|／)[ \t]*(\d+)|%)?[*_ \t]*($|[(（,，—–;；])`)
 
 // table takes the scores of a row that is about the quality score, by the names of its columns.
 func (c *claims) table(t markdown.Table) {
@@ -296,7 +289,7 @@ func (c *claims) table(t markdown.Table) {
 			continue
 		}
 		for col := 1; col < len(row) && len(c.made) < maxClaims; col++ {
-			m := cellScore.FindStringSubmatch(row[col])
+			m, cell := cellScore.FindStringSubmatchIndex(row[col]), row[col]
 			if m == nil {
 				continue
 			}
@@ -304,19 +297,17 @@ func (c *claims) table(t markdown.Table) {
 				c.ignored = append(c.ignored, row[col])
 				continue
 			}
-			c.state(strings.TrimSpace(strings.Trim(m[0], "*_ (（,，—–;；")), m[1], m[2], row[col][len(m[0])-trailing(m[0]):])
+			c.state(strings.TrimSpace(strings.Trim(cell[:m[6]], "*_ ")), group(cell, m, 1), group(cell, m, 2), cell[m[6]:])
 		}
 	}
 }
 
-// trailing is how many bytes at the end of a cell's score begin the words about it.
-func trailing(s string) int {
-	for _, mark := range []string{"(", "（", ",", "，", "—", "–", ";", "；"} {
-		if strings.HasSuffix(s, mark) {
-			return len(mark)
-		}
+// group returns a group of a match; "" if it has none.
+func group(s string, match []int, n int) string {
+	if match[2*n] < 0 {
+		return ""
 	}
-	return 0
+	return s[match[2*n]:match[2*n+1]]
 }
 
 // lowest returns the score that counts, and a note about it.

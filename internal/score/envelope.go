@@ -1,10 +1,11 @@
 package score
 
 import (
+	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kaptinlin/jsonrepair"
 
@@ -41,6 +42,9 @@ const (
 	tinyDocument, largeAround = 1000, 2000
 )
 
+// firstOfObject matches the text behind the brace of an object, also of one that a model writes loosely.
+var firstOfObject = pattern.New(`^["'“}/\w]`)
+
 // ourField matches the first field of an object that may stand inside a line.
 var ourField = pattern.New(`^"(?:prd|architecture|sprint_plan|implementation|review|qa_report|quality_score|verdict)\w*"\s*:`)
 
@@ -60,20 +64,16 @@ type finder struct {
 
 func newFinder(stage workflow.Stage, text string, m *meter) *finder {
 	f := &finder{stage: stage, text: text, m: m, firstHeading: -1, lastHeading: -1, outer: outerEnd(text)}
-	for at := 0; at < len(text); {
-		end := strings.IndexByte(text[at:], '\n') + 1
-		if end == 0 {
-			end = len(text) - at
-		}
-		if text[at] == '#' && heading.MatchString(text[at:at+min(end, 8)]) {
+	at := 0
+	for line := range strings.Lines(text) {
+		if line[0] == '#' && heading.MatchString(line[:min(len(line), 8)]) {
 			if f.firstHeading < 0 {
 				f.firstHeading = at
 			}
 			f.lastHeading = at
 		}
-		at += end
+		at += len(line)
 	}
-	m.charge(2 * len(text))
 	return f
 }
 
@@ -84,7 +84,7 @@ func (f *finder) headingFrom(i int) bool   { return f.lastHeading >= i }
 // findEnvelope returns the last envelope in the text; an object with a document
 // is preferred to one with only facts about it.
 func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
-	var withDocument, factsOnly *envelope
+	var withDocument, factsOnly envelope
 	f := newFinder(stage, text, m)
 	defect, past := lang.Text{}, 0
 	for _, start := range f.candidates() {
@@ -105,57 +105,47 @@ func findEnvelope(stage workflow.Stage, text string, m *meter) envelope {
 		if e, ok := f.asEnvelope(object, start, end); ok {
 			e.scores = repeatedValues(text[start:end])
 			if e.inText {
-				factsOnly = &e
+				factsOnly = e
 			} else {
-				withDocument = &e
+				withDocument = e
 			}
 		}
 	}
 	switch {
-	case withDocument != nil:
+	case withDocument.object != nil:
 		withDocument.document = trimFence(withDocument.document)
-		if factsOnly != nil {
-			for k, v := range factsOnly.object {
-				if _, has := withDocument.object[k]; !has {
-					withDocument.object[k] = v
-				}
-			}
-			withDocument.scores = append(withDocument.scores, factsOnly.scores...)
-		}
-		return *withDocument
-	case factsOnly != nil:
-		return *factsOnly
+		return withDocument.join(factsOnly)
+	case factsOnly.object != nil:
+		return factsOnly
 	}
 	return envelope{defect: defect}
+}
+
+// join returns an envelope with the facts that only another one states.
+func (e envelope) join(other envelope) envelope {
+	e.object = maps.Clone(e.object)
+	for k, v := range other.object {
+		if e.object[k] == nil {
+			e.object[k] = v
+		}
+	}
+	e.scores = append(e.scores, other.scores...)
+	return e
 }
 
 // candidates returns the offsets at which an object can begin. The envelope begins the text or is the last object
 // of it, so of very many the first and the last are looked at.
 func (f *finder) candidates() []int {
 	var out []int
-	for at := 0; len(out) == 0; {
-		i := strings.IndexByte(f.text[at:], '{')
-		if i < 0 {
-			return nil
-		}
-		if at += i; f.begins(at) {
-			out = append(out, at)
-		}
-		at++
-	}
-	f.m.charge(len(f.text))
-	var last []int
-	for end := len(f.text); len(last) < maxCandidates; {
-		i := strings.LastIndexByte(f.text[:end], '{')
-		if i <= out[0] {
-			break
-		}
-		if end = i; f.begins(i) {
-			last = append(last, i)
+	for i := range len(f.text) {
+		if f.text[i] == '{' && f.begins(i) {
+			out = append(out, i)
 		}
 	}
-	slices.Reverse(last)
-	return append(out, last...)
+	if len(out) > maxCandidates+1 {
+		out = slices.Delete(out, 1, len(out)-maxCandidates)
+	}
+	return out
 }
 
 // begins reports whether the brace at i can begin an object: on a line of its own, or with one of
@@ -165,19 +155,8 @@ func (f *finder) begins(i int) bool {
 	if rest == "" {
 		return false
 	}
-	r, _ := utf8.DecodeRuneInString(rest)
-	if strings.ContainsRune("\"'“}/_", r) || isLetter(r) || '0' <= r && r <= '9' {
-		if f.aloneBefore(i) {
-			return true
-		}
-	}
-	return rest[0] == '"' && ourField.MatchString(rest)
+	return firstOfObject.MatchString(rest) && f.aloneBefore(i) || rest[0] == '"' && ourField.MatchString(rest)
 }
-
-// isLetter reports whether a character is a letter of ASCII.
-func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// aloneBefore}
 
 // aloneBefore reports whether nothing but spaces stands before i on its line.
 func (f *finder) aloneBefore(i int) bool {
@@ -390,13 +369,9 @@ func (f *finder) asEnvelope(object map[string]any, start, end int) (envelope, bo
 }
 
 // edge reports whether nothing but a fence is left on one side of an object.
-func edge(side string) bool {
-	if side = strings.TrimSpace(side); len(side) > 16 {
-		return false
-	}
-	side = strings.ToLower(side)
-	return side == "" || side == "```" || side == "```json" || side == "~~~" || side == "~~~json"
-}
+func edge(side string) bool { return fenceAlone.MatchString(strings.TrimSpace(side)) }
+
+var fenceAlone = pattern.New("(?i)^(?:(?:```|~~~)(?:json)?)?$")
 
 // without returns the text around an object, and around the fence that holds it.
 func without(text string, start, end int) string {
@@ -405,4 +380,44 @@ func without(text string, start, end int) string {
 		before, after = before[:i], strings.TrimPrefix(after, "```")
 	}
 	return strings.TrimSpace(strings.TrimSpace(before) + "\n\n" + strings.TrimSpace(after))
+}
+
+// meter bounds the work on one submission: each reader charges the bytes that it looks at more
+// than once, and stops if the budget is spent or the caller has gone.
+type meter struct {
+	ctx context.Context
+	// left is how many bytes may still be read to find an envelope.
+	left int
+}
+
+// The budget for finding an envelope: generous for any honest document, and for hostile ones
+// a small multiple of their size.
+const (
+	leastBudget  = 8 << 20
+	budgetFactor = 4
+)
+
+func newMeter(ctx context.Context, size int) *meter {
+	return &meter{ctx: ctx, left: max(leastBudget, budgetFactor*size)}
+}
+
+// spend takes bytes from the budget and reports whether it had them.
+func (m *meter) spend(n int) bool {
+	m.left -= n
+	return m.left >= 0 && !m.done()
+}
+
+// done reports whether the caller has gone.
+func (m *meter) done() bool { return m.ctx.Err() != nil }
+
+var markdownFence = pattern.New("^(```+|~~~+)(?:markdown|md)[ \\t]*\\n")
+
+// trimFence removes one Markdown fence around a whole document.
+func trimFence(text string) string {
+	if m := markdownFence.FindStringSubmatch(text); m != nil {
+		if body, closed := strings.CutSuffix(text[len(m[0]):], "\n"+m[1]); closed {
+			return strings.TrimSpace(body)
+		}
+	}
+	return text
 }

@@ -1,8 +1,8 @@
 package score
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -24,17 +24,21 @@ type trait struct {
 	// add tells the next round how to repair it.
 	add   lang.Text
 	words []string
-	found func(lower string) bool
+	found *pattern.Pattern // in a text in lower case
 }
 
 var (
-	figures  = trait{add: lang.T("put figures on the goals: percentages, times in ms, counts"), found: hasFigure}
+	figures  = trait{add: lang.T("put figures on the goals: percentages, times in ms, counts"), found: figure}
 	criteria = trait{add: lang.T("give every story testable acceptance criteria"),
-		words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}, found: criterion.MatchString}
+		words: []string{"acceptance criteria", "acceptance criterion", "验收标准"}, found: criterion}
 )
 
-// criterion matches the id of an acceptance criterion.
-var criterion = pattern.New(`\bac-?\d`)
+var (
+	// figure matches a percentage, a time in ms, or a bound, for example "<200" or "> 5".
+	figure = pattern.New(`\d *(?:%|ms(?:[^a-z_]|$))|[<>≤≥][ =]*\d`)
+	// criterion matches the id of an acceptance criterion.
+	criterion = pattern.New(`\bac-?\d`)
+)
 
 func section(name string, also ...string) trait {
 	return trait{add: lang.T("add a section %q", lang.T(name)), words: append([]string{strings.ToLower(name)}, also...)}
@@ -64,7 +68,7 @@ var architectureTraits = []trait{
 	figures,
 	{add: lang.T("trace each component to the requirements it meets (FR-…)"),
 		words: []string{"requirements trace", "requirement trace", "traceability", "需求追踪"},
-		found: traced.MatchString},
+		found: traced},
 }
 
 func traitsFor(rubric string) []trait {
@@ -78,12 +82,10 @@ func traitsFor(rubric string) []trait {
 }
 
 func (t trait) in(lower string) bool {
-	for _, w := range t.words {
-		if strings.Contains(lower, w) {
-			return true
-		}
+	if slices.ContainsFunc(t.words, func(w string) bool { return strings.Contains(lower, w) }) {
+		return true
 	}
-	return t.found != nil && t.found(lower)
+	return t.found != nil && t.found.MatchString(lower)
 }
 
 // Estimate returns 60 to 85 for a document that states no score of its own, and
@@ -99,34 +101,4 @@ func Estimate(rubric string, document string) (points float64, missing []lang.Te
 		}
 	}
 	return float64(min(n, EstimateMax)), missing
-}
-
-// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
-// a closer look finds.
-func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
-
-// hasFigure reports whether a text has a percentage, a time in ms, or a bound
-// for example "<200" or "> 5".
-func hasFigure(s string) bool {
-	for i := range len(s) {
-		rest := s[i:]
-		switch {
-		case s[i] >= '0' && s[i] <= '9':
-			rest = strings.TrimLeft(rest[1:], " ")
-			if strings.HasPrefix(rest, "%") || strings.HasPrefix(rest, "ms") && !letterAt(rest, 2) {
-				return true
-			}
-		case strings.HasPrefix(rest, "<"), strings.HasPrefix(rest, ">"), strings.HasPrefix(rest, "≤"), strings.HasPrefix(rest, "≥"):
-			_, width := utf8.DecodeRuneInString(rest)
-			rest = strings.TrimLeft(rest[width:], " =")
-			if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func letterAt(s string, i int) bool {
-	return i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] == '_')
 }

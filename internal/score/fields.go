@@ -123,19 +123,18 @@ func hasDocument(object map[string]any) bool {
 // documentOf returns the document field of an object: the stage's own, else that
 // of another stage, else a generic one if facts stand beside it.
 func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
-	for _, k := range keysOf(st) {
-		if d, ok := asText(object[k]); ok {
-			return d, true
-		}
-	}
+	keys := slices.Clone(keysOf(st))
 	for _, id := range slices.Sorted(maps.Keys(documentKeys())) {
 		for _, k := range documentKeys()[id] {
 			// "review" or "plan" of another stage is too common a word to trust.
 			if id != st.ID && strings.Contains(k, "_") {
-				if d, ok := asText(object[k]); ok {
-					return d, true
-				}
+				keys = append(keys, k)
 			}
+		}
+	}
+	for _, k := range keys {
+		if d, ok := asText(object[k]); ok {
+			return d, true
 		}
 	}
 	if !hasAny(object, strongMeta) && len(object) > 1 {

@@ -1,14 +1,14 @@
 package score
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -54,8 +54,8 @@ func readFront(stage workflow.Stage, text string) front {
 	if !ok || !frontField.MatchString(head) || heading.MatchString(head) || !frontFact.MatchString(head) {
 		return none
 	}
-	fields, err := yamlFields(quoteTexts(head))
-	if plain, is := yamlFields(head); is == nil && (err != nil || frontBlock.MatchString(head)) {
+	fields, err := readYAML(quoteTexts(head))
+	if plain, is := readYAML(head); is == nil && (err != nil || frontBlock.MatchString(head)) {
 		fields, err = plain, nil
 	}
 	if err != nil {
@@ -64,13 +64,13 @@ func readFront(stage workflow.Stage, text string) front {
 		none.defect = lang.T("is not valid YAML, at line %d", line+1)
 		return none
 	}
-	data := appendJSON(nil, fields.node, 0)
+	data := formatJSON(fields, 0)
 	object := decodeObject(data)
 	if object == nil || !hasAny(object, frontFacts) {
 		return none
 	}
-	e := envelope{stage: stage, object: object, inText: true, scores: repeatedValues(string(data))}
-	return front{envelope: e, data: string(data), body: strings.TrimSpace(fields.without(head) + body)}
+	e := envelope{stage: stage, object: object, inText: true, scores: repeatedValues(data)}
+	return front{envelope: e, data: data, body: strings.TrimSpace(leave(fields, head) + body)}
 }
 
 // cutFront returns the text between the two lines of dashes that begin a text, and the rest.
@@ -122,60 +122,50 @@ func quoteTexts(head string) string {
 	return out.String()
 }
 
-// fields are the fields of front matter.
-type fields struct{ node *yaml.Node }
-
-func yamlFields(head string) (fields, error) {
+// readYAML returns the fields of front matter.
+func readYAML(head string) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
-		return fields{}, err
+		return nil, err
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return fields{}, errors.New("not a mapping")
+		return nil, errors.New("not a mapping")
 	}
-	return fields{doc.Content[0]}, nil
+	return doc.Content[0], nil
 }
 
-// appendJSON appends a value of YAML as JSON. A value that JSON has no form for is a null.
-func appendJSON(out []byte, n *yaml.Node, depth int) []byte {
+// formatJSON returns a value of YAML as JSON. A value that JSON has no form for is a null.
+func formatJSON(n *yaml.Node, depth int) string {
+	var parts []string
 	switch {
 	case depth > maxFrontDepth:
 	case n.Kind == yaml.MappingNode:
-		out = append(out, '{')
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(append(out, quote(n.Content[i].Value)...), ':')
-			out = appendJSON(out, n.Content[i+1], depth+1)
+			parts = append(parts, quote(n.Content[i].Value)+":"+formatJSON(n.Content[i+1], depth+1))
 		}
-		return append(out, '}')
+		return "{" + strings.Join(parts, ",") + "}"
 	case n.Kind == yaml.SequenceNode:
-		out = append(out, '[')
-		for i, item := range n.Content {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = appendJSON(out, oneText(item), depth+1)
+		for _, item := range n.Content {
+			parts = append(parts, formatJSON(oneText(item), depth+1))
 		}
-		return append(out, ']')
+		return "[" + strings.Join(parts, ",") + "]"
 	case n.Kind == yaml.ScalarNode:
-		return appendScalar(out, n)
+		return formatScalar(n)
 	}
-	return append(out, "null"...)
+	return "null"
 }
 
-func appendScalar(out []byte, n *yaml.Node) []byte {
+func formatScalar(n *yaml.Node) string {
 	number := n.Tag == "!!int" || n.Tag == "!!float"
 	switch {
 	case number && n.LineComment != "": // "95 # target"
-		return append(out, quote(n.Value+" ("+strings.TrimLeft(n.LineComment, "# ")+")")...)
+		return quote(n.Value + " (" + strings.TrimLeft(n.LineComment, "# ") + ")")
 	case n.Tag == "!!null":
-		return append(out, "null"...)
+		return "null"
 	case (number || n.Tag == "!!bool") && json.Valid([]byte(n.Value)):
-		return append(out, n.Value...)
+		return n.Value
 	}
-	return append(out, quote(n.Value)...)
+	return quote(n.Value)
 }
 
 // oneText returns the text of an item that YAML reads as a field because of a colon in it: "- Who
@@ -191,18 +181,13 @@ func oneText(item *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key + ": " + item.Content[1].Value}
 }
 
-func quote(s string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(strings.ToValidUTF8(s, "\uFFFD")) != nil {
-		return []byte(`""`)
-	}
-	return bytes.TrimSpace(buf.Bytes())
+func quote(s string) string {
+	out, _ := jsontext.AppendQuote(nil, s) // the error only reports bytes that were replaced
+	return string(out)
 }
 
-func decodeObject(data []byte) map[string]any {
-	dec := json.NewDecoder(bytes.NewReader(data))
+func decodeObject(data string) map[string]any {
+	dec := json.NewDecoder(strings.NewReader(data))
 	dec.UseNumber()
 	var object map[string]any
 	if dec.Decode(&object) != nil {
@@ -214,42 +199,25 @@ func decodeObject(data []byte) map[string]any {
 	return canonical(object)
 }
 
-// without returns the front matter without the fields that were taken, in its dashes; "" if
-// nothing else is in it.
-func (f fields) without(head string) string {
-	taken := func(i int) bool {
-		name := f.node.Content[i].Value
-		if c := known()[squeeze(name)]; c != "" {
-			name = c
-		}
-		return slices.Contains(frontFields, name)
-	}
-	lines := strings.SplitAfter(head, "\n")
-	keep := make([]bool, len(lines)+1)
-	kept := false
-	for i := 0; i+1 < len(f.node.Content); i += 2 {
-		if taken(i) {
+// leave returns the front matter without the fields that were taken, in its dashes; "" if nothing
+// else is in it.
+func leave(fields *yaml.Node, head string) string {
+	lines, rest := strings.SplitAfter(head, "\n"), ""
+	for i := 0; i+1 < len(fields.Content); i += 2 {
+		name := fields.Content[i].Value
+		if slices.Contains(frontFields, cmp.Or(known()[squeeze(name)], name)) {
 			continue
 		}
-		kept = true
 		end := len(lines)
-		if i+2 < len(f.node.Content) {
-			end = f.node.Content[i+2].Line - 1
+		if i+2 < len(fields.Content) {
+			end = fields.Content[i+2].Line - 1
 		}
-		for l := f.node.Content[i].Line - 1; l < end; l++ {
-			keep[l] = true
-		}
+		rest += strings.Join(lines[fields.Content[i].Line-1:end], "")
 	}
-	if !kept {
+	if rest == "" {
 		return ""
 	}
-	var out strings.Builder
-	for l, line := range lines {
-		if keep[l] {
-			out.WriteString(line)
-		}
-	}
-	return "---\n" + strings.TrimRight(out.String(), "\n") + "\n---\n"
+	return "---\n" + strings.TrimRight(rest, "\n") + "\n---\n"
 }
 
 // under returns an envelope with the facts that only the front matter of its text states.
@@ -261,12 +229,5 @@ func (e envelope) under(f front) envelope {
 		f.defect, f.document = e.defect, f.body
 		return f.envelope
 	}
-	e.object = maps.Clone(e.object)
-	for k, v := range f.object {
-		if e.object[k] == nil {
-			e.object[k] = v
-		}
-	}
-	e.scores = append(e.scores, f.scores...)
-	return e
+	return e.join(f.envelope)
 }

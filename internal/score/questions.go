@@ -1,11 +1,7 @@
 package score
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -18,32 +14,21 @@ const MaxQuestions = 20
 func readQuestions(object map[string]any) []workflow.Question {
 	var out []workflow.Question
 	for _, k := range []string{"questions", "clarification_questions", "clarifying_questions", "open_questions"} {
-		list, _ := object[k].([]any)
-		if one, ok := object[k].(string); ok {
+		list := object[k]
+		if one, ok := list.(string); ok {
 			list = []any{one}
 		}
-		if byID, ok := object[k].(map[string]any); ok {
-			for _, id := range slices.Sorted(maps.Keys(byID)) {
-				list = append(list, map[string]any{"id": id, "question": byID[id]})
+		for _, item := range objects(list, "question") {
+			q := workflow.Question{
+				ID: field(item, "id", "编号"), Question: field(item, "question", "text", "q", "问题"),
+				Context: field(item, "context", "why", "reason", "背景", "原因"), Options: options(item),
 			}
-		}
-		for _, item := range list {
-			q := workflow.Question{}
-			switch item := item.(type) {
-			case string:
-				q.Question = item
-			case map[string]any:
-				q.ID = field(item, "id", "编号")
-				q.Question = field(item, "question", "text", "q", "问题")
-				q.Context = field(item, "context", "why", "reason", "背景", "原因")
-				q.Options = options(item)
-				for id, text := range item {
-					if only, ok := text.(string); ok && len(item) == 1 && q.ID+q.Question+q.Context == "" {
-						q.ID, q.Question = id, only // {"q1": "Who?"}
-					}
+			for id, text := range item {
+				if only, ok := text.(string); ok && len(item) == 1 && q.ID+q.Question+q.Context == "" {
+					q.ID, q.Question = id, strings.TrimSpace(only) // {"q1": "Who?"}
 				}
 			}
-			if q.Question = strings.TrimSpace(q.Question); q.Question != "" && !noQuestion.MatchString(q.Question) {
+			if q.Question != "" && !noQuestion.MatchString(q.Question) {
 				out = append(out, q)
 			}
 		}
@@ -113,14 +98,12 @@ func withIDs(questions []workflow.Question) []workflow.Question {
 	}
 	used := map[string]bool{}
 	for i := range questions {
-		id := clipRunes(strings.TrimSpace(questions[i].ID), 40)
-		if id == "" || used[id] {
-			id = ""
+		q := &questions[i]
+		if q.ID = clipRunes(strings.TrimSpace(q.ID), maxID); used[q.ID] {
+			q.ID = ""
 		}
-		questions[i].ID = id
-		if id != "" {
-			used[id] = true
-		}
+		used[q.ID] = q.ID != ""
+		q.Question = clipRunes(q.Question, maxText)
 	}
 	FreshIDs(questions, func(id string) bool { return used[id] })
 	return questions
@@ -161,111 +144,4 @@ func mergeQuestions(a, b []workflow.Question) []workflow.Question {
 		return nil
 	}
 	return withIDs(out)
-}
-
-// field returns the first of the keys that holds text or a number.
-func field(object map[string]any, keys ...string) string {
-	for _, k := range keys {
-		switch v := object[k].(type) {
-		case string:
-			if v = strings.TrimSpace(v); v != "" {
-				return v
-			}
-		case json.Number:
-			return v.String()
-		}
-	}
-	return ""
-}
-
-// stringList returns the texts of a list: those that are items, and of an object the first of the
-// fields that it has. One text stands for a list of it.
-func stringList(v any, fields ...string) []string {
-	list, _ := v.([]any)
-	if one, ok := v.(string); ok {
-		list = []any{one}
-	}
-	var out []string
-	for _, item := range list {
-		switch item := item.(type) {
-		case string:
-			if item = strings.TrimSpace(item); item != "" {
-				out = append(out, item)
-			}
-		case map[string]any:
-			if s := field(item, append(fields, "gap", "description", "text", "issue", "title")...); s != "" {
-				out = append(out, s)
-			}
-		}
-	}
-	return merge(out, nil)
-}
-
-var (
-	numberOrRange = pattern.New(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
-	everything    = pattern.New(`(?i)^\W*(?:all\b.*|全部)?$`)
-)
-
-// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",
-// alone, listed, or as the keys of an object.
-func intList(v any) []int {
-	var texts []string
-	add := func(item any) {
-		switch item := item.(type) {
-		case json.Number:
-			texts = append(texts, item.String())
-		case string:
-			texts = append(texts, item)
-		case map[string]any:
-			texts = append(texts, field(item, "number", "sprint", "id", "name", "title"))
-		}
-	}
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			add(item)
-		}
-	case map[string]any:
-		texts = slices.Sorted(maps.Keys(v))
-	default:
-		add(v)
-	}
-	var out []int
-	for _, text := range texts {
-		for _, m := range numberOrRange.FindAllStringSubmatch(text, -1) {
-			first, _ := strconv.Atoi(m[1])
-			last := first
-			if m[2] != "" {
-				last, _ = strconv.Atoi(m[2])
-			}
-			for n := first; n <= last && len(out) < maxItems; n++ {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
-}
-
-// anyScope reports whether a scope names no sprint in particular: it is left
-// out, empty, or "all".
-func anyScope(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case string:
-		return everything.MatchString(v)
-	case []any:
-		return !slices.ContainsFunc(v, func(item any) bool {
-			text, ok := item.(string)
-			return !ok || !everything.MatchString(text)
-		})
-	}
-	return false
-}
-
-func clipRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n])
-	}
-	return s
 }

@@ -3,6 +3,8 @@ package score
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Of a field that an object has twice a decoder keeps the last. A decision about a gate must
@@ -14,70 +16,48 @@ var scoreKeys = map[string]bool{"qualityscore": true, "score": true, "overallsco
 // scoreParts are the fields of an object that stands for a score which state the whole of it.
 var scoreParts = map[string]bool{"total": true, "score": true, "value": true, "overall": true, "final": true, "current": true, "actual": true, "now": true, "qualityscore": true}
 
-// fieldValues calls found with every field at the first two levels of an object of JSON, with the
-// key of the object around it.
-func fieldValues(text string, found func(outer, key string, value any)) {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	type level struct {
-		array bool
-		key   string
-		value bool // a key was read, its value comes next
-	}
-	var stack []level
-	for {
-		t, err := dec.Token()
+// repeatedValues returns the values of all fields at the first two levels of an object of JSON that
+// state a score.
+func repeatedValues(text string) (out []any) {
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	outer := ""
+	for len(out) < maxItems {
+		t, err := dec.ReadToken()
+		depth := dec.StackDepth()
+		if err != nil || depth == 0 {
+			return out
+		}
+		if _, read := dec.StackIndex(depth); read%2 == 0 {
+			continue // no name of a field
+		}
+		key := squeeze(t.String())
+		states := key == "qualityscore" || depth == 1 && scoreKeys[key] || depth == 2 && scoreKeys[outer] && scoreParts[key]
+		if depth == 1 {
+			outer = key
+		}
+		switch kind := dec.PeekKind(); {
+		case kind == '{' && depth == 1:
+		case kind == '{' || kind == '[':
+			err = dec.SkipValue()
+		default:
+			if t, err = dec.ReadToken(); err == nil && states {
+				out = append(out, scalar(t))
+			}
+		}
 		if err != nil {
-			return
-		}
-		top := len(stack) - 1
-		if d, ok := t.(json.Delim); ok {
-			switch d {
-			case '{', '[':
-				if top >= 0 {
-					stack[top].value = false
-				}
-				stack = append(stack, level{array: d == '['})
-			default:
-				if stack = stack[:top]; len(stack) == 0 {
-					return
-				}
-			}
-			continue
-		}
-		if top < 0 {
-			return
-		}
-		if stack[top].array {
-			continue
-		}
-		if !stack[top].value {
-			stack[top].key, _ = t.(string)
-			stack[top].value = true
-			continue
-		}
-		stack[top].value = false
-		if top <= 1 {
-			outer := ""
-			if top == 1 {
-				outer = squeeze(stack[0].key)
-			}
-			found(outer, squeeze(stack[top].key), t)
+			return out
 		}
 	}
+	return out
 }
 
-// repeatedValues returns the values of all fields that state a score.
-func repeatedValues(text string) []any {
-	var out []any
-	fieldValues(text, func(outer, key string, value any) {
-		states := scoreKeys[key]
-		if outer != "" {
-			states = scoreKeys[outer] && scoreParts[key]
-		}
-		if len(out) < maxItems && (states || key == "qualityscore") {
-			out = append(out, value)
-		}
-	})
-	return out
+// scalar returns a token of JSON as a decoder returns it that keeps numbers as they are written.
+func scalar(t jsontext.Token) any {
+	switch t.Kind() {
+	case '"':
+		return t.String()
+	case '0':
+		return json.Number(t.String())
+	}
+	return nil
 }

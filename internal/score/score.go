@@ -9,7 +9,6 @@ package score
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -51,6 +50,10 @@ func (a Assessment) Score() float64 {
 	}
 	return a.Estimated
 }
+
+// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
+// a closer look finds.
+func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
 
 // Read reads a submission for a stage.
 func Read(stage workflow.Stage, text string) Assessment {
@@ -97,7 +100,7 @@ func read(stage workflow.Stage, text string, m *meter) Assessment {
 		}
 	}
 	a.Resolved = readResolved(env.object["resolved"])
-	a.limit()
+	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
 	return a
 }
 
@@ -114,53 +117,9 @@ func Plain(text string) string {
 	return trimFence(text)
 }
 
-// Limits of the values kept beside a document; the stored text has all of them.
-const (
-	maxItems = 200
-	maxText  = 2000 // characters
-	maxID    = 40   // characters
-)
-
-// limit cuts the lists and texts of an assessment to their limits.
-func (a *Assessment) limit() {
-	a.Gaps = a.Gaps[:min(len(a.Gaps), maxItems)]
-	for i := range a.Gaps {
-		a.Gaps[i] = clipRunes(a.Gaps[i], maxText)
-	}
-	for i := range a.Questions {
-		a.Questions[i].Question = clipRunes(a.Questions[i].Question, maxText)
-		a.Questions[i].Context = clipRunes(a.Questions[i].Context, maxText)
-	}
-	a.Resolved = a.Resolved[:min(len(a.Resolved), maxItems)]
-	for i := range a.Resolved {
-		a.Resolved[i].How = clipRunes(a.Resolved[i].How, maxText)
-	}
-	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
-}
-
 // Merge adds the gaps and questions of the other of two submissions to the one that is taken.
 func Merge(winner, other Assessment) Assessment {
 	winner.Gaps = merge(winner.Gaps, other.Gaps)
 	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
 	return winner
-}
-
-// merge joins two lists of texts, each text once.
-func merge(a, b []string) []string {
-	seen := map[string]bool{}
-	var out []string
-	for _, s := range slices.Concat(a, b) {
-		if key := fold(s); key != "" && !seen[key] {
-			seen[key] = true
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// fold returns the form in which two wordings of the same thing compare equal:
-// lower case, without punctuation and spaces at the ends and runs of spaces.
-func fold(s string) string {
-	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
-	return strings.Trim(s, " .?!;:,。？！；：，*_`\"'")
 }

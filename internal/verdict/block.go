@@ -2,8 +2,8 @@ package verdict
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -296,9 +296,14 @@ var fields = map[string]string{
 // canonical gives the fields of an object the names that are read, and returns those that then
 // stand twice. Other fields stay.
 func canonical(object map[string]any) (out map[string]any, twice []string) {
+	return rename(object, func(key string) string { return cmp.Or(fields[squeeze(key)], key) })
+}
+
+// rename gives the fields of an object other names, and returns those that then stand twice.
+func rename(object map[string]any, nameOf func(key string) string) (out map[string]any, twice []string) {
 	out = make(map[string]any, len(object))
 	for _, key := range sortedKeys(object) {
-		name := cmp.Or(fields[squeeze(key)], key)
+		name := nameOf(key)
 		if _, taken := out[name]; taken {
 			twice = append(twice, name)
 			continue
@@ -310,18 +315,16 @@ func canonical(object map[string]any) (out map[string]any, twice []string) {
 
 // indent returns an object without a field as indented JSON.
 func indent(object map[string]any, without string) string {
-	rest := make(map[string]any, len(object))
-	for key, value := range object {
-		if key != without {
-			rest[key] = value
-		}
+	rest := maps.Clone(object)
+	delete(rest, without)
+	return formatJSON(rest, "  ")
+}
+
+// formatJSON returns a value as indented JSON.
+func formatJSON(v any, indent string) string {
+	out, err := jsonv2.Marshal(v, jsonv2.Deterministic(true), jsontext.WithIndent(indent))
+	if err != nil {
+		return "{}" // it was decoded from JSON
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if enc.Encode(rest) != nil {
-		return "{}"
-	}
-	return strings.TrimSpace(b.String())
+	return string(out)
 }

@@ -78,3 +78,12 @@ func weak(object map[string]any, keys []string) bool {
 	}
 	return true
 }
+
+// withoutBlocks returns the lines around blocks.
+func withoutBlocks(lines []string, blocks []block) []string {
+	out, at := []string{}, 0
+	for _, b := range blocks {
+		out, at = append(out, lines[at:b.first]...), b.last+1
+	}
+	return append(out, lines[at:]...)
+}

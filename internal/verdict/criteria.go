@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -140,17 +141,10 @@ func (c *Criteria) knows(id string) bool {
 // leftOut returns for each line of a document whether it belongs to a section on omissions. A
 // heading that is the id of a story or criterion begins none.
 func leftOut(doc *markdown.Document) []bool {
-	out := make([]bool, len(doc.Lines))
-	for _, h := range doc.Sections(markdown.Omissions) {
+	return doc.LinesOf(slices.DeleteFunc(doc.Sections(markdown.Omissions), func(h markdown.Heading) bool {
 		text := narrow(h.Text)
-		if leadingID.MatchString(text) || leadingStory.MatchString(text) {
-			continue
-		}
-		for i := h.Line; i < h.End; i++ {
-			out[i] = true
-		}
-	}
-	return out
+		return leadingID.MatchString(text) || leadingStory.MatchString(text)
+	}))
 }
 
 // define returns the criteria that a document defines: of the families AC, FR and US the first
@@ -364,8 +358,8 @@ func readDefinition(text string) (Criterion, bool) {
 
 // generic returns the ids that begin the items and rows of a section on acceptance criteria.
 func (d *definitions) generic() (out []Criterion) {
-	for i := range d.doc.Lines {
-		if d.doc.Code[i] || d.doc.Said[i] == "" || !d.doc.Within(i, acceptance) || d.leftOut[i] {
+	for i, within := range d.doc.LinesOf(d.doc.Sections(acceptance)) {
+		if !within || d.doc.Code[i] || d.doc.Said[i] == "" || d.leftOut[i] {
 			continue
 		}
 		_, body, item := markdown.Item(narrow(d.doc.Lines[i]))
@@ -467,5 +461,5 @@ func (m mention) names(c *Criterion, story string) bool {
 }
 
 func clipText(s string) string {
-	return strings.Trim(clipTo(strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " "), 300), " *_`:：.|-")
+	return strings.Trim(visible.Clipped(strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " "), 300), " *_`:：.|-")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -77,10 +78,10 @@ type judge struct {
 
 func (j *judge) lack(t lang.Text) { j.lacking = append(j.lacking, t) }
 
-// lackIDs adds a reason that names ids; none if there are none.
-func (j *judge) lackIDs(format func(ids string) lang.Text, ids []string) {
+// lackIDs adds a reason that names ids, if there are any.
+func (j *judge) lackIDs(ids []string, reason lang.Text) {
 	if len(ids) > 0 {
-		j.lack(format(List(ids)))
+		j.lack(reason)
 	}
 }
 
@@ -153,18 +154,12 @@ func (j *judge) judgeRows() []workflow.Criterion {
 		}
 		row.Proved = row.Result == workflow.ResultPass && proved
 	}
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("no document of this run has the ids %s; use those in `owed`", ids)
-	}, unknown)
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", ids)
-	}, unread)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s pass without evidence or a check", ids) }, bare)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s are not tested, and no reason is given in `why`", ids) }, unreasoned)
-	j.lackIDs(func(ids string) lang.Text { return lang.T("%s name a check that `checks` does not have", ids) }, dangling)
-	j.lackIDs(func(ids string) lang.Text {
-		return lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", ids)
-	}, outside)
+	j.lackIDs(unknown, lang.T("no document of this run has the ids %s; use those in `owed`", List(unknown)))
+	j.lackIDs(unread, lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", List(unread)))
+	j.lackIDs(bare, lang.T("%s pass without evidence or a check", List(bare)))
+	j.lackIDs(unreasoned, lang.T("%s are not tested, and no reason is given in `why`", List(unreasoned)))
+	j.lackIDs(dangling, lang.T("%s name a check that `checks` does not have", List(dangling)))
+	j.lackIDs(outside, lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", List(outside)))
 	return out
 }
 
@@ -194,7 +189,7 @@ func splitRefs(refs string) []string {
 	for i := range out {
 		out[i] = strings.TrimSpace(out[i])
 	}
-	return slices.DeleteFunc(out, func(s string) bool { return s == "" })
+	return dropEmpty(out...)
 }
 
 // outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan
@@ -249,9 +244,7 @@ func (j *judge) judgeFindings() []workflow.Finding {
 		}
 	}
 	if len(j.Blocks) > 0 {
-		j.lackIDs(func(ids string) lang.Text {
-			return lang.T("%s were open in the last report; list each again with its status: open, fixed or withdrawn", ids)
-		}, missing)
+		j.lackIDs(missing, lang.T("%s were open in the last report; list each again with its status: open, fixed or withdrawn", List(missing)))
 	}
 	out := slices.Clone(j.Findings)
 	for i := range out {
@@ -306,24 +299,16 @@ func (j *judge) judgeForm() {
 	if j.Contract.Stated || unread { // the block itself comes first
 		return
 	}
-	ran := len(j.Checks) > 0 || !blank(j.NoChecks)
-	switch {
-	case j.Owes == workflow.OwesFindings:
-		if !j.Listed {
-			j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
-		}
-		if !ran {
-			j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
-		}
-	case j.hasIDs():
-		var missing []string
-		for _, id := range j.Contract.Criteria.Owed() {
-			if !slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id }) {
-				missing = append(missing, id)
-			}
-		}
-		j.lackIDs(func(ids string) lang.Text { return lang.T("rows are missing: %s", ids) }, missing)
-	case !ran:
+	owesFindings := j.Owes == workflow.OwesFindings
+	if owesFindings && !j.Listed {
+		j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
+	}
+	if !owesFindings && j.hasIDs() {
+		missing := slices.DeleteFunc(j.Contract.Criteria.Owed(), func(id string) bool {
+			return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id })
+		})
+		j.lackIDs(missing, lang.T("rows are missing: %s", List(missing)))
+	} else if len(j.Checks) == 0 && blank(j.NoChecks) {
 		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
 	}
 }
@@ -355,19 +340,19 @@ func (j *judge) hold(derived workflow.Verdict) {
 	}
 	for _, c := range j.failed {
 		if c.Server {
-			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), clipTo(c.Command, 120), c.Exit))
+			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
 		} else {
-			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), clipTo(c.Command, 120), c.Exit))
+			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
 		}
 	}
 	totals := slices.Clone(j.Totals)
 	for _, c := range j.out.Checks {
 		if !strings.HasPrefix(strings.TrimSpace(c.Command), "!") {
-			totals = append(totals, totalsOf(c.Output)...)
+			totals = append(totals, FailedTotals(c.Output)...)
 		}
 	}
 	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {
-		hold(lang.T("the output of %s says “%s”", t.Runner, clipTo(t.Line, 160)))
+		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Clipped(t.Line, 160)))
 	}
 	if j.Owes == workflow.OwesCriteria && !j.Contract.Stated {
 		j.holdRisk()
@@ -403,7 +388,7 @@ func (j *judge) holdRisk() {
 		hold(lang.T("major findings are open: %s", List(major)))
 	}
 	if !j.hasIDs() && len(j.Checks) == 0 {
-		hold(lang.T("no document names criteria, and nothing was run: %s", clipTo(j.NoChecks, 160)))
+		hold(lang.T("no document names criteria, and nothing was run: %s", visible.Clipped(j.NoChecks, 160)))
 	}
 }
 

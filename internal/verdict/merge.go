@@ -50,9 +50,7 @@ func Merge(a, b Report, first, other workflow.Engine, open []workflow.Finding) (
 	return out, second
 }
 
-func join(a, b string) string {
-	return strings.Trim(a+"; "+b, "; ")
-}
+func join(a, b string) string { return strings.Trim(a+"; "+b, "; ") }
 
 // Verdict returns the verdict to which a report comes by itself, whatever it owes.
 func (r Report) Verdict() workflow.Verdict {

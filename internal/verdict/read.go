@@ -20,11 +20,8 @@ func Read(text string, keys []string) Report {
 func (r *Report) read(lines []string, keys []string, envelope bool) {
 	lines = withoutTables(lines)
 	blocks := choose(findBlocks(lines), keys)
-	body, at := []string{}, 0
 	inner := ""
 	for _, b := range blocks {
-		body = append(body, lines[at:b.first]...)
-		at = b.last + 1
 		r.add(b)
 		if key, text := documentIn(b.object, keys); envelope && key != "" {
 			inner = text
@@ -32,7 +29,7 @@ func (r *Report) read(lines []string, keys []string, envelope bool) {
 		}
 		r.Blocks = append(r.Blocks, b.raw)
 	}
-	body = append(body, lines[at:]...)
+	body := withoutBlocks(lines, blocks)
 	r.readText(body)
 	r.Body = strings.Join(body, "\n")
 	if inner != "" {

@@ -1,13 +1,13 @@
 package verdict
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -70,13 +70,7 @@ func basis(l lang.Language, c workflow.Criterion) string {
 
 // Evidence returns the evidence of a row: its text, its check, or its reason.
 func Evidence(c workflow.Criterion) string {
-	var parts []string
-	for _, part := range []string{c.Evidence, c.Check, c.Why} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, "; ")
+	return strings.Join(dropEmpty(c.Evidence, c.Check, c.Why), "; ")
 }
 
 // WorstFirst returns rows with the failed and the untested ones first.
@@ -88,7 +82,7 @@ func WorstFirst(rows []workflow.Criterion) []workflow.Criterion {
 
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
-	return clipTo(s[strings.LastIndexByte(s, '\n')+1:], 160)
+	return visible.Clipped(s[strings.LastIndexByte(s, '\n')+1:], 160)
 }
 
 // cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.
@@ -104,13 +98,10 @@ func row(cells []string) string {
 
 // Document returns the text of a round: the body, the tables, and the block as it was handed in.
 func (r Report) Document(tables string) string {
-	parts := []string{}
-	if r.Body != "" {
-		parts = append(parts, r.Body)
-	}
 	if tables != "" {
-		parts = append(parts, tablesBegin+"\n\n"+strings.TrimSpace(tables)+"\n\n"+tablesEnd)
+		tables = tablesBegin + "\n\n" + strings.TrimSpace(tables) + "\n\n" + tablesEnd
 	}
+	parts := dropEmpty(r.Body, tables)
 	for _, block := range r.Blocks {
 		parts = append(parts, fence(block))
 	}
@@ -129,13 +120,7 @@ func fence(block string) string {
 // Artifact returns the text of a round without its block: the deliverable has the tables.
 func Artifact(document string, keys []string) string {
 	lines := strings.Split(document, "\n")
-	var out []string
-	at := 0
-	for _, b := range choose(findBlocks(lines), keys) {
-		out = append(out, lines[at:b.first]...)
-		at = b.last + 1
-	}
-	out = append(out, lines[at:]...)
+	out := withoutBlocks(lines, choose(findBlocks(lines), keys))
 	out = slices.DeleteFunc(out, func(l string) bool { return l == tablesBegin || l == tablesEnd })
 	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n"))
 }
@@ -167,38 +152,23 @@ func withoutTables(lines []string) []string {
 	return out
 }
 
-// Form returns the block that a report owes, laid out with the ids of its criteria, and the
-// findings of the last report that are open.
+// Form returns the block that a report owes, laid out with the ids of its criteria.
 func (c Contract) Form() string {
 	type formRow struct {
 		ID       string `json:"id"`
 		Result   string `json:"result"`
 		Evidence string `json:"evidence"`
 	}
-	type formFinding struct {
-		ID       string `json:"id"`
-		Severity string `json:"severity"`
-		File     string `json:"file,omitempty"`
-		Problem  string `json:"problem"`
-		Status   string `json:"status"`
-	}
 	form := struct {
-		Summary  string        `json:"summary"`
-		Checks   []any         `json:"checks"`
-		Criteria []formRow     `json:"criteria,omitempty"`
-		Findings []formFinding `json:"findings"`
-	}{Checks: []any{}, Findings: []formFinding{}}
+		Summary  string    `json:"summary"`
+		Checks   []any     `json:"checks"`
+		Criteria []formRow `json:"criteria,omitempty"`
+		Findings []any     `json:"findings"`
+	}{}
 	if c.Owes == workflow.OwesCriteria {
 		for _, id := range c.Criteria.Owed() {
 			form.Criteria = append(form.Criteria, formRow{ID: id})
 		}
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	if enc.Encode(form) != nil {
-		return ""
-	}
-	return fence(strings.TrimSpace(b.String()))
+	return fence(formatJSON(form, " "))
 }

@@ -11,30 +11,27 @@ import (
 // objects returns the items of a list of objects. An object of objects counts as a list, its
 // keys as ids: {"AC-1": {"result": "pass"}}, {"AC-1": "pass"}.
 func (r *Report) objects(name string, v any) []map[string]any {
-	var out []map[string]any
-	switch v := v.(type) {
-	case nil:
-	case []any:
-		for i, item := range v {
-			o, ok := item.(map[string]any)
-			if !ok {
-				r.defect(lang.T("item %d of %q is not an object", i+1, name))
-				continue
-			}
-			out = append(out, r.canonicalRow(o))
-		}
-	case map[string]any:
-		for _, id := range sortedKeys(v) {
-			o, ok := v[id].(map[string]any)
-			if !ok {
-				o = map[string]any{"result": v[id]}
-			}
-			o = r.canonicalRow(o)
-			o["id"] = id
-			out = append(out, o)
-		}
-	default:
+	list, isList := v.([]any)
+	byID, isObject := v.(map[string]any)
+	if v != nil && !isList && !isObject {
 		r.defect(lang.T("%q is not a list", name))
+	}
+	var out []map[string]any
+	for i, item := range list {
+		if o, ok := item.(map[string]any); ok {
+			out = append(out, r.canonicalRow(o))
+		} else {
+			r.defect(lang.T("item %d of %q is not an object", i+1, name))
+		}
+	}
+	for _, id := range sortedKeys(byID) {
+		o, ok := byID[id].(map[string]any)
+		if !ok {
+			o = map[string]any{"result": byID[id]}
+		}
+		o = r.canonicalRow(o)
+		o["id"] = id
+		out = append(out, o)
 	}
 	if len(out) > maxRows {
 		r.defect(lang.T("%q has %d items; at most %d are read", name, len(out), maxRows))
@@ -50,15 +47,8 @@ var rowFields = map[string]string{
 }
 
 func (r *Report) canonicalRow(o map[string]any) map[string]any {
-	out := make(map[string]any, len(o))
-	for _, key := range sortedKeys(o) {
-		name := squeeze(key)
-		if _, taken := out[name]; taken {
-			r.twice([]string{name})
-			continue
-		}
-		out[name] = o[key]
-	}
+	out, twice := rename(o, squeeze)
+	r.twice(twice)
 	for _, name := range sortedKeys(out) {
 		if other := rowFields[name]; other != "" && out[other] == nil {
 			out[other] = out[name]

@@ -65,10 +65,6 @@ func totalIn(line string) (runner string) {
 // maxTotals bounds the lines that are named.
 const maxTotals = 10
 
-// FailedTotals returns the lines in the fences of a Markdown text by which test runners report a
-// failure.
-func FailedTotals(text string) []Total { return totalsInFences(markdown.Read(text, nil)) }
-
 func totalsInFences(doc *markdown.Document) (out []Total) {
 	for i, line := range doc.Lines {
 		if doc.Code[i] {
@@ -78,8 +74,8 @@ func totalsInFences(doc *markdown.Document) (out []Total) {
 	return out
 }
 
-// totalsOf returns those of a command's output.
-func totalsOf(output string) (out []Total) {
+// FailedTotals returns the lines of a command's output by which test runners report a failure.
+func FailedTotals(output string) (out []Total) {
 	for line := range strings.Lines(output) {
 		out = appendTotal(out, line)
 	}

@@ -26,7 +26,7 @@ func TestFailedTotals(t *testing.T) {
 		"Tests: 12, Assertions: 40, Errors: 1.", "not ok 7 - removes", "ℹ fail 2", "Result: FAIL", "Executed 12 tests, with 2 failures (0 unexpected) in 0.020 seconds",
 		"\x1b[31mFAIL\x1b[0m\tshop/cart\t0.01s", "12 tests, 1 failure",
 	} {
-		if got := FailedTotals("# Log\n\n```\n" + line + "\n```\n"); len(got) != 1 {
+		if got := Read("# Log\n\n```\n"+line+"\n```\n", nil).Totals; len(got) != 1 {
 			t.Errorf("%q is not seen: %v", line, got)
 		}
 	}
@@ -36,11 +36,11 @@ func TestFailedTotals(t *testing.T) {
 		"Passed!  - Failed:     0, Passed:    12", "41 examples, 0 failures", "# fail 0", "not ok 3 - later # TODO write it", "not ok 4 - here # SKIP no network", "Result: PASS", "failed deliveries are listed", "the 1 failed order is shown again",
 		"Tests: 12, Assertions: 40.", "ERROR 1 failed to connect, as expected", "12 scenarios (12 passed)", "FAILURE is the name of a table",
 	} {
-		if got := FailedTotals("```\n" + line + "\n```"); len(got) != 0 {
+		if got := Read("```\n"+line+"\n```", nil).Totals; len(got) != 0 {
 			t.Errorf("%q is taken for a failure: %v", line, got)
 		}
 	}
-	if got := FailedTotals("--- FAIL: TestOutside (0.00s)\n"); len(got) != 0 {
+	if got := Read("--- FAIL: TestOutside (0.00s)\n", nil).Totals; len(got) != 0 {
 		t.Errorf("prose is read: %v", got)
 	}
 }

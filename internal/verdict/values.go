@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -56,9 +57,7 @@ func optional(v any) (int, bool) {
 	return integer(v)
 }
 
-func clip(s string) string { return clipTo(s, maxText) }
-
-func clipTo(s string, characters int) string { return visible.Clipped(s, characters) }
+func clip(s string) string { return visible.Clipped(s, maxText) }
 
 // quote returns a value of a report as a sentence names it.
 func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }
@@ -71,11 +70,14 @@ func needs(v any) string {
 	}
 	var out []string
 	for _, item := range list {
-		if s := scalar(item); s != "" {
-			out = append(out, s)
-		}
+		out = append(out, scalar(item))
 	}
-	return clip(strings.Join(out, "; "))
+	return clip(strings.Join(dropEmpty(out...), "; "))
+}
+
+// dropEmpty returns the texts that are not empty.
+func dropEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
 }
 
 // blank reports whether a text says nothing.
@@ -123,11 +125,9 @@ func visibleRune(c rune) rune {
 	return c
 }
 
+// sortedKeys is faster than slices.Sorted, which cannot know how many keys there are.
 func sortedKeys(o map[string]any) []string {
-	keys := make([]string, 0, len(o))
-	for key := range o {
-		keys = append(keys, key)
-	}
+	keys := slices.AppendSeq(make([]string, 0, len(o)), maps.Keys(o))
 	slices.Sort(keys)
 	return keys
 }
