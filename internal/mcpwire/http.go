@@ -180,7 +180,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		response.asks = &h.asks
 	}
 	if isTaskMethod(m.Method) {
-		response.instead = func() ([]byte, int) { return h.wire.taskAnswer(r, body) }
+		response.instead = func() ([]byte, int) { return h.wire.tasks.answerHTTP(r, body) }
 	}
 	ctx := context.WithValue(context.WithValue(r.Context(), responseKey{}, response), failingKey{}, response)
 	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {

@@ -2,17 +2,65 @@ package mcpwire
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 )
 
-// grace bounds the time for which the end of the input is held back if answers are missing. Clients
-// begin to kill a server about two seconds after closing its input.
-const grace = 1800 * time.Millisecond
+// Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
+const (
+	workers   = 32
+	queueSize = 1000
+)
+
+// ServeStdio serves one client until its input ends or ctx does, and answers every request that
+// it has read.
+func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	stdio := server.NewStdioServer(w.MCPServer)
+	server.WithWorkerPoolSize(workers)(stdio)
+	server.WithQueueSize(queueSize)(stdio)
+	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
+	filter := newStdioFilter(in, out, w)
+	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
+		return context.WithValue(ctx, failingKey{}, filter)
+	})(stdio)
+	err := stdio.Listen(ctx, filter, filter)
+	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
+	cancel()
+	w.tasks.end(gone)
+	return err
+}
+
+// logWriter passes the library's log lines on.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("stdio", "message", string(p))
+	return len(p), nil
+}
+
+// SendProgress sends the client of a request a progress notification, so that it arrives before
+// the answer.
+func SendProgress(ctx context.Context, params map[string]any) error {
+	if filter, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
+		}})
+	}
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return errors.New("the request has no client")
+	}
+	return srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+}
 
 // stdioFilter sits between the client and the library, which drops requests without an answer
 // when its input ends. The filter passes lines through and holds the end back until every request
@@ -110,7 +158,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		f.first = m.id()
 	}
 	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.wire.taskEdit(line)
+		f.edits[m.id()] = f.wire.tasks.edit(line)
 	}
 	return line
 }

@@ -56,20 +56,6 @@ func Detach(ctx context.Context, message string) bool {
 	return c.task != nil
 }
 
-// TasksNeeded returns the error of a call that is only served as a task.
-func TasksNeeded() error {
-	return Error{
-		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
-		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}}},
-	}
-}
-
-// takesTasks reports whether the client of a request takes tasks.
-func takesTasks(can mcp.ClientCapabilities) bool {
-	_, declared := can.Extensions[TasksExtension]
-	return declared
-}
-
 func (c *taskCall) currentTask() *task {
 	c.tasks.mu.Lock()
 	defer c.tasks.mu.Unlock()
@@ -83,9 +69,6 @@ func (c *taskCall) end() *task {
 	c.over = true
 	return c.task
 }
-
-// handle is the result that stands for a task until the answer is written.
-type handle struct{ seed map[string]any }
 
 // middleware lets calls become tasks.
 func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
@@ -167,19 +150,4 @@ func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolRes
 		responses[ids[key]] = response
 	}
 	return responses, true
-}
-
-// failureOf returns the error of a call in the form of a task, or nil if it has a result.
-func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
-	switch {
-	case err == nil && result != nil && !result.NeedsInput():
-		return nil
-	case err == nil:
-		err = errors.New("the call has no result")
-	}
-	var known Error
-	if errors.As(err, &known) {
-		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
-	}
-	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
 }

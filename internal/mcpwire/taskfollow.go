@@ -16,27 +16,6 @@ import (
 // their ids in a filter, and ends a stream that subscribes to nothing else.
 const taskAddress = "bmad-mcp-task:"
 
-// notificationTasks is the method of the notifications.
-const notificationTasks = "notifications/tasks"
-
-// follower is a stream that reports the changes of some of its client's tasks.
-type follower struct {
-	tasks map[*task]bool
-	tag   any // the id of the request that opened it
-	to    chan<- mcp.JSONRPCNotification
-}
-
-// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
-func (f *follower) tell(k *task) {
-	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
-	n.Params.AdditionalFields = k.detail()
-	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
-	select {
-	case f.to <- n:
-	default:
-	}
-}
-
 // listenIn puts the ids of tasks in a request for a stream into a form that the library takes. It
 // returns an error if the client does not take tasks. page is true if it is a web page, which never does.
 func listenIn(request []byte, page bool) (out []byte, err error) {
@@ -69,13 +48,13 @@ func listenIn(request []byte, page bool) (out []byte, err error) {
 
 // follow makes the stream that a request opens report the tasks that it names if they are its client's.
 // Only these are acknowledged.
-func (w *Wire) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
+func (t *tasks) follow(ctx context.Context, id any, message *mcp.SubscriptionsListenRequest) {
 	session := server.ClientSessionFromContext(ctx)
 	if session == nil {
 		return
 	}
 	f := &follower{tasks: map[*task]bool{}, tag: id, to: session.NotificationChannel()}
-	t, filter := w.tasks, &message.Params.Notifications
+	filter := &message.Params.Notifications
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	filter.ResourceSubscriptions = slices.DeleteFunc(filter.ResourceSubscriptions, func(address string) bool {

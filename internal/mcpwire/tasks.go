@@ -16,6 +16,20 @@ import (
 // only the older tasks of protocol 2025-11-25, whose handlers end with their request.
 const TasksExtension = "io.modelcontextprotocol/tasks"
 
+// TasksNeeded returns the error of a call that is only served as a task.
+func TasksNeeded() error {
+	return Error{
+		Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Text: "the client has to declare the extension " + TasksExtension,
+		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{TasksExtension: struct{}{}}}},
+	}
+}
+
+// takesTasks reports whether the client of a request takes tasks.
+func takesTasks(can mcp.ClientCapabilities) bool {
+	_, declared := can.Extensions[TasksExtension]
+	return declared
+}
+
 // The states of a task.
 const (
 	taskWorking   = "working"
@@ -27,6 +41,10 @@ const (
 
 // pollEvery is the interval at which clients are told to ask for the state of a task.
 const pollEvery = time.Second
+
+// grace bounds the wait for answers and for work at the end of the server. Clients begin to kill a server
+// about two seconds after closing its input.
+const grace = 1800 * time.Millisecond
 
 // taskLimits bound the tasks of a server, which take some 20 kB each once they have a result.
 type taskLimits struct {
@@ -43,6 +61,7 @@ type tasks struct {
 	now       func() time.Time
 	limits    taskLimits
 	formLimit func(state string) time.Duration
+	self      mcp.Implementation
 	// closing ends when the server begins to close.
 	closing context.Context
 
@@ -78,6 +97,27 @@ type task struct {
 
 	result  *mcp.CallToolResult
 	failure *mcp.JSONRPCErrorDetails
+}
+
+// notificationTasks is the method of the notifications.
+const notificationTasks = "notifications/tasks"
+
+// follower is a stream that reports the changes of some of its client's tasks.
+type follower struct {
+	tasks map[*task]bool
+	tag   any // the id of the request that opened it
+	to    chan<- mcp.JSONRPCNotification
+}
+
+// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
+func (f *follower) tell(k *task) {
+	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
+	n.Params.AdditionalFields = k.detail()
+	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
+	select {
+	case f.to <- n:
+	default:
+	}
 }
 
 // add makes a task. It returns nil if its client, or all clients, have too many.

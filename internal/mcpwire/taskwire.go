@@ -1,8 +1,10 @@
 package mcpwire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,16 +37,16 @@ type taskRequest struct {
 
 // taskClient returns the key of the client of a request, to which its tasks belong.
 func taskClient(ctx context.Context) string {
-	if _, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
-		return "" // the only one
+	if _, overHTTP := httpguard.VisitorIn(ctx); !overHTTP {
+		return "" // on stdio it is the only one
 	}
 	return ClientKey(ctx)
 }
 
-// taskAnswer answers a request of the extension over HTTP, and returns the status.
-func (w *Wire) taskAnswer(r *http.Request, body []byte) (answer []byte, status int) {
+// answerHTTP answers a request of the extension over HTTP, and returns the status.
+func (t *tasks) answerHTTP(r *http.Request, body []byte) (answer []byte, status int) {
 	who := httpguard.VisitorOf(r)
-	return w.answerTask(body, func(q taskRequest) (string, error) {
+	return t.answer(body, func(q taskRequest) (string, error) {
 		if name, ok := mcp.DecodeHeaderValue(r.Header.Get(mcp.HeaderName)); !ok || name != q.Params.TaskID {
 			return "", Error{Code: mcp.HEADER_MISMATCH, Text: "the header " + mcp.HeaderName + " has to be the taskId of the request"}
 		}
@@ -59,14 +61,14 @@ func (w *Wire) taskAnswer(r *http.Request, body []byte) (answer []byte, status i
 	})
 }
 
-// answerTask answers a request of the extension; who returns its client. If it returns no answer, the
+// answer answers a request of the extension; who returns its client. If it returns no answer, the
 // library's stands.
-func (w *Wire) answerTask(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
+func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
 	var q taskRequest
 	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
 		return nil, 0
 	}
-	result, err := w.serveTask(q, who)
+	result, err := t.serve(q, who)
 	if err != nil {
 		return failureMessage(q.ID, err), http.StatusBadRequest
 	}
@@ -86,7 +88,7 @@ func failureMessage(id json.RawMessage, failure error) []byte {
 	return append(answer, '\n')
 }
 
-func (w *Wire) serveTask(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
+func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
 	client, err := who(q)
 	if err != nil {
 		return nil, err
@@ -96,19 +98,22 @@ func (w *Wire) serveTask(q taskRequest, who func(taskRequest) (string, error)) (
 	}
 	switch result = map[string]any{}; q.Method {
 	case methodTasksGet:
-		result, err = w.tasks.get(client, q.Params.TaskID)
+		result, err = t.get(client, q.Params.TaskID)
 	case methodTasksUpdate:
-		err = w.tasks.update(client, q.Params.TaskID, q.Params.InputResponses)
+		err = t.update(client, q.Params.TaskID, q.Params.InputResponses)
 	default:
-		err = w.tasks.stop(client, q.Params.TaskID)
+		err = t.stop(client, q.Params.TaskID)
 	}
 	if err != nil {
 		return nil, err
 	}
 	result["resultType"] = mcp.ResultTypeComplete
-	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: w.self}
+	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: t.self}
 	return result, nil
 }
+
+// handle is the result that stands for a task until the answer is written.
+type handle struct{ seed map[string]any }
 
 // noteHandle makes the handle of a task the answer to the call that became it.
 func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
@@ -146,16 +151,31 @@ func (h handle) in(message []byte) []byte {
 	return append(out, '\n')
 }
 
-// taskEdit returns the edit that answers a request of the extension on stdio.
-func (w *Wire) taskEdit(line []byte) func([]byte) []byte {
+// edit returns the edit that answers a request of the extension on stdio.
+func (t *tasks) edit(line []byte) func([]byte) []byte {
 	return func(message []byte) []byte {
 		var refusal mcp.JSONRPCError
 		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
 			return message
 		}
-		if answer, _ := w.answerTask(line, func(taskRequest) (string, error) { return "", nil }); answer != nil {
+		if answer, _ := t.answer(line, func(taskRequest) (string, error) { return "", nil }); answer != nil {
 			return answer
 		}
 		return message
 	}
+}
+
+// failureOf returns the error of a call in the form of a task, or nil if it has a result.
+func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
+	switch {
+	case err == nil && result != nil && !result.NeedsInput():
+		return nil
+	case err == nil:
+		err = errors.New("the call has no result")
+	}
+	var known Error
+	if errors.As(err, &known) {
+		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
+	}
+	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
 }
