@@ -35,25 +35,21 @@ func Detach(ctx context.Context, message string) bool {
 	if !ok {
 		return false
 	}
-	if k := c.currentTask(); k != nil {
-		c.tasks.say(k, message)
-		return true
-	}
-	k := c.tasks.add(c.client, message, c.cancel)
-	if k == nil {
+	t := c.tasks
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case c.task == nil && c.over:
 		return false
-	}
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	if c.task == nil && !c.over {
-		c.task = k
+	case c.task == nil:
+		if c.task = t.add(c.client, message, c.cancel); c.task == nil {
+			return false
+		}
 		close(c.became)
-		return true
+	case c.task.status == taskWorking && c.task.message != message:
+		t.change(c.task, taskWorking, message)
 	}
-	// Another goroutine of the same call was faster.
-	delete(c.tasks.open, k.id)
-	k.expiry.Stop()
-	return c.task != nil
+	return true
 }
 
 func (c *taskCall) currentTask() *task {

@@ -120,10 +120,8 @@ func (f *follower) tell(k *task) {
 	}
 }
 
-// add makes a task. It returns nil if its client, or all clients, have too many.
+// add makes a task. It returns nil if its client, or all clients, have too many. The lock is held.
 func (t *tasks) add(client, message string, cancel context.CancelFunc) *task {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	of := 0
 	for _, other := range t.open {
 		if other.client == client {
@@ -164,15 +162,6 @@ func (t *tasks) change(k *task, status, message string) {
 		if f.tasks[k] {
 			f.tell(k)
 		}
-	}
-}
-
-// say replaces the message of a task for people.
-func (t *tasks) say(k *task, message string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if k.status == taskWorking && k.message != message {
-		t.change(k, taskWorking, message)
 	}
 }
 
