@@ -113,7 +113,7 @@ func Roots(ctx context.Context) *mcp.ListRootsResult {
 	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
 	defer cancel()
 	session := server.ClientSessionFromContext(ctx)
-	if r, ok := ctx.Value(responseKey{}).(*response); ok && session != nil {
+	if r, ok := ctx.Value(answererKey{}).(*response); ok && session != nil {
 		var list mcp.ListRootsResult
 		result, err := r.ask(ctx, session.SessionID(), string(mcp.MethodListRoots))
 		if err != nil || json.Unmarshal(result, &list) != nil {

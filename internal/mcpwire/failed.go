@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -20,51 +21,47 @@ type Error struct {
 // Error returns the text that the client gets.
 func (e Error) Error() string { return e.Text }
 
-// failed is the code and data of a request's error.
-type failed struct {
-	code   int    // 0 stands for the library's
-	text   string // "" stands for the library's
-	data   any
-	modern bool
+// edit changes an answer before it is written.
+type edit struct {
+	change func(answer []byte) []byte // nil stands for the library's answer
+	status int                        // over HTTP; 0 stands for the library's
 }
 
-// failing writes the answer to a request.
-type failing interface {
-	fail(id any, f failed)
-	// edit has the answer changed before it is written.
-	edit(id any, e edit)
-}
-
-// edit returns the replacement of an answer.
-type edit func(answer []byte) []byte
-
-// in changes an answer. e may be nil.
+// in returns the changed answer.
 func (e edit) in(answer []byte) []byte {
-	if e == nil {
+	if e.change == nil {
 		return answer
 	}
-	return e(answer)
+	return e.change(answer)
 }
 
-type failingKey struct{}
+// answerer writes the answer to a request, with its edit.
+type answerer interface{ edit(id any, e edit) }
+
+// answererKey is the key of a request's answerer in its context.
+type answererKey struct{}
 
 // noteFailure returns a hook that passes a request's error to the writer of its answer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
-		answer, ok := ctx.Value(failingKey{}).(failing)
+		answer, ok := ctx.Value(answererKey{}).(answerer)
 		if !ok {
 			return
 		}
 		var known Error
-		f := failed{modern: Modern(ctx)}
+		isKnown := errors.As(err, &known)
+		known.Text = "" // the library has it
 		if name, unknown := unknownName(message, err); unknown && missing != nil {
-			known = missing(ctx, method, name)
-			f.text = known.Text
-		} else if !errors.As(err, &known) {
+			known, isKnown = missing(ctx, method, name), true
+		}
+		if !isKnown {
 			return
 		}
-		f.code, f.data = known.Code, known.Data
-		answer.fail(id, f)
+		e := edit{change: known.in}
+		if known.Code != 0 && Modern(ctx) {
+			e.status = http.StatusBadRequest // required since 2026-07-28
+		}
+		answer.edit(id, e)
 	}
 }
 
@@ -81,22 +78,19 @@ func unknownName(message any, err error) (name string, unknown bool) {
 	return "", false
 }
 
-// in puts the failure into the answer that the library has made. f may be nil.
-func (f *failed) in(message []byte) []byte {
-	if f == nil {
-		return message
-	}
+// in puts the error into the answer that the library has made, whose text stays if the error has none.
+func (e Error) in(message []byte) []byte {
 	var answer mcp.JSONRPCError
 	if json.Unmarshal(message, &answer) != nil || answer.Error.Code == 0 {
 		return message
 	}
-	if f.code != 0 {
-		answer.Error.Code = f.code
+	if e.Code != 0 {
+		answer.Error.Code = e.Code
 	}
-	if f.text != "" {
-		answer.Error.Message = f.text
+	if e.Text != "" {
+		answer.Error.Message = e.Text
 	}
-	answer.Error.Data = f.data
+	answer.Error.Data = e.Data
 	out, err := json.Marshal(answer)
 	if err != nil {
 		return message

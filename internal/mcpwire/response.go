@@ -37,13 +37,10 @@ type response struct {
 	rw        http.ResponseWriter
 	started   bool // the header is out
 	streaming bool // and announces an event stream
-	failure   *failed
-	edits     edit
+	change    edit
 	// instead, if not nil, answers a request because the library does not know its method.
-	instead func() (answer []byte, status int)
+	instead func() edit
 }
-
-type responseKey struct{}
 
 // newResponse returns the response to a request, and its end, because nothing may be written after the
 // request's handler has returned.
@@ -140,14 +137,12 @@ func (r *response) WriteHeader(code int) {
 	}
 	r.started = true
 	if r.instead != nil && code == http.StatusNotFound {
-		if answer, status := r.instead(); answer != nil {
-			code, r.edits = status, func([]byte) []byte { return answer }
-		}
+		r.change = r.instead()
 	}
 	maps.Copy(r.rw.Header(), r.header)
 	r.streaming = r.libraryStreams()
-	if r.failure != nil && r.failure.code != 0 && r.failure.modern && !r.streaming {
-		code = http.StatusBadRequest // required since 2026-07-28
+	if r.change.status != 0 && !r.streaming {
+		code = r.change.status
 	}
 	r.rw.WriteHeader(code)
 }
@@ -160,16 +155,15 @@ func (r *response) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var err error
-	isChanged := r.failure != nil || r.edits != nil
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case isChanged && one && r.libraryStreams():
-		err = r.event(r.edits.in(r.failure.in(message)))
+	case r.change.change != nil && one && r.libraryStreams():
+		err = r.event(r.change.in(message))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
 	case r.streaming:
-		err = r.event(r.edits.in(r.failure.in(p)))
+		err = r.event(r.change.in(p))
 	default:
-		_, err = r.rw.Write(r.edits.in(r.failure.in(p)))
+		_, err = r.rw.Write(r.change.in(p))
 	}
 	if err != nil {
 		return 0, err
@@ -189,18 +183,11 @@ func (r *response) Flush() {
 // Unwrap lets an http.ResponseController through.
 func (r *response) Unwrap() http.ResponseWriter { return r.rw }
 
-// fail implements failing.
-func (r *response) fail(_ any, f failed) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failure = &f
-}
-
-// edit implements failing.
+// edit implements answerer.
 func (r *response) edit(_ any, e edit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.edits = e
+	r.change = e
 }
 
 // ask sends a request to the client and waits for its result. The answer to the call that it

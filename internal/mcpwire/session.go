@@ -42,7 +42,7 @@ func LastingSession(ctx context.Context) server.ClientSession {
 
 // withResponse gives a request a session of its own, if it has a response to write to.
 func withResponse(ctx context.Context, s *server.MCPServer) context.Context {
-	r, ok := ctx.Value(responseKey{}).(*response)
+	r, ok := ctx.Value(answererKey{}).(*response)
 	library, known := server.ClientSessionFromContext(ctx).(librarySession)
 	if !ok || !known {
 		return ctx

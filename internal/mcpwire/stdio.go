@@ -30,7 +30,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
 	filter := newStdioFilter(in, out, w)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, failingKey{}, filter)
+		return context.WithValue(ctx, answererKey{}, filter)
 	})(stdio)
 	err := stdio.Listen(ctx, filter, filter)
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
@@ -50,7 +50,7 @@ func (w logWriter) Write(p []byte) (int, error) {
 // SendProgress sends the client of a request a progress notification, so that it arrives before
 // the answer.
 func SendProgress(ctx context.Context, params map[string]any) error {
-	if filter, onStdio := ctx.Value(failingKey{}).(*stdioFilter); onStdio {
+	if filter, onStdio := ctx.Value(answererKey{}).(*stdioFilter); onStdio {
 		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
 			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
 		}})
@@ -74,15 +74,14 @@ type stdioFilter struct {
 	wire *Wire
 
 	mu      sync.Mutex
-	open    map[string]int     // requests read and not answered, by id
-	first   string             // the id of initialize
-	failed  map[string]*failed // errors of answers that are to come, by id
-	edits   map[string]edit    // of answers that are to come, by id
-	changed chan struct{}      // closed, and replaced, at each answer
+	open    map[string]int  // requests read and not answered, by id
+	first   string          // the id of initialize
+	edits   map[string]edit // of answers that are to come, by id
+	changed chan struct{}   // closed, and replaced, at each answer
 }
 
 func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, failed: map[string]*failed{}, changed: make(chan struct{})}
+	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{})}
 }
 
 // message has the parts of a JSON-RPC line that the filter needs.
@@ -158,7 +157,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		f.first = m.id()
 	}
 	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.wire.tasks.edit(line)
+		f.edits[m.id()] = f.wire.tasks.answerStdio(line)
 	}
 	return line
 }
@@ -171,8 +170,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	defer f.mu.Unlock()
 	line := acknowledgeTasks(p)
 	if answer {
-		line = f.edits[m.id()].in(f.failed[m.id()].in(p))
-		delete(f.failed, m.id())
+		line = f.edits[m.id()].in(p)
 		delete(f.edits, m.id())
 	}
 	n, err := len(p), error(nil)
@@ -191,14 +189,7 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail implements failing.
-func (f *stdioFilter) fail(id any, failure failed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failed[message{ID: id}.id()] = &failure
-}
-
-// edit implements failing.
+// edit implements answerer.
 func (f *stdioFilter) edit(id any, e edit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -43,8 +43,8 @@ func taskClient(ctx context.Context) string {
 	return ClientKey(ctx)
 }
 
-// answerHTTP answers a request of the extension over HTTP, and returns the status.
-func (t *tasks) answerHTTP(r *http.Request, body []byte) (answer []byte, status int) {
+// answerHTTP answers a request of the extension over HTTP.
+func (t *tasks) answerHTTP(r *http.Request, body []byte) edit {
 	who := httpguard.VisitorOf(r)
 	return t.answer(body, func(q taskRequest) (string, error) {
 		if name, ok := mcp.DecodeHeaderValue(r.Header.Get(mcp.HeaderName)); !ok || name != q.Params.TaskID {
@@ -61,31 +61,42 @@ func (t *tasks) answerHTTP(r *http.Request, body []byte) (answer []byte, status 
 	})
 }
 
-// answer answers a request of the extension; who returns its client. If it returns no answer, the
-// library's stands.
-func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
+// answerStdio answers a request of the extension on stdio, once the library has refused it.
+func (t *tasks) answerStdio(line []byte) edit {
+	return edit{change: func(message []byte) []byte {
+		var refusal mcp.JSONRPCError
+		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
+			return message
+		}
+		return t.answer(line, func(taskRequest) (string, error) { return "", nil }).in(message)
+	}}
+}
+
+// answer answers a request of the extension; who returns its client. The library's answer to one that is
+// not modern stands.
+func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) edit {
 	var q taskRequest
 	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
-		return nil, 0
+		return edit{}
 	}
 	result, err := t.serve(q, who)
 	if err != nil {
-		return failureMessage(q.ID, err), http.StatusBadRequest
+		return replaceByError(q.ID, err)
 	}
-	answer, err = json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result})
-	if err != nil {
-		return nil, 0
-	}
-	return append(answer, '\n'), http.StatusOK
+	return replaceBy(q.ID, "result", result, http.StatusOK)
 }
 
-// failureMessage returns the answer to a request that ends in an error.
-func failureMessage(id json.RawMessage, failure error) []byte {
-	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)})
+// replaceByError returns the edit by which a request ends in an error.
+func replaceByError(id json.RawMessage, failure error) edit {
+	return replaceBy(id, "error", failureOf(nil, failure), http.StatusBadRequest)
+}
+
+func replaceBy(id json.RawMessage, key string, value any, status int) edit {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, key: value})
 	if err != nil {
-		return nil
+		return edit{}
 	}
-	return append(answer, '\n')
+	return edit{func([]byte) []byte { return append(answer, '\n') }, status}
 }
 
 func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
@@ -118,12 +129,12 @@ type handle struct{ seed map[string]any }
 // noteHandle makes the handle of a task the answer to the call that became it.
 func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
-	answer, ok := ctx.Value(failingKey{}).(failing)
+	answer, ok := ctx.Value(answererKey{}).(answerer)
 	if made == nil || !ok {
 		return
 	}
 	if h, isHandle := made.StructuredContent.(handle); isHandle {
-		answer.edit(id, h.in)
+		answer.edit(id, edit{change: h.in})
 	}
 }
 
@@ -149,20 +160,6 @@ func (h handle) in(message []byte) []byte {
 		return message
 	}
 	return append(out, '\n')
-}
-
-// edit returns the edit that answers a request of the extension on stdio.
-func (t *tasks) edit(line []byte) func([]byte) []byte {
-	return func(message []byte) []byte {
-		var refusal mcp.JSONRPCError
-		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
-			return message
-		}
-		if answer, _ := t.answer(line, func(taskRequest) (string, error) { return "", nil }); answer != nil {
-			return answer
-		}
-		return message
-	}
 }
 
 // failureOf returns the error of a call in the form of a task, or nil if it has a result.
