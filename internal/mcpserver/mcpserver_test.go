@@ -12,13 +12,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	_ "github.com/bmad-mcp/bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
 	"github.com/rogpeppe/go-internal/txtar"
+
+	_ "github.com/bmad-mcp/bmad-mcp/internal/cli" // the binary that is built: go test must not take its results for known when it changes
 
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
@@ -239,7 +241,8 @@ var variable = []struct {
 var taskID = regexp.MustCompile(`"taskId":"([A-Z2-7]{26})"`)
 
 // TestTranscripts plays the requests of testdata/mcp/*.requests against the real
-// binary and compares what it answers, byte by byte but for ids and times.
+// binary and compares what it answers, byte by byte but for ids and times, and for tools of which
+// a line "# brief NAMES" wants the names only: their definitions stand in another transcript.
 func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "testdata", "mcp", "*.requests"))
 	if err != nil || len(files) == 0 {
@@ -259,17 +262,21 @@ func TestTranscripts(t *testing.T) {
 			r := raw(t, dir, directives(t, dir, string(data))...)
 			var out strings.Builder
 			task := "" // the id of the last task
+			var brief []string
 			for line := range strings.Lines(string(data)) {
 				line = strings.TrimSpace(line)
 				if strings.HasPrefix(line, "#") {
 					fmt.Fprintln(&out, line)
 					writes(t, dir, line)
+					if names, ok := strings.CutPrefix(line, "# brief "); ok {
+						brief = strings.Fields(names)
+					}
 					continue
 				}
 				r.send(strings.ReplaceAll(line, "<task>", task))
 				fmt.Fprintf(&out, "C> %s\n", line)
 				if strings.Contains(line, `"id"`) || !strings.HasPrefix(line, "{") {
-					answer := strings.ReplaceAll(r.line(), dir, "<dir>")
+					answer := shorten(t, strings.ReplaceAll(r.line(), dir, "<dir>"), brief)
 					answer = strings.ReplaceAll(answer, filepath.Dir(dir), "/TestTranscripts") // whose path may have a space
 					if m := taskID.FindStringSubmatch(answer); m != nil {
 						task = m[1]
@@ -283,6 +290,27 @@ func TestTranscripts(t *testing.T) {
 			golden.Check(t, filepath.Join("..", "..", "testdata", "mcp", name+".golden"), out.String())
 		})
 	}
+}
+
+// shorten returns an answer with no more than the names of the brief tools in its list of tools.
+func shorten(t *testing.T, answer string, brief []string) string {
+	t.Helper()
+	var m struct {
+		Result struct{ Tools []json.RawMessage }
+	}
+	if len(brief) == 0 || json.Unmarshal([]byte(answer), &m) != nil {
+		return answer
+	}
+	for _, raw := range m.Result.Tools {
+		var tool struct{ Name string }
+		if err := json.Unmarshal(raw, &tool); err != nil {
+			t.Fatal(err)
+		}
+		if slices.Contains(brief, tool.Name) {
+			answer = strings.Replace(answer, string(raw), fmt.Sprintf(`{"name":%q,…}`, tool.Name), 1)
+		}
+	}
+	return answer
 }
 
 // directives does what the first lines of a transcript ask for, and returns the server's
