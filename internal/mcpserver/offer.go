@@ -77,10 +77,8 @@ func (o *offer) callable(tool string) bool {
 	case config.ToolsetMethod:
 		wanted := o.auto() || o.asksFor(config.ToolsetMethod) || o.asksFor(config.ToolsetAgents)
 		return wanted && o.library != nil
-	case config.ToolsetClassic:
-		return o.library != nil && o.asksFor(config.ToolsetClassic)
 	}
-	return true
+	return true // the server has no other tools than those that were asked for
 }
 
 // shows reports whether a tool is listed for a caller with this shelf.
