@@ -39,6 +39,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -111,7 +112,7 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s.connect(o)
 	tools := allTools(
-		tasks{engine: e, callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), of: map[string]int{}}, changed: s.feed.Poke, log: o.Log},
+		tasks{engine: e, callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke, log: o.Log},
 		bmadTools{offer: s.offer, callers: s.callers},
 		memoryTools{engine: e, callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke, log: o.Log})
 	for _, t := range tools {
