@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -24,16 +24,18 @@ import (
 // maxToolName is the longest name of a tool that hosts accept.
 const maxToolName = 64
 
-// The characters that the name of a tool cannot have, and that of a prompt, which people type in
-// their script.
-var (
-	notInTool   = pattern.New(`[^a-zA-Z0-9_-]+`)
-	notInPrompt = pattern.New(`[^\p{L}\p{N}_-]+`)
-)
+// notInPrompt reports whether the name of a prompt, which people type in their script, cannot have a
+// character.
+func notInPrompt(r rune) bool {
+	return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+}
+
+// notInTool is the same for the name of a tool.
+func notInTool(r rune) bool { return r > unicode.MaxASCII || notInPrompt(r) }
 
 // safeName returns a name without the characters that it cannot have.
-func safeName(name string, cannot *pattern.Pattern) string {
-	name = strings.Trim(cannot.ReplaceAllString(name, "-"), "-")
+func safeName(name string, cannot func(rune) bool) string {
+	name = strings.Trim(strings.Join(strings.FieldsFunc(name, cannot), "-"), "-")
 	if len(name) > maxToolName {
 		name = strings.TrimRight(strings.ToValidUTF8(name[:maxToolName], ""), "-")
 	}

@@ -40,7 +40,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
-	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -122,7 +121,7 @@ func New(e *engine.Engine, o Options) *Server {
 			s.wire.AddTool(t.definition(), t.handle)
 		}
 	}
-	conformance.Add(s.wire.MCPServer)
+	addFixtures(s.wire.MCPServer)
 	return s
 }
 
