@@ -24,9 +24,10 @@ import (
 //   - The library gives all errors of handlers the code -32603 and no data. Here an Error
 //     has its own.
 type response struct {
-	queue chan mcp.JSONRPCNotification
-	quit  chan struct{} // closed when the library is done with the request
-	gone  chan struct{} // closed when pump is done
+	queue    chan mcp.JSONRPCNotification
+	settling chan chan struct{} // has pump write the queue, and close the channel that it is sent
+	quit     chan struct{}      // closed when the library is done with the request
+	gone     chan struct{}      // closed when pump is done
 
 	// asks are the asks of the server, or nil if the client takes no streams.
 	asks *asks
@@ -46,7 +47,7 @@ type response struct {
 // request's handler has returned.
 func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	r = &response{
-		queue: make(chan mcp.JSONRPCNotification, 100), quit: make(chan struct{}), gone: make(chan struct{}),
+		queue: make(chan mcp.JSONRPCNotification, 100), settling: make(chan chan struct{}), quit: make(chan struct{}), gone: make(chan struct{}),
 		header: http.Header{}, rw: rw,
 	}
 	go r.pump()
@@ -56,19 +57,17 @@ func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	}
 }
 
-// barrier is a notification that is not sent: its channel closes when all before it is written.
-const barrier = "mcpwire/barrier"
-
 func (r *response) pump() {
 	defer close(r.gone)
 	for {
 		select {
 		case n := <-r.queue:
-			if n.Method == barrier {
-				close(n.Params.AdditionalFields[barrier].(chan struct{}))
-				continue
-			}
 			r.notify(n)
+		case settled := <-r.settling:
+			for len(r.queue) > 0 {
+				r.notify(<-r.queue)
+			}
+			close(settled)
 		case <-r.quit:
 			return
 		}
@@ -78,16 +77,9 @@ func (r *response) pump() {
 // settle waits until the queue is written.
 func (r *response) settle() {
 	settled := make(chan struct{})
-	var n mcp.JSONRPCNotification
-	n.Method = barrier
-	n.Params.AdditionalFields = map[string]any{barrier: settled}
 	select {
-	case r.queue <- n:
-	case <-r.gone:
-		return
-	}
-	select {
-	case <-settled:
+	case r.settling <- settled:
+		<-settled
 	case <-r.gone:
 	}
 }
