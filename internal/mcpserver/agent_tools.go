@@ -42,18 +42,30 @@ func safeName(name string, cannot func(rune) bool) string {
 	return name
 }
 
-// ownTool is an agent that is a tool.
-type ownTool struct {
-	name  string
-	agent catalog.Item
+// namedAgent is an agent of the method that is a tool or a prompt, under a name of its own.
+type namedAgent struct {
+	name string
+	catalog.Item
+}
+
+// title returns the title of the agent, behind the name of its person if it has one.
+func (a namedAgent) title() string { return cmp.Or(titleOf(a.Item), a.Name) }
+
+// sights returns what a list shows of agents.
+func sights(agents []namedAgent) []string {
+	out := make([]string, len(agents))
+	for i, a := range agents {
+		out[i] = a.name + " " + a.title() + " " + a.Description
+	}
+	return out
 }
 
 // ownTools returns a tool for each agent, under a name of its own.
-func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
+func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
 	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
 		return nil
 	}
-	var out []ownTool
+	var out []namedAgent
 	taken := map[string]bool{}
 	for name := range o.sets {
 		taken[name] = true
@@ -70,7 +82,7 @@ func (o *offer) ownTools(shelf *library.Snapshot) []ownTool {
 			}
 			if name = safeName(module+"-"+name, notInTool); !taken[name] {
 				taken[name] = true
-				out = append(out, ownTool{name, i})
+				out = append(out, namedAgent{name, i})
 				break
 			}
 		}
@@ -84,10 +96,9 @@ var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type"
 var ownShape = arguments.ShapeOf(ownToolSchema)
 
 // tool describes an agent as a tool.
-func (t ownTool) tool() tool {
-	title := cmp.Or(titleOf(t.agent), t.agent.Name)
-	description := "Returns what you need to act as " + title + " of the BMAD method. " + t.agent.Description
-	return tool{name: t.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
+func (a namedAgent) tool() tool {
+	description := "Returns what you need to act as " + a.title() + " of the BMAD method. " + a.Description
+	return tool{name: a.name, title: a.title(), description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
 }
 
 // titleOf returns the title of an item of the method, behind the name of its person if it has one.
@@ -105,7 +116,7 @@ func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
 		if err := json.Unmarshal(ownShape().Unwrap(rawArguments(*message)), &args); err != nil {
 			return // the tool names the problem with them
 		}
-		args["agent"] = own.agent.Full()
+		args["agent"] = own.Full()
 		message.Params.Name, message.Params.Arguments, message.Params.RawArguments = AgentTool, args, nil
 		return
 	}

@@ -71,15 +71,9 @@ func cutWords(words string) string {
 	return "\nIf this message shows more of my words, as in <command-args>, all of them count.\n"
 }
 
-// ownPrompt is an agent that is a prompt.
-type ownPrompt struct {
-	name  string
-	agent catalog.Item
-}
-
 // own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
 // gets its module.
-func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
+func (p *prompts) own(shelf *library.Snapshot) []namedAgent {
 	if shelf == nil {
 		return nil
 	}
@@ -92,7 +86,7 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 	for _, name := range p.names {
 		taken[name] = true
 	}
-	var out []ownPrompt
+	var out []namedAgent
 	for _, i := range agents {
 		name := safeName("bmad-"+i.Short(), notInPrompt)
 		if count[name] > 1 || taken[name] {
@@ -105,21 +99,22 @@ func (p *prompts) own(shelf *library.Snapshot) []ownPrompt {
 			continue
 		}
 		taken[name] = true
-		out = append(out, ownPrompt{name, i})
+		out = append(out, namedAgent{name, i})
 	}
 	return out
 }
 
-func (p ownPrompt) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	title, load := cmp.Or(titleOf(p.agent), p.agent.Name), cmp.Or(p.agent.DisplayName, p.agent.Name)
-	if p.agent.Title != "" && p.agent.Title != load {
-		load += " - " + p.agent.Title
+// prompt describes an agent as a prompt.
+func (a namedAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
+	load := cmp.Or(a.DisplayName, a.Name)
+	if a.Title != "" && a.Title != load {
+		load += " - " + a.Title
 	}
-	out := mcp.NewPrompt(p.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, p.agent.Description), 300)),
+	out := mcp.NewPrompt(a.name, append([]mcp.PromptOption{
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, a.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
-	out.Title = title
+	out.Title = a.title()
 	return out
 }
 
@@ -158,7 +153,7 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 		for name, value := range message.Params.Arguments {
 			args[name] = value
 		}
-		args[agentKey] = own.agent.Full()
+		args[agentKey] = own.Full()
 		message.Params.Name, message.Params.Arguments = anyAgent, args
 		return
 	}
