@@ -111,9 +111,9 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s.connect(o)
 	tools := allTools(
-		tasks{engine: e, callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke, log: o.Log},
+		tasks{callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke},
 		bmadTools{offer: s.offer, callers: s.callers},
-		memoryTools{engine: e, callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke, log: o.Log})
+		memoryTools{callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {
@@ -127,8 +127,8 @@ func New(e *engine.Engine, o Options) *Server {
 
 // connect makes the server of the library, with prompts and resources.
 func (s *Server) connect(o Options) {
-	p := &prompts{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
-	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, memory: memoryPages{s.engine, o.Memory}, log: s.log}
+	p := &prompts{callers: s.callers, offer: s.offer}
+	r := &resources{callers: s.callers, offer: s.offer, memory: memoryPages{s.engine, o.Memory}}
 	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
 	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
 	subs.look = l.look

@@ -2,13 +2,11 @@ package mcpserver
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -25,15 +23,13 @@ type Model interface {
 
 // memoryTools serves the tools of the project memory.
 type memoryTools struct {
-	engine   *engine.Engine
-	callers  *callers
+	*callers
 	offer    *offer
 	memory   *memory.Memory
 	contract *contract.Runner
 	model    Model
 	// changed is called when a call may have changed something.
 	changed func()
-	log     *slog.Logger
 }
 
 // memoryCall is one call of these tools, in the project that it is for.

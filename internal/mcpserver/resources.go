@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -27,11 +26,9 @@ const listedSessions = 10
 
 // resources serves the views that the tool reports too, for hosts that show resources.
 type resources struct {
-	engine  *engine.Engine
-	callers *callers
-	offer   *offer
-	memory  memoryPages
-	log     *slog.Logger
+	*callers
+	offer  *offer
+	memory memoryPages
 
 	// all are those of every caller.
 	all []mcp.Resource
