@@ -186,7 +186,7 @@ func (s *Server) instructions() string {
 		return methodInstructions + "\n" + memoryParagraph + "\n"
 	case !o.task():
 		return methodInstructions
-	case o.library == nil || !o.auto() && !o.asksFor(config.ToolsetMethod):
+	case o.library == nil || !o.wants(config.ToolsetMethod):
 		text = strings.Replace(text, methodSentence, "", 1)
 	}
 	if o.memory() {

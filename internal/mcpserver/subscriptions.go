@@ -81,11 +81,9 @@ func (l *listener) follow(ctx context.Context, subject string) {
 
 // isList reports whether a subject is a list.
 func isList(subject string) bool {
-	switch subject {
-	case mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationToolsListChanged:
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationToolsListChanged,
+	}, subject)
 }
 
 // hook has a server's hooks keep the subscriptions.
