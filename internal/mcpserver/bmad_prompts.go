@@ -24,42 +24,29 @@ const (
 // addBMAD offers the prompts of the method.
 func (p *prompts) addBMAD() {
 	message := mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent"))
-	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method", p.agent,
+	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method",
+		p.item("agent", "message", (*library.Snapshot).Agent),
 		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()), message)
-	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method", p.workflow,
+	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method",
+		p.item("workflow", "context", (*library.Snapshot).Workflow),
 		mcp.WithArgument("workflow", mcp.ArgumentDescription("name of the workflow, such as create-prd"), mcp.RequiredArgument()),
 		mcp.WithArgument("context", mcp.ArgumentDescription("what you want of it")))
-	p.offers(anyAgent, "Agent", "", p.agent, message)
+	p.offers(anyAgent, "Agent", "", p.item(agentKey, "message", (*library.Snapshot).Agent), message)
 }
 
-func (p *prompts) agent(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
-	name := arguments["agent"]
-	if own := arguments[agentKey]; own != "" {
-		name = own
+// item returns the handler of a prompt with the document of an item, whose arguments are its name and the
+// person's words about it.
+func (p *prompts) item(name, words string, document itemDocument) promptHandler {
+	return func(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
+		shelf, err := p.offer.shelfOf(base)
+		if err != nil {
+			return "", err
+		}
+		ways := p.offer.ways(base.Cwd)
+		ways.Whole = true // the words that the person has typed are nowhere else
+		text, err := document(shelf, arguments[name], arguments[words], ways)
+		return text + cutWords(arguments[words]), err
 	}
-	shelf, err := p.offer.shelfOf(base)
-	if err != nil {
-		return "", err
-	}
-	text, err := shelf.Agent(name, arguments["message"], p.ways(base))
-	return text + cutWords(arguments["message"]), err
-}
-
-func (p *prompts) workflow(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
-	shelf, err := p.offer.shelfOf(base)
-	if err != nil {
-		return "", err
-	}
-	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], p.ways(base))
-	return text + cutWords(arguments["context"]), err
-}
-
-// ways returns the ways of a document that is a prompt: the words that the person has typed are nowhere
-// else.
-func (p *prompts) ways(base request.Request) library.ToolNames {
-	w := p.offer.ways(base.Cwd)
-	w.Whole = true
-	return w
 }
 
 // cutWords names the place of the rest of a person's words: some hosts pass on only those before

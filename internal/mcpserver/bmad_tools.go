@@ -127,8 +127,11 @@ func encode(v any, err error) (string, error) {
 	return string(data), err
 }
 
+// itemDocument returns the document of an item, with the person's words about it.
+type itemDocument func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)
+
 // item answers with the document of an item.
-func (b bmadTools) item(document func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)) bmadHandler {
+func (b bmadTools) item(document itemDocument) bmadHandler {
 	return func(shelf *library.Snapshot, a bmadCall) (string, error) {
 		return document(shelf, strings.TrimSpace(a.item), a.words, b.offer.ways(a.cwd))
 	}
@@ -182,8 +185,9 @@ func (b bmadTools) readText(shelf *library.Snapshot, uri, cwd string) (string, e
 	if r.Next == "" {
 		return string(r.Data), nil
 	}
+	next := r.Next
 	if cwd != "" {
-		return string(r.Data) + "\n[this file goes on: read " + r.Next + " with the same cwd]", nil
+		next += " with the same cwd"
 	}
-	return string(r.Data) + "\n[this file goes on: read " + r.Next + "]", nil
+	return string(r.Data) + "\n[this file goes on: read " + next + "]", nil
 }
