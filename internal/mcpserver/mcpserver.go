@@ -128,8 +128,8 @@ func New(e *engine.Engine, o Options) *Server {
 // connect makes the server of the library, with prompts and resources.
 func (s *Server) connect(o Options) {
 	p := &prompts{callers: s.callers, offer: s.offer}
-	r := &resources{callers: s.callers, offer: s.offer, memory: memoryPages{s.engine, o.Memory}}
-	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
+	r := &resources{callers: s.callers, offer: s.offer, memory: o.Memory}
+	subs := &subscriptions{callers: s.callers, feed: s.feed, listeners: map[streamKey]*listener{}}
 	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
 	subs.look = l.look
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
@@ -37,14 +36,8 @@ type shownNote struct {
 	Suspicious bool `json:"suspicious,omitempty"`
 }
 
-// memoryPages reads the resources of the project memory.
-type memoryPages struct {
-	engine *engine.Engine
-	memory *memory.Memory
-}
-
-// read returns the resource at an address of the project memory, and its project.
-func (r memoryPages) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
+// readMemory returns the resource at an address of the project memory, and its project.
+func (r *resources) readMemory(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return reply.Resource{}, "", noMemory(uri)
@@ -57,7 +50,7 @@ func (r memoryPages) read(ctx context.Context, uri string, base request.Request)
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
-	value, path, err := r.of(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
+	value, path, err := r.memoryPart(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
@@ -65,9 +58,9 @@ func (r memoryPages) read(ctx context.Context, uri string, base request.Request)
 	return reply.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
 }
 
-// of returns a part of a project's memory by its name in an address, and a file in the
+// memoryPart returns a part of a project's memory by its name in an address, and a file in the
 // folder to watch.
-func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri string) (value any, path string, err error) {
+func (r *resources) memoryPart(ctx context.Context, p *project.Project, name, uri string) (value any, path string, err error) {
 	book := r.memory.Of(p)
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -18,13 +17,11 @@ import (
 // subscriptions pass the reports of the feed on to clients. The library takes subscriptions and
 // keeps none.
 type subscriptions struct {
+	*callers
 	feed *feed.Feed
-	log  *slog.Logger
 	// look looks at a subject for a caller: the address of a resource, or the notification by
 	// which a list changes.
 	look func(ctx context.Context, base request.Request, subject string) feed.Sight
-	// base returns the request of a caller.
-	base func(context.Context) request.Request
 
 	mu        sync.Mutex
 	listeners map[streamKey]*listener
