@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
@@ -37,7 +37,7 @@ type shownNote struct {
 }
 
 // readMemory returns the resource at an address of the project memory, and its project.
-func (r *resources) readMemory(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
+func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri string, base request.Request) (reply.Resource, string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return reply.Resource{}, "", noMemory(uri)
@@ -45,12 +45,12 @@ func (r *resources) readMemory(ctx context.Context, uri string, base request.Req
 	if cwd := u.Query().Get("cwd"); cwd != "" {
 		base.Cwd = cwd
 	}
-	p, err := r.engine.Projects().At(base.Address)
+	p, err := e.Projects().At(base.Address)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
-	value, path, err := r.memoryPart(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
+	value, path, err := memoryPart(ctx, m.Of(p), strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
@@ -60,8 +60,7 @@ func (r *resources) readMemory(ctx context.Context, uri string, base request.Req
 
 // memoryPart returns a part of a project's memory by its name in an address, and a file in the
 // folder to watch.
-func (r *resources) memoryPart(ctx context.Context, p *project.Project, name, uri string) (value any, path string, err error) {
-	book := r.memory.Of(p)
+func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value any, path string, err error) {
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {
 	case kind == "notes" && rest != "":

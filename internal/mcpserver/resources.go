@@ -113,7 +113,7 @@ func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resou
 // read returns the resource at an address, for a caller at base, and its project.
 func (r *resources) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
-		return r.readMemory(ctx, uri, base)
+		return readMemory(ctx, r.engine, r.memory, uri, base)
 	}
 	if r.offer.method() && strings.HasPrefix(uri, bmadScheme) {
 		return r.offer.readBMAD(uri, base)
