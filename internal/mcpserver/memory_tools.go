@@ -84,7 +84,7 @@ func (m memoryTools) all() []tool {
 	var out []tool
 	for name, handle := range m.handlers() {
 		d := definitions[name]
-		args := memoryTable(d.Arguments, d.Example, d.Schema)
+		args := arguments.Pick(memoryFields, d.Schema, d.Example, append(d.Arguments, "cwd")...)
 		out = append(out, tool{toolset: config.ToolsetMemory, name: name, description: d.Description, schema: d.Schema, reads: d.Reads, lean: true,
 			handle: func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				return m.serve(ctx, call, args, d.Writes, handle), nil
