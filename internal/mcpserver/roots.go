@@ -72,7 +72,7 @@ func (r *rootsOf) forget(client string) {
 func (r *rootsOf) of(ctx context.Context) []string {
 	client := mcpwire.ClientKey(ctx)
 	roots, known := r.get(client)
-	if !known && mcpwire.Capabilities(ctx).Roots != nil && !mcpwire.Modern(ctx) {
+	if !known && mcpwire.Capabilities(ctx).Roots != nil && !server.IsModernRequest(ctx) {
 		roots = folders(mcpwire.Roots(ctx))
 		r.set(client, roots)
 	}

@@ -163,7 +163,7 @@ func (b *subscriptions) leave(gone func(streamKey) bool) {
 // them once it has shown interest.
 func (b *subscriptions) noteList(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
 	session := mcpwire.LastingSession(ctx)
-	if mcpwire.Modern(ctx) || session == nil {
+	if server.IsModernRequest(ctx) || session == nil {
 		return
 	}
 	l := b.listener(streamKey{session: session}, nil, base)

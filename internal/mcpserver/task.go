@@ -69,7 +69,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
 func (t tasks) blind(ctx context.Context, req request.Request) bool {
-	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
+	if !t.callers.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
 	switch req.Action {

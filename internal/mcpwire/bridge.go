@@ -28,7 +28,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := next(ctx, call)
 		for range maxRounds {
-			if err != nil || !result.NeedsInput() || Modern(ctx) {
+			if err != nil || !result.NeedsInput() || server.IsModernRequest(ctx) {
 				return result, err
 			}
 			call.Params.RequestState = result.RequestState

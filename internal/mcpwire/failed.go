@@ -58,7 +58,7 @@ func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) ser
 			return
 		}
 		e := edit{change: known.in}
-		if known.Code != 0 && Modern(ctx) {
+		if known.Code != 0 && server.IsModernRequest(ctx) {
 			e.status = http.StatusBadRequest // required since 2026-07-28
 		}
 		answer.edit(id, e)

@@ -69,7 +69,7 @@ func (c *taskCall) end() *task {
 // middleware lets calls become tasks.
 func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if !Modern(ctx) || !takesTasks(Capabilities(ctx)) {
+		if !server.IsModernRequest(ctx) || !takesTasks(Capabilities(ctx)) {
 			return next(ctx, call)
 		}
 		// Until the call is a task, its work ends with the request.
