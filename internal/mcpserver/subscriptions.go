@@ -69,9 +69,9 @@ func (l *listener) Changed(subject string) {
 	}
 }
 
-// follow subscribes the listener to a subject.
-func (l *listener) follow(ctx context.Context, subject string) {
-	if !l.feed.Follow(l, subject, l.Look(ctx, subject)) {
+// follow subscribes the listener to a subject that its client has seen.
+func (l *listener) follow(subject string, seen feed.Sight) {
+	if !l.feed.Follow(l, subject, seen) {
 		l.log.Warn("a client has too many subscriptions", "subject", subject)
 	}
 }
@@ -86,7 +86,8 @@ func isList(subject string) bool {
 // hook has a server's hooks keep the subscriptions.
 func (b *subscriptions) hook(hooks *server.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		b.listener(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.base(ctx)).follow(ctx, message.Params.URI)
+		l := b.listener(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.base(ctx))
+		l.follow(message.Params.URI, l.Look(ctx, message.Params.URI))
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
@@ -124,7 +125,7 @@ func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.Subscri
 	key := streamKey{session: mcpwire.LastingSession(ctx), id: string(text)}
 	l := b.listener(key, id, b.base(ctx))
 	for _, subject := range subjects {
-		l.follow(ctx, subject)
+		l.follow(subject, l.Look(ctx, subject))
 	}
 	context.AfterFunc(ctx, func() {
 		b.leave(func(other streamKey) bool { return other == key })
@@ -166,8 +167,5 @@ func (b *subscriptions) noteList(ctx context.Context, base request.Request, list
 	if server.IsModernRequest(ctx) || session == nil {
 		return
 	}
-	l := b.listener(streamKey{session: session}, nil, base)
-	if !b.feed.Follow(l, list, look()) {
-		b.log.Warn("a client has too many subscriptions", "subject", list)
-	}
+	b.listener(streamKey{session: session}, nil, base).follow(list, look())
 }
