@@ -11,13 +11,11 @@ var limits = limit{
 		"internal/config.Config": {35, "one for each setting"},
 	}},
 	imports: bound{most: 25, what: "imports of this module", advice: "split it, or let it know less", named: map[string]exception{
-		"internal/app":       {29, "it puts the program together"},
-		"internal/mcpserver": {27, "every tool calls a package of its own"},
+		"internal/app": {29, "it puts the program together"},
 	}},
 	up: bound{most: 5, what: "arrows back up", advice: "let files lean on each other in one direction", named: map[string]exception{
-
 		// These have been untied.
-		"internal/mcpwire":         {3, untied},
+		"internal/mcpwire":         {0, untied},
 		"internal/grimoire":        {2, untied},
 		"sdk":                      {3, untied},
 		"internal/sdkhttp":         {3, untied},

@@ -30,10 +30,22 @@ type Set[T any] struct {
 	fits func(to *T, name string) error
 }
 
-// Of returns the arguments under a schema.
-func (a Set[T]) Of(schema []byte) Set[T] {
-	a.Schema = ShapeOf(schema)
-	return a
+// Pick returns the arguments of a tool: those of fields with these names, in their order. The schema says
+// which of them a call needs.
+func Pick[T any](fields []Argument[T], schema []byte, example string, names ...string) Set[T] {
+	var needs struct{ Required []string }
+	if err := json.Unmarshal(schema, &needs); err != nil {
+		panic(err) // it is part of the program
+	}
+	out := Set[T]{Schema: ShapeOf(schema), Example: example}
+	for _, name := range names {
+		field := fields[slices.IndexFunc(fields, func(f Argument[T]) bool { return f.Name == name })]
+		if slices.Contains(needs.Required, name) {
+			field.Missing = lang.T("pass it, such as %s", example)
+		}
+		out.Table = append(out.Table, field)
+	}
+	return out
 }
 
 // Argument is one argument of a tool.

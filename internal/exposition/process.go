@@ -1,28 +1,32 @@
 package exposition
 
-import "time"
+import (
+	_ "embed"
+	"strings"
+	"time"
+)
 
-// Process adds the figures of this process that the system reports, by the names that every client
-// library of Prometheus uses. The caller tells when the process started.
-func (p *Page) Process(started time.Time) {
-	figures := measure()
-	figures["process_start_time_seconds"] = float64(started.UnixNano()) / 1e9
-	for _, f := range []struct {
-		kind       Kind
-		name, help string
-	}{
-		{Counter, "process_cpu_seconds_total", "Total user and system CPU time spent in seconds."},
-		{Gauge, "process_max_fds", "Maximum number of open file descriptors."},
-		{Counter, "process_network_receive_bytes_total", "Number of bytes received by the process over the network."},
-		{Counter, "process_network_transmit_bytes_total", "Number of bytes sent by the process over the network."},
-		{Gauge, "process_open_fds", "Number of open file descriptors."},
-		{Gauge, "process_resident_memory_bytes", "Resident memory size in bytes."},
-		{Gauge, "process_start_time_seconds", "Start time of the process since unix epoch in seconds."},
-		{Gauge, "process_virtual_memory_bytes", "Virtual memory size in bytes."},
-		{Gauge, "process_virtual_memory_max_bytes", "Maximum amount of virtual memory available in bytes."},
-	} {
-		if value, told := figures[f.name]; told {
-			p.One(f.kind, f.name, f.help, value)
+// knownFigures are those of the Go runtime and of a process, by the names that every client library of
+// Prometheus uses: each has its type and its help.
+//
+//go:embed figures.tsv
+var knownFigures string
+
+// addKnown adds those of the known figures that have a value.
+func (p *Page) addKnown(values map[string]float64) {
+	for line := range strings.Lines(knownFigures) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		kind, help, _ := strings.Cut(rest, "\t")
+		if value, ok := values[name]; ok {
+			p.One(Kind(kind), name, help, value)
 		}
 	}
+}
+
+// Process adds the figures of this process that the system reports. The caller tells when the process
+// started.
+func (p *Page) Process(started time.Time) {
+	values := measure()
+	values["process_start_time_seconds"] = float64(started.UnixNano()) / 1e9
+	p.addKnown(values)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -24,34 +24,48 @@ import (
 // maxToolName is the longest name of a tool that hosts accept.
 const maxToolName = 64
 
-// The characters that the name of a tool cannot have, and that of a prompt, which people type in
-// their script.
-var (
-	notInTool   = pattern.New(`[^a-zA-Z0-9_-]+`)
-	notInPrompt = pattern.New(`[^\p{L}\p{N}_-]+`)
-)
+// notInPrompt reports whether the name of a prompt, which people type in their script, cannot have a
+// character.
+func notInPrompt(r rune) bool {
+	return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+}
+
+// notInTool is the same for the name of a tool.
+func notInTool(r rune) bool { return r > unicode.MaxASCII || notInPrompt(r) }
 
 // safeName returns a name without the characters that it cannot have.
-func safeName(name string, cannot *pattern.Pattern) string {
-	name = strings.Trim(cannot.ReplaceAllString(name, "-"), "-")
+func safeName(name string, cannot func(rune) bool) string {
+	name = strings.Trim(strings.Join(strings.FieldsFunc(name, cannot), "-"), "-")
 	if len(name) > maxToolName {
 		name = strings.TrimRight(strings.ToValidUTF8(name[:maxToolName], ""), "-")
 	}
 	return name
 }
 
-// ownAgent is an agent that is a tool or a prompt under a name of its own.
-type ownAgent struct {
-	name  string
-	agent catalog.Item
+// namedAgent is an agent of the method that is a tool or a prompt, under a name of its own.
+type namedAgent struct {
+	name string
+	catalog.Item
 }
 
-// ownTools returns the agents that are tools.
-func (o *offer) ownTools(shelf *library.Snapshot) []ownAgent {
+// title returns the title of the agent, behind the name of its person if it has one.
+func (a namedAgent) title() string { return cmp.Or(titleOf(a.Item), a.Name) }
+
+// sights returns what a list shows of agents.
+func sights(agents []namedAgent) []string {
+	out := make([]string, len(agents))
+	for i, a := range agents {
+		out[i] = a.name + " " + a.title() + " " + a.Description
+	}
+	return out
+}
+
+// ownTools returns a tool for each agent, under a name of its own.
+func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
 	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
 		return nil
 	}
-	var out []ownAgent
+	var out []namedAgent
 	taken := map[string]bool{}
 	for name := range o.sets {
 		taken[name] = true
@@ -68,7 +82,7 @@ func (o *offer) ownTools(shelf *library.Snapshot) []ownAgent {
 			}
 			if name = safeName(module+"-"+name, notInTool); !taken[name] {
 				taken[name] = true
-				out = append(out, ownAgent{name, i})
+				out = append(out, namedAgent{name, i})
 				break
 			}
 		}
@@ -82,10 +96,9 @@ var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type"
 var ownShape = arguments.ShapeOf(ownToolSchema)
 
 // tool describes an agent as a tool.
-func (a ownAgent) tool() tool {
-	title := cmp.Or(titleOf(a.agent), a.agent.Name)
-	description := "Returns what you need to act as " + title + " of the BMAD method. " + a.agent.Description
-	return tool{name: a.name, title: title, description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
+func (a namedAgent) tool() tool {
+	description := "Returns what you need to act as " + a.title() + " of the BMAD method. " + a.Description
+	return tool{name: a.name, title: a.title(), description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
 }
 
 // titleOf returns the title of an item of the method, behind the name of its person if it has one.
@@ -103,7 +116,7 @@ func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
 		if err := json.Unmarshal(ownShape().Unwrap(rawArguments(*message)), &args); err != nil {
 			return // the tool names the problem with them
 		}
-		args["agent"] = own.agent.Full()
+		args["agent"] = own.Full()
 		message.Params.Name, message.Params.Arguments, message.Params.RawArguments = AgentTool, args, nil
 		return
 	}

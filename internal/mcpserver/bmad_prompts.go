@@ -24,42 +24,29 @@ const (
 // addBMAD offers the prompts of the method.
 func (p *prompts) addBMAD() {
 	message := mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent"))
-	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method", p.agent,
+	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method",
+		p.item("agent", "message", (*library.Snapshot).Agent),
 		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()), message)
-	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method", p.workflow,
+	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method",
+		p.item("workflow", "context", (*library.Snapshot).Workflow),
 		mcp.WithArgument("workflow", mcp.ArgumentDescription("name of the workflow, such as create-prd"), mcp.RequiredArgument()),
 		mcp.WithArgument("context", mcp.ArgumentDescription("what you want of it")))
-	p.offers(anyAgent, "Agent", "", p.agent, message)
+	p.offers(anyAgent, "Agent", "", p.item(agentKey, "message", (*library.Snapshot).Agent), message)
 }
 
-func (p *prompts) agent(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
-	name := arguments["agent"]
-	if own := arguments[agentKey]; own != "" {
-		name = own
+// item returns the handler of a prompt with the document of an item, whose arguments are its name and the
+// person's words about it.
+func (p *prompts) item(name, words string, document itemDocument) promptHandler {
+	return func(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
+		shelf, err := p.offer.shelfOf(base)
+		if err != nil {
+			return "", err
+		}
+		ways := p.offer.ways(base.Cwd)
+		ways.Whole = true // the words that the person has typed are nowhere else
+		text, err := document(shelf, arguments[name], arguments[words], ways)
+		return text + cutWords(arguments[words]), err
 	}
-	shelf, err := p.offer.shelfOf(base)
-	if err != nil {
-		return "", err
-	}
-	text, err := shelf.Agent(name, arguments["message"], p.ways(base))
-	return text + cutWords(arguments["message"]), err
-}
-
-func (p *prompts) workflow(_ context.Context, base request.Request, arguments map[string]string) (string, error) {
-	shelf, err := p.offer.shelfOf(base)
-	if err != nil {
-		return "", err
-	}
-	text, err := shelf.Workflow(arguments["workflow"], arguments["context"], p.ways(base))
-	return text + cutWords(arguments["context"]), err
-}
-
-// ways returns the ways of a document that is a prompt: the words that the person has typed are nowhere
-// else.
-func (p *prompts) ways(base request.Request) library.ToolNames {
-	w := p.offer.ways(base.Cwd)
-	w.Whole = true
-	return w
 }
 
 // cutWords names the place of the rest of a person's words: some hosts pass on only those before
@@ -71,9 +58,9 @@ func cutWords(words string) string {
 	return "\nIf this message shows more of my words, as in <command-args>, all of them count.\n"
 }
 
-// own returns the agents that are prompts. A name that two of them have, or that is a prompt of ours,
+// own returns a prompt for each agent. A name that two of them have, or that is a prompt of ours,
 // gets its module.
-func (p *prompts) own(shelf *library.Snapshot) []ownAgent {
+func (p *prompts) own(shelf *library.Snapshot) []namedAgent {
 	if shelf == nil {
 		return nil
 	}
@@ -86,7 +73,7 @@ func (p *prompts) own(shelf *library.Snapshot) []ownAgent {
 	for _, name := range p.names {
 		taken[name] = true
 	}
-	var out []ownAgent
+	var out []namedAgent
 	for _, i := range agents {
 		name := safeName("bmad-"+i.Short(), notInPrompt)
 		if count[name] > 1 || taken[name] {
@@ -99,22 +86,22 @@ func (p *prompts) own(shelf *library.Snapshot) []ownAgent {
 			continue
 		}
 		taken[name] = true
-		out = append(out, ownAgent{name, i})
+		out = append(out, namedAgent{name, i})
 	}
 	return out
 }
 
 // prompt describes an agent as a prompt.
-func (a ownAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
-	title, load := cmp.Or(titleOf(a.agent), a.agent.Name), cmp.Or(a.agent.DisplayName, a.agent.Name)
-	if a.agent.Title != "" && a.agent.Title != load {
-		load += " - " + a.agent.Title
+func (a namedAgent) prompt(options ...mcp.PromptOption) mcp.Prompt {
+	load := cmp.Or(a.DisplayName, a.Name)
+	if a.Title != "" && a.Title != load {
+		load += " - " + a.Title
 	}
 	out := mcp.NewPrompt(a.name, append([]mcp.PromptOption{
-		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, a.agent.Description), 300)),
+		mcp.WithPromptDescription(visible.Clip(fmt.Sprintf("Load %s. %s", load, a.Description), 300)),
 		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say")),
 	}, options...)...)
-	out.Title = title
+	out.Title = a.title()
 	return out
 }
 
@@ -153,7 +140,7 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 		for name, value := range message.Params.Arguments {
 			args[name] = value
 		}
-		args[agentKey] = own.agent.Full()
+		args[agentKey] = own.Full()
 		message.Params.Name, message.Params.Arguments = anyAgent, args
 		return
 	}

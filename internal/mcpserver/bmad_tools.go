@@ -47,20 +47,23 @@ type bmadCall struct {
 	category, module, domain, cursor     string
 }
 
-// cwdArgument is one of every tool, cursorArgument of those that list.
-var (
-	cwdArgument    = arguments.Argument[bmadCall]{Name: "cwd", Text: func(a *bmadCall) *string { return &a.cwd }}
-	cursorArgument = arguments.Argument[bmadCall]{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }}
-)
-
-// itemArguments returns the name of an item and the person's words about it.
-func itemArguments(name, example, words string) arguments.Set[bmadCall] {
-	table := []arguments.Argument[bmadCall]{cwdArgument, {Name: name, Text: func(a *bmadCall) *string { return &a.item }, Missing: lang.T("pass it, such as %s", example)}}
-	if words != "" {
-		table = append(table, arguments.Argument[bmadCall]{Name: words, Read: readWords})
-	}
-	return arguments.Set[bmadCall]{Table: table, Example: example}
+// bmadFields are the arguments of all these tools.
+var bmadFields = []arguments.Argument[bmadCall]{
+	{Name: "cwd", Text: func(a *bmadCall) *string { return &a.cwd }},
+	{Name: "operation", Text: func(a *bmadCall) *string { return &a.operation }},
+	{Name: "uri", Text: func(a *bmadCall) *string { return &a.uri }},
+	{Name: "pattern", Text: func(a *bmadCall) *string { return &a.pattern }},
+	{Name: "query", Text: func(a *bmadCall) *string { return &a.query }},
+	{Name: "type", Text: func(a *bmadCall) *string { return &a.kind }},
+	{Name: "category", Text: func(a *bmadCall) *string { return &a.category }},
+	{Name: "module", Text: func(a *bmadCall) *string { return &a.module }},
+	{Name: "domain", Text: func(a *bmadCall) *string { return &a.domain }},
+	{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }},
+	{Name: "workflow", Text: itemOf}, {Name: "workflow_name", Text: itemOf}, {Name: "agent", Text: itemOf}, {Name: "task_name", Text: itemOf},
+	{Name: "context", Read: readWords}, {Name: "message", Read: readWords}, {Name: "params", Read: readWords},
 }
+
+func itemOf(a *bmadCall) *string { return &a.item }
 
 // readWords reads an argument that may be a text or an object, as a text.
 func readWords(a *bmadCall, raw json.RawMessage) error {
@@ -75,19 +78,10 @@ func readWords(a *bmadCall, raw json.RawMessage) error {
 	return arguments.Text(&a.words, raw)
 }
 
-var resourcesArguments = arguments.Set[bmadCall]{Schema: arguments.ShapeOf(resourcesSchema), Example: `{"operation": "agents"}`, Table: []arguments.Argument[bmadCall]{
-	cwdArgument,
-	{Name: "operation", Text: func(a *bmadCall) *string { return &a.operation }, Missing: lang.T("pass it, such as %s", `{"operation": "agents"}`)},
-	{Name: "uri", Text: func(a *bmadCall) *string { return &a.uri }},
-	{Name: "pattern", Text: func(a *bmadCall) *string { return &a.pattern }},
-	{Name: "query", Text: func(a *bmadCall) *string { return &a.query }},
-	{Name: "type", Text: func(a *bmadCall) *string { return &a.kind }},
-	cursorArgument,
-}}
-
 var (
-	workflowArguments = itemArguments("workflow", `{"workflow": "create-prd"}`, "context").Of(workflowSchema)
-	agentArguments    = itemArguments("agent", `{"agent": "analyst", "message": "help me think through an idea"}`, "message").Of(agentSchema)
+	resourcesArguments = arguments.Pick(bmadFields, resourcesSchema, `{"operation": "agents"}`, "cwd", "operation", "uri", "pattern", "query", "type", "cursor")
+	workflowArguments  = arguments.Pick(bmadFields, workflowSchema, `{"workflow": "create-prd"}`, "cwd", "workflow", "context")
+	agentArguments     = arguments.Pick(bmadFields, agentSchema, `{"agent": "analyst", "message": "help me think through an idea"}`, "cwd", "agent", "message")
 )
 
 // bmadHandler answers a call with a text.
@@ -127,8 +121,11 @@ func encode(v any, err error) (string, error) {
 	return string(data), err
 }
 
+// itemDocument returns the document of an item, with the person's words about it.
+type itemDocument func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)
+
 // item answers with the document of an item.
-func (b bmadTools) item(document func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)) bmadHandler {
+func (b bmadTools) item(document itemDocument) bmadHandler {
 	return func(shelf *library.Snapshot, a bmadCall) (string, error) {
 		return document(shelf, strings.TrimSpace(a.item), a.words, b.offer.ways(a.cwd))
 	}
@@ -182,8 +179,9 @@ func (b bmadTools) readText(shelf *library.Snapshot, uri, cwd string) (string, e
 	if r.Next == "" {
 		return string(r.Data), nil
 	}
+	next := r.Next
 	if cwd != "" {
-		return string(r.Data) + "\n[this file goes on: read " + r.Next + " with the same cwd]", nil
+		next += " with the same cwd"
 	}
-	return string(r.Data) + "\n[this file goes on: read " + r.Next + "]", nil
+	return string(r.Data) + "\n[this file goes on: read " + next + "]", nil
 }

@@ -2,10 +2,10 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -122,19 +122,7 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 	}
 	client := mcpwire.ClientInfo(ctx)
 	first, known := askingHosts[client.Name]
-	return known && slices.Compare(versionNumbers(client.Version), first) >= 0
-}
-
-// versionNumbers returns the numbers of a version, for example "2.1.199-beta (Claude Code)".
-func versionNumbers(version string) []int {
-	var out []int
-	for part := range strings.SplitSeq(version, ".") {
-		end := strings.IndexFunc(part+" ", func(r rune) bool { return r < '0' || r > '9' })
-		n, err := strconv.Atoi(part[:end])
-		if err != nil {
-			break
-		}
-		out = append(out, n)
-	}
-	return out
+	var version [3]int // of a text such as "2.1.199-beta (Claude Code)"; numbers that it lacks stay 0
+	_, _ = fmt.Sscanf(client.Version, "%d.%d.%d", &version[0], &version[1], &version[2])
+	return known && slices.Compare(version[:], first) >= 0
 }

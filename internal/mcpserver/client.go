@@ -24,14 +24,11 @@ const demoName = "bmad-mcp-demo"
 
 // Launch says which server a Client starts.
 type Launch struct {
-	// Command is the server's binary, Args its arguments.
+	// Command is the server's binary. Its log is dropped.
 	Command string
-	Args    []string
 	// Dir is its working folder, Env is added to our environment.
 	Dir string
 	Env []string
-	// Stderr receives its log; nil drops it.
-	Stderr io.Writer
 	// Protocol pins a revision, for example "2025-11-25"; empty takes the newest both know.
 	Protocol string
 	// Name and Version are the client's own; a client without a name is the demo's.
@@ -74,17 +71,14 @@ func (h formHandler) Elicit(ctx context.Context, request mcp.ElicitationRequest)
 // Connect starts a server and shakes hands with it. ctx bounds the handshake;
 // the server lives until Close.
 func Connect(ctx context.Context, l Launch) (*Client, error) {
-	if l.Stderr == nil {
-		l.Stderr = io.Discard
-	}
-	t := transport.NewStdioWithOptions(l.Command, l.Env, l.Args,
+	t := transport.NewStdioWithOptions(l.Command, l.Env, nil,
 		transport.WithCommandFunc(func(ctx context.Context, command string, env, args []string) (*exec.Cmd, error) {
 			cmd := exec.CommandContext(ctx, command, args...) //nolint:gosec // the caller names the server
 			cmd.Dir = l.Dir
 			cmd.Env = append(os.Environ(), env...)
 			return cmd, nil
 		}),
-		transport.WithCommandStderrWriter(l.Stderr))
+		transport.WithCommandStderrWriter(io.Discard))
 	options := []client.ClientOption{client.WithProtocolVersion(l.Protocol)}
 	if l.Form != nil {
 		options = append(options, client.WithElicitationHandler(formHandler(l.Form)))

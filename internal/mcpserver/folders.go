@@ -39,7 +39,7 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req r
 		return nil // a call asks at most once
 	}
 	// Modern clients do not report that their roots have changed.
-	if _, known := c.roots.get(mcpwire.ClientKey(ctx)); !known || mcpwire.Modern(ctx) && state == "" {
+	if _, known := c.roots.get(mcpwire.ClientKey(ctx)); !known || server.IsModernRequest(ctx) && state == "" {
 		if _, ask := clientRoots(ctx, call); ask != nil {
 			return ask
 		}
@@ -57,7 +57,7 @@ func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallT
 	}
 	style := styleOf(ctx)
 	asks := style.folderSheet(c.engine.Language(ctx, req), lines) // in that of the work elsewhere: this folder is not read yet
-	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !mcpwire.Modern(ctx), sheet: asks})
+	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !server.IsModernRequest(ctx), sheet: asks})
 	if state == "" {
 		return nil
 	}

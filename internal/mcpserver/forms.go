@@ -169,7 +169,7 @@ func newFormChannel(ctx context.Context, f *forms, call mcp.CallToolRequest) *fo
 	if httpguard.FromPage(ctx) {
 		return nil
 	}
-	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), held: !mcpwire.Modern(ctx)}
+	c := &formChannel{formStyle: styleOf(ctx), forms: f, client: mcpwire.ClientKey(ctx), held: !server.IsModernRequest(ctx)}
 	if state := call.Params.RequestState; strings.HasPrefix(state, statePrefix) {
 		if c.answered = f.take(state, c.client); c.answered != nil {
 			c.answer = server.ElicitationResponse(call.Params.InputResponses, formKey)

@@ -135,19 +135,12 @@ func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 			names = append(names, name)
 		}
 	}
-	for _, own := range l.offer.ownTools(shelf) {
-		names = append(names, own.name+" "+own.tool().title+" "+own.agent.Description)
-	}
-	return listSight(names, "", shelf)
+	return listSight(append(names, sights(l.offer.ownTools(shelf))...), "", shelf)
 }
 
 // promptsSight returns the sight of the prompts that depend on the shelf.
 func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
-	var names []string
-	for _, own := range l.prompts.own(shelf) {
-		names = append(names, own.name+" "+own.prompt().Title+" "+own.agent.Description)
-	}
-	return listSight(names, "", shelf)
+	return listSight(sights(l.prompts.own(shelf)), "", shelf)
 }
 
 // resourcesSight returns the sight of a list of resources. It does not show that one on it has

@@ -39,7 +39,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver/conformance"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -111,9 +111,9 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s.connect(o)
 	tools := allTools(
-		tasks{engine: e, callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), of: map[string]int{}}, changed: s.feed.Poke, log: o.Log},
+		tasks{callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke},
 		bmadTools{offer: s.offer, callers: s.callers},
-		memoryTools{engine: e, callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke, log: o.Log})
+		memoryTools{callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {
@@ -121,15 +121,15 @@ func New(e *engine.Engine, o Options) *Server {
 			s.wire.AddTool(t.definition(), t.handle)
 		}
 	}
-	conformance.Add(s.wire.MCPServer)
+	addFixtures(s.wire.MCPServer)
 	return s
 }
 
 // connect makes the server of the library, with prompts and resources.
 func (s *Server) connect(o Options) {
-	p := &prompts{engine: s.engine, callers: s.callers, offer: s.offer, log: s.log}
-	r := &resources{engine: s.engine, callers: s.callers, offer: s.offer, memory: memoryPages{s.engine, o.Memory}, log: s.log}
-	subs := &subscriptions{feed: s.feed, log: s.log, base: s.callers.base, listeners: map[streamKey]*listener{}}
+	p := &prompts{callers: s.callers, offer: s.offer}
+	r := &resources{callers: s.callers, offer: s.offer, memory: o.Memory}
+	subs := &subscriptions{callers: s.callers, feed: s.feed, listeners: map[streamKey]*listener{}}
 	l := &lists{callers: s.callers, offer: s.offer, prompts: p, resources: r, subscriptions: subs}
 	subs.look = l.look
 
@@ -186,7 +186,7 @@ func (s *Server) instructions() string {
 		return methodInstructions + "\n" + memoryParagraph + "\n"
 	case !o.task():
 		return methodInstructions
-	case o.library == nil || !o.auto() && !o.asksFor(config.ToolsetMethod):
+	case o.library == nil || !o.wants(config.ToolsetMethod):
 		text = strings.Replace(text, methodSentence, "", 1)
 	}
 	if o.memory() {

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"encoding/json"
 	"math"
-	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -49,23 +48,6 @@ var memoryFields = []arguments.Argument[memoryArguments]{
 	{Name: "max_tokens", Read: count(maxTokens)},
 	{Name: "tags", Read: readList},
 	{Name: "context_files", Read: readList},
-}
-
-// memoryTable returns the arguments of a tool with a schema, which says which of them it needs.
-func memoryTable(names []string, example string, schema json.RawMessage) arguments.Set[memoryArguments] {
-	var needs struct{ Required []string }
-	if err := json.Unmarshal(schema, &needs); err != nil {
-		panic(err) // it is part of the program
-	}
-	out := arguments.Set[memoryArguments]{Example: example}
-	for _, name := range append(names, "cwd") {
-		field := memoryFields[slices.IndexFunc(memoryFields, func(f arguments.Argument[memoryArguments]) bool { return f.Name == name })]
-		if slices.Contains(needs.Required, name) {
-			field.Missing = lang.T("pass it, such as %s", example)
-		}
-		out.Table = append(out.Table, field)
-	}
-	return out.Of(schema)
 }
 
 // count reads how many are wanted, at most most.

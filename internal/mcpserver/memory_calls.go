@@ -2,16 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -25,15 +21,13 @@ type Model interface {
 
 // memoryTools serves the tools of the project memory.
 type memoryTools struct {
-	engine   *engine.Engine
-	callers  *callers
+	*callers
 	offer    *offer
 	memory   *memory.Memory
 	contract *contract.Runner
 	model    Model
 	// changed is called when a call may have changed something.
 	changed func()
-	log     *slog.Logger
 }
 
 // memoryCall is one call of these tools, in the project that it is for.
@@ -62,51 +56,6 @@ func (m memoryTools) answer(ctx context.Context, c *memoryCall, handle memoryHan
 		return nil, err
 	}
 	return handle(ctx, c)
-}
-
-// remember keeps a note.
-func (m memoryTools) remember(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Remember(ctx, notes.Note{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
-}
-
-// check runs the completion contract.
-func (m memoryTools) check(ctx context.Context, c *memoryCall) (any, error) {
-	return m.contract.Run(ctx, c.project, contract.Call{Stack: c.stack, Dir: c.folder}, telling(ctx, c.call))
-}
-
-// recall finds notes.
-func (m memoryTools) recall(ctx context.Context, c *memoryCall) (any, error) {
-	out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: notes.Type(c.kind), Agent: c.agent, Limit: c.count})
-	return fitting(&out, &out.Results), err
-}
-
-func (m memoryTools) projectContext(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Context(ctx, c.section)
-}
-
-func (m memoryTools) agent(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Agent(ctx, c.agent, c.query, c.count)
-}
-
-func (m memoryTools) run(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Run(ctx, c.run, c.branch)
-}
-
-func (m memoryTools) sessions(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Sessions(ctx, c.status, c.cursor)
-}
-
-func (m memoryTools) failures(ctx context.Context, c *memoryCall) (any, error) {
-	return c.book.Failures(ctx, c.category, c.query, c.count)
-}
-
-// spawn queues a task.
-func (m memoryTools) spawn(ctx context.Context, c *memoryCall) (any, error) {
-	q, err := c.book.Queue()
-	if err != nil {
-		return nil, err
-	}
-	return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
 }
 
 // fitting returns a result without the last entries of a list in it, as many as do not fit.

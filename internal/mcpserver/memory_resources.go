@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
@@ -37,14 +36,8 @@ type shownNote struct {
 	Suspicious bool `json:"suspicious,omitempty"`
 }
 
-// memoryPages reads the resources of the project memory.
-type memoryPages struct {
-	engine *engine.Engine
-	memory *memory.Memory
-}
-
-// read returns the resource at an address of the project memory, and its project.
-func (r memoryPages) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
+// readMemory returns the resource at an address of the project memory, and its project.
+func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri string, base request.Request) (reply.Resource, string, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return reply.Resource{}, "", noMemory(uri)
@@ -52,12 +45,12 @@ func (r memoryPages) read(ctx context.Context, uri string, base request.Request)
 	if cwd := u.Query().Get("cwd"); cwd != "" {
 		base.Cwd = cwd
 	}
-	p, err := r.engine.Projects().At(base.Address)
+	p, err := e.Projects().At(base.Address)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
 	defer p.Close()
-	value, path, err := r.of(ctx, p, strings.TrimPrefix(u.Path, "/"), uri)
+	value, path, err := memoryPart(ctx, m.Of(p), strings.TrimPrefix(u.Path, "/"), uri)
 	if err != nil {
 		return reply.Resource{}, "", err
 	}
@@ -65,10 +58,9 @@ func (r memoryPages) read(ctx context.Context, uri string, base request.Request)
 	return reply.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
 }
 
-// of returns a part of a project's memory by its name in an address, and a file in the
+// memoryPart returns a part of a project's memory by its name in an address, and a file in the
 // folder to watch.
-func (r memoryPages) of(ctx context.Context, p *project.Project, name, uri string) (value any, path string, err error) {
-	book := r.memory.Of(p)
+func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value any, path string, err error) {
 	kind, rest, _ := strings.Cut(name, "/")
 	switch {
 	case kind == "notes" && rest != "":

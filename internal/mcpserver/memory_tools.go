@@ -10,84 +10,98 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// memoryDefinitions has the descriptions and schemas of the toolset memory. A model reads all of
-// them with every conversation: they have nothing that it can do without.
+// memoryDefinitions has the tools of the toolset memory. A model reads all descriptions and schemas with
+// every conversation: they have nothing that it can do without. The arguments are in the order in which
+// they are read.
 //
 //go:embed memory_tools.json
 var memoryDefinitions []byte
 
-// memoryTool is one of the tools.
+// memoryTool is one of the tools, but for its handler.
 type memoryTool struct {
-	name      string
-	arguments []string
-	example   string
-	// writes is true if the project is changed by it.
-	writes bool
-	handle memoryHandler
+	Description string
+	Schema      json.RawMessage
+	Arguments   []string
+	Example     string
+	// Reads is true if nothing at all is changed, Writes if the project is.
+	Reads, Writes bool
 }
 
-// rows returns the tools, in the order of their list.
-func (m memoryTools) rows() []memoryTool {
-	return []memoryTool{
-		{name: "get_project_context", arguments: []string{"section"}, example: `{"section": "stack"}`, handle: m.projectContext},
-		{name: "get_agent_memory", arguments: []string{"agent", "query", "last_n"}, example: `{"agent": "dev"}`, handle: m.agent},
-		{name: "run_completion_contract", arguments: []string{"stack", "working_dir"}, example: `{"stack": "auto"}`, writes: true, handle: m.check},
-		{name: "get_workflow_status", arguments: []string{"run_id", "branch"}, example: `{"branch": "main"}`, handle: m.run},
-		{name: "list_sessions", arguments: []string{"status", "cursor"}, example: `{"status": "active"}`, handle: m.sessions},
-		{name: "get_failure_museum", arguments: []string{"category", "query", "top_n"}, example: `{"category": "all"}`, handle: m.failures},
-		{name: "spawn_subagent_task", arguments: []string{"agent", "task", "context_files", "output_key", "run_id"}, writes: true, handle: m.spawn,
-			example: `{"agent": "qa", "task": "write tests for the parser", "output_key": "parser-tests"}`},
-		{name: "remember_structured", arguments: []string{"type", "agent", "text", "tags"}, writes: true, handle: m.remember,
-			example: `{"type": "decisions", "agent": "architect", "text": "we keep sessions in PostgreSQL"}`},
-		{name: "recall_structured", arguments: []string{"query", "type", "agent", "limit"}, example: `{"query": "where do sessions live?"}`, handle: m.recall},
-		{name: DelegateTool, arguments: []string{"agent_id", "task", "context", "max_tokens"},
-			example: `{"agent_id": "architect", "task": "review this design"}`, handle: m.delegate},
+// handlers returns the handlers of the tools, by name.
+func (m memoryTools) handlers() map[string]memoryHandler {
+	return map[string]memoryHandler{
+		"get_project_context": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Context(ctx, c.section)
+		},
+		"get_agent_memory": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Agent(ctx, c.agent, c.query, c.count)
+		},
+		"run_completion_contract": func(ctx context.Context, c *memoryCall) (any, error) {
+			return m.contract.Run(ctx, c.project, contract.Call{Stack: c.stack, Dir: c.folder}, telling(ctx, c.call))
+		},
+		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Run(ctx, c.run, c.branch)
+		},
+		"list_sessions": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Sessions(ctx, c.status, c.cursor)
+		},
+		"get_failure_museum": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Failures(ctx, c.category, c.query, c.count)
+		},
+		"spawn_subagent_task": func(ctx context.Context, c *memoryCall) (any, error) {
+			q, err := c.book.Queue()
+			if err != nil {
+				return nil, err
+			}
+			return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
+		},
+		"remember_structured": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Remember(ctx, notes.Note{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
+		},
+		"recall_structured": func(ctx context.Context, c *memoryCall) (any, error) {
+			out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: notes.Type(c.kind), Agent: c.agent, Limit: c.count})
+			return fitting(&out, &out.Results), err
+		},
+		DelegateTool: m.delegate,
 	}
 }
 
 // all returns the tools as they are offered.
 func (m memoryTools) all() []tool {
-	definitions := map[string]struct {
-		Description string
-		Reads       bool
-		Schema      json.RawMessage
-	}{}
-	offered := m.offer.memory()
-	if offered {
-		if err := json.Unmarshal(memoryDefinitions, &definitions); err != nil {
-			panic(err) // it is part of the program
-		}
+	var definitions map[string]memoryTool
+	if err := json.Unmarshal(memoryDefinitions, &definitions); err != nil {
+		panic(err) // it is part of the program
 	}
 	var out []tool
-	for _, row := range m.rows() {
-		if !offered { // only its name is taken
-			out = append(out, tool{toolset: config.ToolsetMemory, name: row.name})
-			continue
-		}
-		d := definitions[row.name]
-		args := memoryTable(row.arguments, row.example, d.Schema)
-		out = append(out, tool{toolset: config.ToolsetMemory, name: row.name, description: d.Description, schema: d.Schema, reads: d.Reads, lean: true,
+	for name, handle := range m.handlers() {
+		d := definitions[name]
+		args := arguments.Pick(memoryFields, d.Schema, d.Example, append(d.Arguments, "cwd")...)
+		out = append(out, tool{toolset: config.ToolsetMemory, name: name, description: d.Description, schema: d.Schema, reads: d.Reads, lean: true,
 			handle: func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return m.serve(ctx, call, args, row), nil
+				return m.serve(ctx, call, args, d.Writes, handle), nil
 			}})
 	}
 	return out
 }
 
 // serve answers one call.
-func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments.Set[memoryArguments], row memoryTool) *mcp.CallToolResult {
+func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments.Set[memoryArguments], writes bool, handle memoryHandler) *mcp.CallToolResult {
 	given, err := args.Decode(rawArguments(call))
 	if err != nil {
 		return m.callers.refuseCall(ctx, call, err)
 	}
 	c := &memoryCall{memoryArguments: given, call: call, request: m.callers.request(ctx)}
 	c.request.Cwd = given.cwd
-	if row.writes {
+	if writes {
 		c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
 	}
 	if c.sample = m.callers.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
@@ -96,12 +110,12 @@ func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args a
 	if ask := m.callers.place(ctx, call, &c.request); ask != nil {
 		return ask
 	}
-	out, err := m.answer(ctx, c, row.handle)
+	out, err := m.answer(ctx, c, handle)
 	if err != nil {
 		m.log.Info("refused", "tool", call.Params.Name, "error", err)
 		return m.callers.refuse(ctx, c.request, err)
 	}
-	if row.writes {
+	if writes {
 		m.changed()
 	}
 	if result, asks := out.(*mcp.CallToolResult); asks {

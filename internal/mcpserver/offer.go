@@ -42,14 +42,18 @@ func (o *offer) asksFor(toolset config.Toolset) bool { return slices.Contains(o.
 // auto reports whether the toolsets follow from the installations that are found.
 func (o *offer) auto() bool { return len(o.toolsets) == 0 || o.asksFor(config.ToolsetAuto) }
 
+// wants reports whether one of some toolsets was asked for, or may follow from the installations.
+func (o *offer) wants(toolsets ...config.Toolset) bool {
+	return o.auto() || slices.ContainsFunc(toolsets, o.asksFor)
+}
+
 // task reports whether the tools and prompts of the workflow are offered.
-func (o *offer) task() bool { return o.auto() || o.asksFor(config.ToolsetTask) }
+func (o *offer) task() bool { return o.wants(config.ToolsetTask) }
 
 // method reports whether the method is served at all: as tools, and with them as prompts and
 // resources.
 func (o *offer) method() bool {
-	wanted := o.auto() || o.asksFor(config.ToolsetMethod) || o.asksFor(config.ToolsetClassic) || o.asksFor(config.ToolsetAgents)
-	return wanted && o.library != nil
+	return o.library != nil && o.wants(config.ToolsetMethod, config.ToolsetClassic, config.ToolsetAgents)
 }
 
 // memory reports whether the project memory is served.
@@ -62,25 +66,20 @@ func (o *offer) has(toolset config.Toolset) bool {
 		return true
 	case config.ToolsetMemory:
 		return o.memory()
-	case config.ToolsetMethod:
-		return o.method()
 	}
-	return o.method() && o.asksFor(toolset)
+	return o.method() && (toolset == config.ToolsetMethod || o.asksFor(toolset))
 }
 
-// callable reports whether a tool may be called. One that is only not listed may be, and then
-// names the missing installation.
+// callable reports whether a tool that the server has may be called. One that is only not listed may be,
+// and then names the missing installation.
 func (o *offer) callable(tool string) bool {
 	switch o.sets[tool] {
 	case config.ToolsetTask:
 		return o.task()
 	case config.ToolsetMethod:
-		wanted := o.auto() || o.asksFor(config.ToolsetMethod) || o.asksFor(config.ToolsetAgents)
-		return wanted && o.library != nil
-	case config.ToolsetClassic:
-		return o.library != nil && o.asksFor(config.ToolsetClassic)
+		return o.wants(config.ToolsetMethod, config.ToolsetAgents)
 	}
-	return true
+	return true // the others are there because they were asked for
 }
 
 // shows reports whether a tool is listed for a caller with this shelf.
@@ -145,7 +144,7 @@ func (o *offer) ways(cwd string) library.ToolNames {
 	if cwd != "" {
 		with = fmt.Sprintf(", cwd: %q", cwd)
 	}
-	if !o.auto() && !o.asksFor(config.ToolsetMethod) && !o.asksFor(config.ToolsetAgents) {
+	if !o.wants(config.ToolsetMethod, config.ToolsetAgents) {
 		return library.ToolNames{Read: "get_knowledge {domain: <address>" + with + "}",
 			Workflow: "execute_workflow {workflow_name: …" + with + "}", Agent: "a prompt of this server"}
 	}
@@ -155,7 +154,7 @@ func (o *offer) ways(cwd string) library.ToolNames {
 			strings.ReplaceAll(with, "%", "%%")),
 		Workflow: WorkflowTool + " {workflow: …" + with + "}", Agent: AgentTool + " {agent: …" + with + "}",
 	}
-	if !o.auto() && !o.asksFor(config.ToolsetMethod) {
+	if !o.wants(config.ToolsetMethod) {
 		w.Agent = "its own tool"
 	}
 	return w

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
@@ -93,7 +94,7 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 		return nil
 	}
 	roots := c.roots.of(ctx)
-	if mcpwire.Modern(ctx) {
+	if server.IsModernRequest(ctx) {
 		var ask *mcp.CallToolResult
 		if roots, ask = clientRoots(ctx, call); ask != nil {
 			return ask

@@ -3,14 +3,12 @@ package mcpserver
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -22,12 +20,10 @@ import (
 
 // prompts are those of a server.
 type prompts struct {
-	engine  *engine.Engine
-	callers *callers
-	offer   *offer
+	*callers
+	offer *offer
 	// add adds a prompt to the library.
 	add func(mcp.Prompt, server.PromptHandlerFunc)
-	log *slog.Logger
 
 	// all are those that every caller may have; names has the hidden one too.
 	all   []mcp.Prompt

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -27,11 +27,9 @@ const listedSessions = 10
 
 // resources serves the views that the tool reports too, for hosts that show resources.
 type resources struct {
-	engine  *engine.Engine
-	callers *callers
-	offer   *offer
-	memory  memoryPages
-	log     *slog.Logger
+	*callers
+	offer  *offer
+	memory *memory.Memory
 
 	// all are those of every caller.
 	all []mcp.Resource
@@ -113,7 +111,7 @@ func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resou
 // read returns the resource at an address, for a caller at base, and its project.
 func (r *resources) read(ctx context.Context, uri string, base request.Request) (reply.Resource, string, error) {
 	if r.offer.memory() && strings.HasPrefix(uri, memoryScheme) {
-		return r.memory.read(ctx, uri, base)
+		return readMemory(ctx, r.engine, r.memory, uri, base)
 	}
 	if r.offer.method() && strings.HasPrefix(uri, bmadScheme) {
 		return r.offer.readBMAD(uri, base)

@@ -11,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // rootsKey is the id of the question for a client's roots, and the state that goes with it.
@@ -73,7 +72,7 @@ func (r *rootsOf) forget(client string) {
 func (r *rootsOf) of(ctx context.Context) []string {
 	client := mcpwire.ClientKey(ctx)
 	roots, known := r.get(client)
-	if !known && mcpwire.Capabilities(ctx).Roots != nil && !mcpwire.Modern(ctx) {
+	if !known && mcpwire.Capabilities(ctx).Roots != nil && !server.IsModernRequest(ctx) {
 		roots = folders(mcpwire.Roots(ctx))
 		r.set(client, roots)
 	}
@@ -93,9 +92,6 @@ func folders(list *mcp.ListRootsResult) []string {
 	return out
 }
 
-// drive matches the beginning of an absolute path of Windows, for example C:\.
-var drive = pattern.New(`^[A-Za-z]:\\`)
-
 // filePath returns the path of a file URI on a system, or "".
 func filePath(uri, system string) string {
 	u, err := url.Parse(uri)
@@ -113,7 +109,9 @@ func filePath(uri, system string) string {
 	if !here { // a share
 		return `\\` + u.Host + path
 	}
-	if path = strings.TrimPrefix(path, `\`); !drive.MatchString(path) {
+	path = strings.TrimPrefix(path, `\`)
+	drive, _, isAbsolute := strings.Cut(path, `:\`)
+	if !isAbsolute || len(drive) != 1 || strings.ToLower(drive) < "a" || strings.ToLower(drive) > "z" {
 		return ""
 	}
 	return path

@@ -43,7 +43,7 @@ type sample struct {
 // are not: such a question would need a stream of their session that few of them open.
 func hasModel(ctx context.Context) bool {
 	_, overHTTP := httpguard.VisitorIn(ctx)
-	return mcpwire.Capabilities(ctx).Sampling != nil && (mcpwire.Modern(ctx) || !overHTTP)
+	return mcpwire.Capabilities(ctx).Sampling != nil && (server.IsModernRequest(ctx) || !overHTTP)
 }
 
 // readSample returns the answer to a question that a call brings; nil for a call that brings none.
@@ -95,7 +95,7 @@ func joinParts[T any](parts []T) string {
 // askModel returns the question to the model of the host, for a call in a folder; nil if it
 // cannot be asked now.
 func (c *callers) askModel(ctx context.Context, folder string, q prompt) *mcp.CallToolResult {
-	state, why := c.samples.add(form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !mcpwire.Modern(ctx)})
+	state, why := c.samples.add(form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
 	if state == "" {
 		c.log.Info("the host's model was not asked", "why", why.String())
 		return nil

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"sync"
 
@@ -18,13 +17,11 @@ import (
 // subscriptions pass the reports of the feed on to clients. The library takes subscriptions and
 // keeps none.
 type subscriptions struct {
+	*callers
 	feed *feed.Feed
-	log  *slog.Logger
 	// look looks at a subject for a caller: the address of a resource, or the notification by
 	// which a list changes.
 	look func(ctx context.Context, base request.Request, subject string) feed.Sight
-	// base returns the request of a caller.
-	base func(context.Context) request.Request
 
 	mu        sync.Mutex
 	listeners map[streamKey]*listener
@@ -72,26 +69,25 @@ func (l *listener) Changed(subject string) {
 	}
 }
 
-// follow subscribes the listener to a subject.
-func (l *listener) follow(ctx context.Context, subject string) {
-	if !l.feed.Follow(l, subject, l.Look(ctx, subject)) {
+// follow subscribes the listener to a subject that its client has seen.
+func (l *listener) follow(subject string, seen feed.Sight) {
+	if !l.feed.Follow(l, subject, seen) {
 		l.log.Warn("a client has too many subscriptions", "subject", subject)
 	}
 }
 
 // isList reports whether a subject is a list.
 func isList(subject string) bool {
-	switch subject {
-	case mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationToolsListChanged:
-		return true
-	}
-	return false
+	return slices.Contains([]string{
+		mcp.MethodNotificationResourcesListChanged, mcp.MethodNotificationPromptsListChanged, mcp.MethodNotificationToolsListChanged,
+	}, subject)
 }
 
 // hook has a server's hooks keep the subscriptions.
 func (b *subscriptions) hook(hooks *server.Hooks) {
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, message *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		b.listener(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.base(ctx)).follow(ctx, message.Params.URI)
+		l := b.listener(streamKey{session: mcpwire.LastingSession(ctx)}, nil, b.base(ctx))
+		l.follow(message.Params.URI, l.Look(ctx, message.Params.URI))
 	})
 	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, message *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
 		b.mu.Lock()
@@ -129,7 +125,7 @@ func (b *subscriptions) listen(ctx context.Context, id any, message *mcp.Subscri
 	key := streamKey{session: mcpwire.LastingSession(ctx), id: string(text)}
 	l := b.listener(key, id, b.base(ctx))
 	for _, subject := range subjects {
-		l.follow(ctx, subject)
+		l.follow(subject, l.Look(ctx, subject))
 	}
 	context.AfterFunc(ctx, func() {
 		b.leave(func(other streamKey) bool { return other == key })
@@ -168,11 +164,8 @@ func (b *subscriptions) leave(gone func(streamKey) bool) {
 // them once it has shown interest.
 func (b *subscriptions) noteList(ctx context.Context, base request.Request, list string, look func() feed.Sight) {
 	session := mcpwire.LastingSession(ctx)
-	if mcpwire.Modern(ctx) || session == nil {
+	if server.IsModernRequest(ctx) || session == nil {
 		return
 	}
-	l := b.listener(streamKey{session: session}, nil, base)
-	if !b.feed.Follow(l, list, look()) {
-		b.log.Warn("a client has too many subscriptions", "subject", list)
-	}
+	b.listener(streamKey{session: session}, nil, base).follow(list, look())
 }

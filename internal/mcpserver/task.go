@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
@@ -28,13 +26,11 @@ const TaskTool = "bmad-task"
 
 // tasks serves the tools of the workflow.
 type tasks struct {
-	engine  *engine.Engine
-	callers *callers
+	*callers
 	metrics *metrics
 	waits   *waits
 	// changed is called when an action may have changed something.
 	changed func()
-	log     *slog.Logger
 }
 
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -73,7 +69,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
 func (t tasks) blind(ctx context.Context, req request.Request) bool {
-	if !t.callers.places.Remote || !mcpwire.Modern(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
+	if !t.callers.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
 	switch req.Action {

@@ -28,7 +28,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := next(ctx, call)
 		for range maxRounds {
-			if err != nil || !result.NeedsInput() || Modern(ctx) {
+			if err != nil || !result.NeedsInput() || server.IsModernRequest(ctx) {
 				return result, err
 			}
 			call.Params.RequestState = result.RequestState
@@ -47,7 +47,10 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 // fulfil sends the requests of a result to a legacy client. A request without an answer in time,
 // or with an error, has no response.
 func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
-	responses := mcp.InputResponses{}
+	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
+	defer cancel()
+	defer context.AfterFunc(b.closing, cancel)()
+	srv, responses := server.ServerFromContext(ctx), mcp.InputResponses{}
 	for id, request := range result.InputRequests {
 		switch {
 		case request.Method == mcp.MethodListRoots:
@@ -55,50 +58,22 @@ func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.Inpu
 				responses[id] = mcp.NewRootsInputResponse(*list)
 			}
 		case request.Elicitation != nil:
-			if answer := b.elicit(ctx, result.RequestState, *request.Elicitation); answer != nil {
+			answer, err := srv.RequestElicitation(limited, mcp.ElicitationRequest{
+				Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: *request.Elicitation,
+			})
+			if err == nil {
 				responses[id] = mcp.NewElicitationInputResponse(*answer)
 			}
 		case request.Sampling != nil:
-			if answer := b.sample(ctx, result.RequestState, *request.Sampling); answer != nil {
+			answer, err := srv.RequestSampling(limited, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
+				Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: *request.Sampling,
+			})
+			if err == nil {
 				responses[id] = mcp.NewSamplingInputResponse(*answer)
 			}
 		}
 	}
 	return responses
-}
-
-// elicit has the host show a form, and returns the person's answer, or nil if there is none.
-func (b bridge) elicit(ctx context.Context, state string, form mcp.ElicitationParams) *mcp.ElicitationResult {
-	return await(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.ElicitationResult, error) {
-		return srv.RequestElicitation(ctx, mcp.ElicitationRequest{
-			Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: form,
-		})
-	})
-}
-
-// sample has the host's model answer a message. It returns nil if the host does not respond.
-func (b bridge) sample(ctx context.Context, state string, question mcp.CreateMessageParams) *mcp.CreateMessageResult {
-	return await(ctx, b, state, func(ctx context.Context, srv *server.MCPServer) (*mcp.CreateMessageResult, error) {
-		return srv.RequestSampling(ctx, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
-			Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: question,
-		})
-	})
-}
-
-// await returns a client's response, or nil if none comes in time.
-func await[T any](ctx context.Context, b bridge, state string, ask func(context.Context, *server.MCPServer) (*T, error)) *T {
-	srv := server.ServerFromContext(ctx)
-	if srv == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, b.formLimit(state))
-	defer cancel()
-	defer context.AfterFunc(b.closing, cancel)()
-	answer, err := ask(ctx, srv)
-	if err != nil {
-		return nil
-	}
-	return answer
 }
 
 // Caught turns a panic into an error that promises nothing, because nobody knows how far the action
@@ -138,7 +113,7 @@ func Roots(ctx context.Context) *mcp.ListRootsResult {
 	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
 	defer cancel()
 	session := server.ClientSessionFromContext(ctx)
-	if r, ok := ctx.Value(responseKey{}).(*response); ok && session != nil {
+	if r, ok := ctx.Value(answererKey{}).(*response); ok && session != nil {
 		var list mcp.ListRootsResult
 		result, err := r.ask(ctx, session.SessionID(), string(mcp.MethodListRoots))
 		if err != nil || json.Unmarshal(result, &list) != nil {

@@ -11,22 +11,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
-// Modern reports whether a request is of protocol 2026-07-28 or newer.
-func Modern(ctx context.Context) bool {
-	info := server.RequestProtocolInfoFromContext(ctx)
-	return info != nil && info.Modern
-}
-
 // Capabilities returns the capabilities that the client of a request declares. It returns none if the
 // client is a web page, because no person's host is behind it to put a question to.
 func Capabilities(ctx context.Context) mcp.ClientCapabilities {
 	if httpguard.FromPage(ctx) {
 		return mcp.ClientCapabilities{}
 	}
-	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.Modern {
-		if info.ClientCapabilities == nil {
-			return mcp.ClientCapabilities{}
-		}
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
 		return *info.ClientCapabilities
 	}
 	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
@@ -71,7 +62,7 @@ func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
 
 // NotFoundCode returns the protocol's code for a missing resource.
 func NotFoundCode(ctx context.Context) int {
-	if Modern(ctx) {
+	if server.IsModernRequest(ctx) {
 		return mcp.INVALID_PARAMS
 	}
 	return mcp.RESOURCE_NOT_FOUND

@@ -1,7 +1,6 @@
 package mcpwire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,54 +21,47 @@ type Error struct {
 // Error returns the text that the client gets.
 func (e Error) Error() string { return e.Text }
 
-// failed is the code and data of a request's error.
-type failed struct {
-	code int    // 0 stands for the library's
-	text string // "" stands for the library's
-	data any
+// edit changes an answer before it is written.
+type edit struct {
+	change func(answer []byte) []byte // nil stands for the library's answer
+	status int                        // over HTTP; 0 stands for the library's
 }
 
-// answering writes the answer to a request.
-type answering interface {
-	// edit has the answer changed before it is written. Over HTTP it gets a status; 0 stands for the
-	// library's.
-	edit(id any, e edit, status int)
-}
-
-// edit returns the replacement of an answer.
-type edit func(answer []byte) []byte
-
-// in changes an answer. e may be nil.
+// in returns the changed answer.
 func (e edit) in(answer []byte) []byte {
-	if e == nil {
+	if e.change == nil {
 		return answer
 	}
-	return e(answer)
+	return e.change(answer)
 }
 
-type answeringKey struct{}
+// answerer writes the answer to a request, with its edit.
+type answerer interface{ edit(id any, e edit) }
+
+// answererKey is the key of a request's answerer in its context.
+type answererKey struct{}
 
 // noteFailure returns a hook that passes a request's error to the writer of its answer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
-		answer, ok := ctx.Value(answeringKey{}).(answering)
+		answer, ok := ctx.Value(answererKey{}).(answerer)
 		if !ok {
 			return
 		}
 		var known Error
-		var f failed
+		isKnown := errors.As(err, &known)
+		known.Text = "" // the library has it
 		if name, unknown := unknownName(message, err); unknown && missing != nil {
-			known = missing(ctx, method, name)
-			f.text = known.Text
-		} else if !errors.As(err, &known) {
+			known, isKnown = missing(ctx, method, name), true
+		}
+		if !isKnown {
 			return
 		}
-		f.code, f.data = known.Code, known.Data
-		status := 0
-		if f.code != 0 && Modern(ctx) {
-			status = http.StatusBadRequest // required since 2026-07-28
+		e := edit{change: known.in}
+		if known.Code != 0 && server.IsModernRequest(ctx) {
+			e.status = http.StatusBadRequest // required since 2026-07-28
 		}
-		answer.edit(id, f.in, status)
+		answer.edit(id, e)
 	}
 }
 
@@ -86,40 +78,22 @@ func unknownName(message any, err error) (name string, unknown bool) {
 	return "", false
 }
 
-// in puts the failure into the answer that the library has made.
-func (f failed) in(message []byte) []byte {
+// in puts the error into the answer that the library has made, whose text stays if the error has none.
+func (e Error) in(message []byte) []byte {
 	var answer mcp.JSONRPCError
 	if json.Unmarshal(message, &answer) != nil || answer.Error.Code == 0 {
 		return message
 	}
-	if f.code != 0 {
-		answer.Error.Code = f.code
+	if e.Code != 0 {
+		answer.Error.Code = e.Code
 	}
-	if f.text != "" {
-		answer.Error.Message = f.text
+	if e.Text != "" {
+		answer.Error.Message = e.Text
 	}
-	answer.Error.Data = f.data
-	return encodeLine(answer, message)
-}
-
-// encodeLine returns the JSON of a message with the line end that stdio needs, or the other bytes if it has
-// none.
-func encodeLine(message any, other []byte) []byte {
-	out, err := json.Marshal(message)
+	answer.Error.Data = e.Data
+	out, err := json.Marshal(answer)
 	if err != nil {
-		return other
-	}
-	return append(out, '\n')
-}
-
-// editJSON returns a message with a change of its JSON.
-func editJSON(message []byte, change func(map[string]any)) []byte {
-	var m map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(message))
-	decoder.UseNumber()
-	if decoder.Decode(&m) != nil {
 		return message
 	}
-	change(m)
-	return encodeLine(m, message)
+	return append(out, '\n')
 }

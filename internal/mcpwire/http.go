@@ -180,9 +180,9 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		response.asks = &h.asks
 	}
 	if isTaskMethod(m.Method) {
-		response.instead = func() ([]byte, int) { return h.wire.tasks.answerHTTP(r, body) }
+		response.instead = func() edit { return h.wire.tasks.answerHTTP(r, body) }
 	}
-	ctx := context.WithValue(context.WithValue(r.Context(), responseKey{}, response), answeringKey{}, response)
+	ctx := context.WithValue(r.Context(), answererKey{}, response)
 	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {
 	case string(mcp.MethodInitialize):
 		id, leave := h.sessions.begin(httpguard.VisitorOf(r))
@@ -198,7 +198,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(failureMessage(m.ID, err)) // a client that has gone needs no answer
+			_, _ = w.Write(replaceByError(m.ID, err).in(nil)) // a client that has gone needs no answer
 			return
 		}
 		body = rewritten

@@ -9,9 +9,6 @@ package mcpwire
 
 import (
 	"context"
-	"errors"
-	"io"
-	"log"
 	"log/slog"
 	"time"
 
@@ -58,8 +55,8 @@ func New(name, version string, o Options, hooks *server.Hooks, options ...server
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
 	w.tasks = &tasks{
-		self: mcp.Implementation{Name: name, Version: version}, now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit,
-		closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
+		now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
+		self: mcp.Implementation{Name: name, Version: version},
 	}
 	hooks.AddOnError(noteFailure(o.Missing))
 	hooks.AddAfterCallTool(noteHandle)
@@ -86,50 +83,3 @@ func (w *Wire) Closing() bool { return w.closing.Err() != nil }
 // Leaving returns a context that is done when calls have to come to their end: the server begins to
 // close, or its one client has closed its side.
 func (w *Wire) Leaving() context.Context { return w.leaving }
-
-// Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
-const (
-	workers   = 32
-	queueSize = 1000
-)
-
-// ServeStdio serves one client until its input ends or ctx does, and answers every request that
-// it has read.
-func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stdio := server.NewStdioServer(w.MCPServer)
-	server.WithWorkerPoolSize(workers)(stdio)
-	server.WithQueueSize(queueSize)(stdio)
-	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
-	filter := newStdioFilter(in, out, w.tasks, w.leave)
-	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, answeringKey{}, filter)
-	})(stdio)
-	err := stdio.Listen(ctx, filter, filter)
-	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
-	cancel()
-	w.tasks.end(gone)
-	return err
-}
-
-// logWriter passes the library's log lines on.
-type logWriter struct{ log *slog.Logger }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	w.log.Warn("stdio", "message", string(p))
-	return len(p), nil
-}
-
-// SendProgress sends the client of a request a progress notification, so that it arrives before
-// the answer.
-func SendProgress(ctx context.Context, params map[string]any) error {
-	if filter, onStdio := ctx.Value(answeringKey{}).(*stdioFilter); onStdio {
-		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
-			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
-		}})
-	}
-	srv := server.ServerFromContext(ctx)
-	if srv == nil {
-		return errors.New("the request has no client")
-	}
-	return srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
-}

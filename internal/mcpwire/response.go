@@ -24,9 +24,10 @@ import (
 //   - The library gives all errors of handlers the code -32603 and no data. Here an Error
 //     has its own.
 type response struct {
-	queue chan mcp.JSONRPCNotification
-	quit  chan struct{} // closed when the library is done with the request
-	gone  chan struct{} // closed when pump is done
+	queue    chan mcp.JSONRPCNotification
+	settling chan chan struct{} // has pump write the queue, and close the channel that it is sent
+	quit     chan struct{}      // closed when the library is done with the request
+	gone     chan struct{}      // closed when pump is done
 
 	// asks are the asks of the server, or nil if the client takes no streams.
 	asks *asks
@@ -37,19 +38,16 @@ type response struct {
 	rw        http.ResponseWriter
 	started   bool // the header is out
 	streaming bool // and announces an event stream
-	edits     edit
-	status    int // of an edited answer; 0 stands for the library's
+	change    edit
 	// instead, if not nil, answers a request because the library does not know its method.
-	instead func() (answer []byte, status int)
+	instead func() edit
 }
-
-type responseKey struct{}
 
 // newResponse returns the response to a request, and its end, because nothing may be written after the
 // request's handler has returned.
 func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	r = &response{
-		queue: make(chan mcp.JSONRPCNotification, 100), quit: make(chan struct{}), gone: make(chan struct{}),
+		queue: make(chan mcp.JSONRPCNotification, 100), settling: make(chan chan struct{}), quit: make(chan struct{}), gone: make(chan struct{}),
 		header: http.Header{}, rw: rw,
 	}
 	go r.pump()
@@ -59,19 +57,17 @@ func newResponse(rw http.ResponseWriter) (r *response, end func()) {
 	}
 }
 
-// barrier is a notification that is not sent: its channel closes when all before it is written.
-const barrier = "mcpwire/barrier"
-
 func (r *response) pump() {
 	defer close(r.gone)
 	for {
 		select {
 		case n := <-r.queue:
-			if n.Method == barrier {
-				close(n.Params.AdditionalFields[barrier].(chan struct{}))
-				continue
-			}
 			r.notify(n)
+		case settled := <-r.settling:
+			for len(r.queue) > 0 {
+				r.notify(<-r.queue)
+			}
+			close(settled)
 		case <-r.quit:
 			return
 		}
@@ -81,16 +77,9 @@ func (r *response) pump() {
 // settle waits until the queue is written.
 func (r *response) settle() {
 	settled := make(chan struct{})
-	var n mcp.JSONRPCNotification
-	n.Method = barrier
-	n.Params.AdditionalFields = map[string]any{barrier: settled}
 	select {
-	case r.queue <- n:
-	case <-r.gone:
-		return
-	}
-	select {
-	case <-settled:
+	case r.settling <- settled:
+		<-settled
 	case <-r.gone:
 	}
 }
@@ -140,14 +129,12 @@ func (r *response) WriteHeader(code int) {
 	}
 	r.started = true
 	if r.instead != nil && code == http.StatusNotFound {
-		if answer, status := r.instead(); answer != nil {
-			r.status, r.edits = status, func([]byte) []byte { return answer }
-		}
+		r.change = r.instead()
 	}
 	maps.Copy(r.rw.Header(), r.header)
 	r.streaming = r.libraryStreams()
-	if r.status != 0 && !r.streaming {
-		code = r.status
+	if r.change.status != 0 && !r.streaming {
+		code = r.change.status
 	}
 	r.rw.WriteHeader(code)
 }
@@ -161,14 +148,14 @@ func (r *response) Write(p []byte) (int, error) {
 	defer r.mu.Unlock()
 	var err error
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case r.edits != nil && one && r.libraryStreams():
-		err = r.event(r.edits(message))
+	case r.change.change != nil && one && r.libraryStreams():
+		err = r.event(r.change.in(message))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
 	case r.streaming:
-		err = r.event(r.edits.in(p))
+		err = r.event(r.change.in(p))
 	default:
-		_, err = r.rw.Write(r.edits.in(p))
+		_, err = r.rw.Write(r.change.in(p))
 	}
 	if err != nil {
 		return 0, err
@@ -188,11 +175,11 @@ func (r *response) Flush() {
 // Unwrap lets an http.ResponseController through.
 func (r *response) Unwrap() http.ResponseWriter { return r.rw }
 
-// edit implements answering.
-func (r *response) edit(_ any, e edit, status int) {
+// edit implements answerer.
+func (r *response) edit(_ any, e edit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.edits, r.status = e, status
+	r.change = e
 }
 
 // ask sends a request to the client and waits for its result. The answer to the call that it

@@ -14,15 +14,14 @@ type librarySession interface {
 	server.SessionWithClientInfo
 	server.SessionWithElicitation
 	server.SessionWithSampling
-	server.SessionWithRoots
 	server.SessionWithProtocolVersion
-	server.SessionWithTools
-	server.SessionWithResources
-	server.SessionWithResourceTemplates
+	server.SessionWithSubscriptionFilter
 	SetProtocolVersion(string)
 }
 
-// responseSession is the session of one request, whose notifications go out with its response.
+// responseSession is the session of one request, whose notifications go out with its response. So does
+// the acknowledgment of a stream of subscriptions, because the library loses it if there is nothing to
+// subscribe to; what the library broadcasts goes to its own session, by the filter that both have.
 type responseSession struct {
 	librarySession
 	r *response
@@ -34,49 +33,21 @@ func (s responseSession) NotificationChannel() chan<- mcp.JSONRPCNotification { 
 // LastingSession returns the library's session of a request, for uses that outlive the request, for
 // example a legacy client's subscription.
 func LastingSession(ctx context.Context) server.ClientSession {
-	switch s := server.ClientSessionFromContext(ctx).(type) {
-	case streamSession:
-		return s.librarySession
-	case responseSession:
-		return s.librarySession
-	default:
-		return s
+	session := server.ClientSessionFromContext(ctx)
+	if own, ok := session.(responseSession); ok {
+		return own.librarySession
 	}
-}
-
-// streamSession is the session of a request that serves a stream of subscriptions. Its
-// filter is the library's, which broadcasts to a session of its own; the acknowledgment goes out
-// with the response, because the library loses it if there is nothing to subscribe to.
-type streamSession struct {
-	responseSession
-	library server.SessionWithSubscriptionFilter
-}
-
-// SetSubscriptionFilter implements server.SessionWithSubscriptionFilter.
-func (s streamSession) SetSubscriptionFilter(f mcp.SubscriptionFilter) {
-	s.library.SetSubscriptionFilter(f)
-}
-
-// SubscriptionFilter implements server.SessionWithSubscriptionFilter.
-func (s streamSession) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
-	return s.library.SubscriptionFilter()
+	return session
 }
 
 // withResponse gives a request a session of its own, if it has a response to write to.
 func withResponse(ctx context.Context, s *server.MCPServer) context.Context {
-	r, ok := ctx.Value(responseKey{}).(*response)
-	session := server.ClientSessionFromContext(ctx)
-	library, known := session.(librarySession)
+	r, ok := ctx.Value(answererKey{}).(*response)
+	library, known := server.ClientSessionFromContext(ctx).(librarySession)
 	if !ok || !known {
 		return ctx
 	}
-	own := responseSession{library, r}
-	if filtered, ok := session.(server.SessionWithSubscriptionFilter); ok {
-		if _, listening := filtered.SubscriptionFilter(); listening {
-			return s.WithContext(ctx, streamSession{own, filtered})
-		}
-	}
-	return s.WithContext(ctx, own)
+	return s.WithContext(ctx, responseSession{library, r})
 }
 
 // forgetful is an event store that stores nothing. If there is a store, the library does not drop a

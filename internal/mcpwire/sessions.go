@@ -48,13 +48,12 @@ type sessionIDs struct {
 	// ended is called with each session that had to make room, so that the library forgets it.
 	ended func(id string)
 
-	mu    sync.Mutex
-	open  map[string]*httpSession
-	peers map[string]int
+	mu   sync.Mutex
+	open map[string]*httpSession
 }
 
 func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
-	return &sessionIDs{now: now, limits: l, open: map[string]*httpSession{}, peers: map[string]int{}}
+	return &sessionIDs{now: now, limits: l, open: map[string]*httpSession{}}
 }
 
 // begin opens a session for a visitor, whose first request ends with leave. If there are too many, of
@@ -62,7 +61,13 @@ func newSessionIDs(now func() time.Time, l limits) *sessionIDs {
 func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
 	m.mu.Lock()
 	var gone []string
-	if m.peers[who.Address] >= m.limits.peerSessions {
+	ofPeer := 0
+	for _, s := range m.open {
+		if s.peer == who.Address {
+			ofPeer++
+		}
+	}
+	if ofPeer >= m.limits.peerSessions {
 		gone = append(gone, m.makeRoom(who.Address))
 	}
 	if len(m.open) >= m.limits.sessions {
@@ -71,7 +76,6 @@ func (m *sessionIDs) begin(who httpguard.Visitor) (id string, leave func()) {
 	id = rand.Text()
 	s := &httpSession{peer: who.Address, page: who.Page, busy: 1, last: m.now()}
 	m.open[id] = s
-	m.peers[who.Address]++
 	m.mu.Unlock()
 	for _, id := range gone {
 		m.ended(id)
@@ -99,7 +103,7 @@ func (m *sessionIDs) makeRoom(peer string) string {
 			least, found = id, s
 		}
 	}
-	m.remove(least)
+	delete(m.open, least)
 	return least
 }
 
@@ -119,17 +123,6 @@ func (s *httpSession) worth() int {
 		return 1
 	}
 	return 0
-}
-
-func (m *sessionIDs) remove(id string) {
-	s := m.open[id]
-	if s == nil {
-		return
-	}
-	delete(m.open, id)
-	if m.peers[s.peer]--; m.peers[s.peer] == 0 {
-		delete(m.peers, s.peer)
-	}
 }
 
 // enter begins a request of a visitor over a session, and reports whether the session is theirs. leave
@@ -206,6 +199,6 @@ func (v visitorSessions) Validate(id string) (isTerminated bool, err error) {
 func (v visitorSessions) Terminate(id string) (isNotAllowed bool, err error) {
 	v.all.mu.Lock()
 	defer v.all.mu.Unlock()
-	v.all.remove(id)
+	delete(v.all.open, id)
 	return false, nil
 }

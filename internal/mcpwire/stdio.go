@@ -2,13 +2,65 @@ package mcpwire
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"log"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 )
+
+// Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
+const (
+	workers   = 32
+	queueSize = 1000
+)
+
+// ServeStdio serves one client until its input ends or ctx does, and answers every request that
+// it has read.
+func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	stdio := server.NewStdioServer(w.MCPServer)
+	server.WithWorkerPoolSize(workers)(stdio)
+	server.WithQueueSize(queueSize)(stdio)
+	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
+	filter := newStdioFilter(in, out, w)
+	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
+		return context.WithValue(ctx, answererKey{}, filter)
+	})(stdio)
+	err := stdio.Listen(ctx, filter, filter)
+	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
+	cancel()
+	w.tasks.end(gone)
+	return err
+}
+
+// logWriter passes the library's log lines on.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.log.Warn("stdio", "message", string(p))
+	return len(p), nil
+}
+
+// SendProgress sends the client of a request a progress notification, so that it arrives before
+// the answer.
+func SendProgress(ctx context.Context, params map[string]any) error {
+	if filter, onStdio := ctx.Value(answererKey{}).(*stdioFilter); onStdio {
+		return filter.tell(mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+			Method: string(mcp.MethodNotificationProgress), Params: mcp.NotificationParams{AdditionalFields: params},
+		}})
+	}
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return errors.New("the request has no client")
+	}
+	return srv.SendNotificationToClient(ctx, string(mcp.MethodNotificationProgress), params)
+}
 
 // stdioFilter sits between the client and the library, which drops requests without an answer
 // when its input ends. The filter passes lines through and holds the end back until every request
@@ -17,11 +69,9 @@ type stdioFilter struct {
 	in  *bufio.Reader
 	out io.Writer
 
-	line  []byte // the rest of the current line
-	end   error  // the error at the end of the input
-	tasks *tasks
-	// leave is called when the client has closed its side.
-	leave func()
+	line []byte // the rest of the current line
+	end  error  // the error at the end of the input
+	wire *Wire
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
@@ -30,10 +80,8 @@ type stdioFilter struct {
 	changed chan struct{}   // closed, and replaced, at each answer
 }
 
-func newStdioFilter(in io.Reader, out io.Writer, t *tasks, leave func()) *stdioFilter {
-	return &stdioFilter{
-		in: bufio.NewReader(in), out: out, tasks: t, leave: leave, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
-	}
+func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
+	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{})}
 }
 
 // message has the parts of a JSON-RPC line that the filter needs.
@@ -63,7 +111,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 			line = append(line, '\n') // without it, the library drops the last line
 		}
 		if f.end != nil {
-			f.leave()
+			f.wire.leave()
 		}
 		f.line = f.note(line)
 	}
@@ -96,7 +144,11 @@ func (f *stdioFilter) note(line []byte) []byte {
 		}
 		// The library takes a late error answer for a request and would answer
 		// it under an id that may be the client's; a result beside it prevents that.
-		return encodeLine(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error}, line)
+		quiet, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error})
+		if err != nil {
+			return line
+		}
+		return append(quiet, '\n')
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +157,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		f.first = m.id()
 	}
 	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.tasks.editStdio(line)
+		f.edits[m.id()] = f.wire.tasks.answerStdio(line)
 	}
 	return line
 }
@@ -121,7 +173,10 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		line = f.edits[m.id()].in(p)
 		delete(f.edits, m.id())
 	}
-	_, err := f.out.Write(line)
+	n, err := len(p), error(nil)
+	if _, err = f.out.Write(line); err != nil {
+		n = 0
+	}
 	if answer {
 		if id := m.id(); f.open[id] > 1 {
 			f.open[id]--
@@ -131,14 +186,11 @@ func (f *stdioFilter) Write(p []byte) (int, error) {
 		close(f.changed)
 		f.changed = make(chan struct{})
 	}
-	if err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return n, err
 }
 
-// edit implements answering.
-func (f *stdioFilter) edit(id any, e edit, _ int) {
+// edit implements answerer.
+func (f *stdioFilter) edit(id any, e edit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.edits[message{ID: id}.id()] = e

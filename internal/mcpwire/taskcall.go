@@ -35,25 +35,21 @@ func Detach(ctx context.Context, message string) bool {
 	if !ok {
 		return false
 	}
-	if k := c.currentTask(); k != nil {
-		c.tasks.say(k, message)
-		return true
-	}
-	k := c.tasks.add(c.client, message, c.cancel)
-	if k == nil {
+	t := c.tasks
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case c.task == nil && c.over:
 		return false
-	}
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	if c.task == nil && !c.over {
-		c.task = k
+	case c.task == nil:
+		if c.task = t.add(c.client, message, c.cancel); c.task == nil {
+			return false
+		}
 		close(c.became)
-		return true
+	case c.task.status == taskWorking && c.task.message != message:
+		t.change(c.task, taskWorking, message)
 	}
-	// Another goroutine of the same call was faster.
-	delete(c.tasks.open, k.id)
-	k.expiry.Stop()
-	return c.task != nil
+	return true
 }
 
 func (c *taskCall) currentTask() *task {
@@ -70,13 +66,10 @@ func (c *taskCall) end() *task {
 	return c.task
 }
 
-// handle is the result that stands for a task until the answer is written.
-type handle struct{ seed map[string]any }
-
 // middleware lets calls become tasks.
 func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		if !Modern(ctx) || !takesTasks(Capabilities(ctx)) {
+		if !server.IsModernRequest(ctx) || !takesTasks(Capabilities(ctx)) {
 			return next(ctx, call)
 		}
 		// Until the call is a task, its work ends with the request.
@@ -153,19 +146,4 @@ func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolRes
 		responses[ids[key]] = response
 	}
 	return responses, true
-}
-
-// failureOf returns the error of a call in the form of a task, or nil if it has a result.
-func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
-	switch {
-	case err == nil && result != nil && !result.NeedsInput():
-		return nil
-	case err == nil:
-		err = errors.New("the call has no result")
-	}
-	var known Error
-	if errors.As(err, &known) {
-		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
-	}
-	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
 }

@@ -16,27 +16,6 @@ import (
 // their ids in a filter, and ends a stream that subscribes to nothing else.
 const taskAddress = "bmad-mcp-task:"
 
-// notificationTasks is the method of the notifications.
-const notificationTasks = "notifications/tasks"
-
-// follower is a stream that reports the changes of some of its client's tasks.
-type follower struct {
-	tasks map[*task]bool
-	tag   any // the id of the request that opened it
-	to    chan<- mcp.JSONRPCNotification
-}
-
-// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
-func (f *follower) tell(k *task) {
-	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
-	n.Params.AdditionalFields = k.detail()
-	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
-	select {
-	case f.to <- n:
-	default:
-	}
-}
-
 // listenIn puts the ids of tasks in a request for a stream into a form that the library takes. It
 // returns an error if the client does not take tasks. page is true if it is a web page, which never does.
 func listenIn(request []byte, page bool) (out []byte, err error) {
@@ -125,4 +104,20 @@ func acknowledgeTasks(message []byte) []byte {
 			delete(filter, "resourceSubscriptions")
 		}
 	})
+}
+
+// editJSON returns a message with a change of its JSON, and with the line end that stdio needs.
+func editJSON(message []byte, change func(map[string]any)) []byte {
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	if decoder.Decode(&m) != nil {
+		return message
+	}
+	change(m)
+	out, err := json.Marshal(m)
+	if err != nil {
+		return message
+	}
+	return append(out, '\n')
 }

@@ -42,6 +42,10 @@ const (
 // pollEvery is the interval at which clients are told to ask for the state of a task.
 const pollEvery = time.Second
 
+// grace bounds the wait for answers and for work at the end of the server. Clients begin to kill a server
+// about two seconds after closing its input.
+const grace = 1800 * time.Millisecond
+
 // taskLimits bound the tasks of a server, which take some 20 kB each once they have a result.
 type taskLimits struct {
 	// client and all are the most tasks of one client and of all clients at once.
@@ -54,11 +58,10 @@ var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 
 
 // tasks has the calls that are answered by a handle. A client sees only its own.
 type tasks struct {
-	// self is the server, which answers of the extension name.
-	self      mcp.Implementation
 	now       func() time.Time
 	limits    taskLimits
 	formLimit func(state string) time.Duration
+	self      mcp.Implementation
 	// closing ends when the server begins to close.
 	closing context.Context
 
@@ -96,10 +99,29 @@ type task struct {
 	failure *mcp.JSONRPCErrorDetails
 }
 
-// add makes a task. It returns nil if its client, or all clients, have too many.
+// notificationTasks is the method of the notifications.
+const notificationTasks = "notifications/tasks"
+
+// follower is a stream that reports the changes of some of its client's tasks.
+type follower struct {
+	tasks map[*task]bool
+	tag   any // the id of the request that opened it
+	to    chan<- mcp.JSONRPCNotification
+}
+
+// tell sends the state of a task. A stream that takes nothing misses it, because its client can ask.
+func (f *follower) tell(k *task) {
+	n := mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{Method: notificationTasks}}
+	n.Params.AdditionalFields = k.detail()
+	n.Params.Meta = map[string]any{mcp.MetaKeySubscriptionID: f.tag}
+	select {
+	case f.to <- n:
+	default:
+	}
+}
+
+// add makes a task. It returns nil if its client, or all clients, have too many. The lock is held.
 func (t *tasks) add(client, message string, cancel context.CancelFunc) *task {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	of := 0
 	for _, other := range t.open {
 		if other.client == client {
@@ -140,15 +162,6 @@ func (t *tasks) change(k *task, status, message string) {
 		if f.tasks[k] {
 			f.tell(k)
 		}
-	}
-}
-
-// say replaces the message of a task for people.
-func (t *tasks) say(k *task, message string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if k.status == taskWorking && k.message != message {
-		t.change(k, taskWorking, message)
 	}
 }
 
@@ -193,10 +206,6 @@ func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPC
 		t.change(k, taskCompleted, "")
 	}
 }
-
-// grace bounds the time that a client that has gone leaves the server for its last work. Clients begin
-// to kill a server about two seconds after closing its input.
-const grace = 1800 * time.Millisecond
 
 // end returns when all work on tasks has ended. It cancels the work if it has not ended by itself when
 // ctx is done.

@@ -20,7 +20,7 @@ import (
 // asClient returns the context of a request of a modern client that declares some extensions.
 func asClient(t *testing.T, name string, extensions map[string]any) context.Context {
 	t.Helper()
-	return server.WithRequestProtocolInfo(t.Context(), &server.RequestProtocolInfo{
+	return server.WithRequestProtocolInfo(httpguard.WithVisitor(t.Context(), httpguard.Visitor{}), &server.RequestProtocolInfo{
 		Modern: true, ProtocolVersion: "2026-07-28", ClientInfo: &mcp.Implementation{Name: name, Version: "1"},
 		ClientCapabilities: &mcp.ClientCapabilities{Extensions: extensions},
 	})

@@ -1,8 +1,10 @@
 package mcpwire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -35,14 +37,14 @@ type taskRequest struct {
 
 // taskClient returns the key of the client of a request, to which its tasks belong.
 func taskClient(ctx context.Context) string {
-	if _, onStdio := ctx.Value(answeringKey{}).(*stdioFilter); onStdio {
-		return "" // the only one
+	if _, overHTTP := httpguard.VisitorIn(ctx); !overHTTP {
+		return "" // on stdio it is the only one
 	}
 	return ClientKey(ctx)
 }
 
-// answerHTTP answers a request of the extension over HTTP, and returns the status.
-func (t *tasks) answerHTTP(r *http.Request, body []byte) (answer []byte, status int) {
+// answerHTTP answers a request of the extension over HTTP.
+func (t *tasks) answerHTTP(r *http.Request, body []byte) edit {
 	who := httpguard.VisitorOf(r)
 	return t.answer(body, func(q taskRequest) (string, error) {
 		if name, ok := mcp.DecodeHeaderValue(r.Header.Get(mcp.HeaderName)); !ok || name != q.Params.TaskID {
@@ -59,23 +61,42 @@ func (t *tasks) answerHTTP(r *http.Request, body []byte) (answer []byte, status 
 	})
 }
 
-// answer answers a request of the extension; who returns its client. If it returns no answer, the
-// library's stands.
-func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) (answer []byte, status int) {
+// answerStdio answers a request of the extension on stdio, once the library has refused it.
+func (t *tasks) answerStdio(line []byte) edit {
+	return edit{change: func(message []byte) []byte {
+		var refusal mcp.JSONRPCError
+		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
+			return message
+		}
+		return t.answer(line, func(taskRequest) (string, error) { return "", nil }).in(message)
+	}}
+}
+
+// answer answers a request of the extension; who returns its client. The library's answer to one that is
+// not modern stands.
+func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) edit {
 	var q taskRequest
 	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
-		return nil, 0
+		return edit{}
 	}
 	result, err := t.serve(q, who)
 	if err != nil {
-		return failureMessage(q.ID, err), http.StatusBadRequest
+		return replaceByError(q.ID, err)
 	}
-	return encodeLine(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": q.ID, "result": result}, nil), http.StatusOK
+	return replaceBy(q.ID, "result", result, http.StatusOK)
 }
 
-// failureMessage returns the answer to a request that ends in an error.
-func failureMessage(id json.RawMessage, failure error) []byte {
-	return encodeLine(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "error": failureOf(nil, failure)}, nil)
+// replaceByError returns the edit by which a request ends in an error.
+func replaceByError(id json.RawMessage, failure error) edit {
+	return replaceBy(id, "error", failureOf(nil, failure), http.StatusBadRequest)
+}
+
+func replaceBy(id json.RawMessage, key string, value any, status int) edit {
+	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, key: value})
+	if err != nil {
+		return edit{}
+	}
+	return edit{func([]byte) []byte { return append(answer, '\n') }, status}
 }
 
 func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
@@ -102,15 +123,18 @@ func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (res
 	return result, nil
 }
 
+// handle is the result that stands for a task until the answer is written.
+type handle struct{ seed map[string]any }
+
 // noteHandle makes the handle of a task the answer to the call that became it.
 func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
-	answer, ok := ctx.Value(answeringKey{}).(answering)
+	answer, ok := ctx.Value(answererKey{}).(answerer)
 	if made == nil || !ok {
 		return
 	}
 	if h, isHandle := made.StructuredContent.(handle); isHandle {
-		answer.edit(id, h.in, 0)
+		answer.edit(id, edit{change: h.in})
 	}
 }
 
@@ -131,19 +155,24 @@ func (h handle) in(message []byte) []byte {
 	for key, value := range h.seed {
 		answer.Result[key] = value
 	}
-	return encodeLine(answer, message)
-}
-
-// editStdio returns the edit that answers a request of the extension on stdio.
-func (t *tasks) editStdio(line []byte) func([]byte) []byte {
-	return func(message []byte) []byte {
-		var refusal mcp.JSONRPCError
-		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
-			return message
-		}
-		if answer, _ := t.answer(line, func(taskRequest) (string, error) { return "", nil }); answer != nil {
-			return answer
-		}
+	out, err := json.Marshal(answer)
+	if err != nil {
 		return message
 	}
+	return append(out, '\n')
+}
+
+// failureOf returns the error of a call in the form of a task, or nil if it has a result.
+func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
+	switch {
+	case err == nil && result != nil && !result.NeedsInput():
+		return nil
+	case err == nil:
+		err = errors.New("the call has no result")
+	}
+	var known Error
+	if errors.As(err, &known) {
+		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
+	}
+	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
 }
