@@ -33,7 +33,7 @@ var may = map[string][]string{
 	"internal/hosts":                 {"internal/durable", "internal/fault", "internal/lang", "internal/pattern"},
 	"internal/claudehook":            {"internal/arguments", "internal/pattern", "internal/request", "internal/workflow"},
 	"internal/arguments":             {"internal/fault", "internal/lang", "internal/request", "internal/visible", "internal/workflow"},
-	"internal/watch":                 {"internal/durable", "internal/store"},
+	"internal/watch":                 {"internal/artifact", "internal/durable", "internal/store"},
 	"internal/project":               {"internal/audit", "internal/config", "internal/durable", "internal/fault", "internal/lang", "internal/reach", "internal/store", "internal/workflow", "prompts"},
 	"internal/engine":                {"internal/artifact", "internal/config", "internal/documents", "internal/durable", "internal/fault", "internal/gate", "internal/lang", "internal/lesson", "internal/permission", "internal/project", "internal/recent", "internal/reply", "internal/request", "internal/standing", "internal/store", "internal/submission", "internal/trust", "internal/verify", "internal/words", "internal/workflow", "prompts"},
 	"internal/documents":             {"internal/artifact", "internal/durable", "internal/fault", "internal/lang", "internal/project", "internal/score", "internal/standing", "internal/store", "internal/verdict", "internal/words", "internal/workflow"},
