@@ -11,8 +11,7 @@ require (
 	github.com/go-webauthn/webauthn v0.18.2 // passkeys: checks the signatures of authenticators; BSD
 	github.com/gofrs/flock v0.13.1 // file locks on systems without flock
 	github.com/google/uuid v1.6.0 // ids
-	github.com/gosimple/slug v1.15.0 // names from any script
-	github.com/gosimple/unidecode v1.0.1 // Chinese by its sound
+	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in names and in the search
 	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
 	github.com/kljensen/snowball v0.10.0 // English and French stems; MIT
 	github.com/leonelquinteros/gotext v1.7.2 // gettext files, which translators' editors read; MIT; v1.8 needs Go 1.27

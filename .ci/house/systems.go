@@ -17,7 +17,7 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 14261}, []string{
+	{"workflow core", goal{want: 13000, today: 14273}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
@@ -27,7 +27,7 @@ var systems = []system{
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9212}, []string{
+	{"MCP face", goal{want: 7500, today: 9237}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
 	{"terminal, hosts, doctor", goal{want: 12000, today: 12609}, []string{

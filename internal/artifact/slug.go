@@ -3,8 +3,9 @@ package artifact
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/gosimple/slug"
+	"github.com/gosimple/unidecode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -13,12 +14,15 @@ import (
 const MaxName = 50
 
 var (
-	// hyphens matches the separators that the library leaves between words, one or more.
-	hyphens = pattern.New(`[-_]+`)
+	// separators matches the characters between the words of a slug.
+	separators = pattern.New(`[^a-z0-9]+`)
 	// windowsReserved matches the names of Windows devices, reserved with any extension:
 	// https://learn.microsoft.com/windows/win32/fileio/naming-a-file
 	windowsReserved = pattern.New(`^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 )
+
+// spelled are characters that a slug spells or leaves out. The sound of 一 is not in the tables of unidecode.
+var spelled = strings.NewReplacer(`"`, "", "'", "", "’", "", "&", "and", "@", "at", "一", "yi ")
 
 // Name returns the n-th candidate, from 0, for the task name of an objective: a
 // lower-case ASCII slug with other scripts transliterated, then the same with -1, -2, …
@@ -41,11 +45,19 @@ func Slug(objective string) string {
 	if r := []rune(objective); len(r) > 4*MaxName {
 		objective = string(r[:4*MaxName])
 	}
-	s := cut(hyphens.ReplaceAllString(slug.Make(strings.ReplaceAll(objective, "一", "yi ")), "-"), MaxName)
+	text := spelled.Replace(objective)
+	if !isASCII(text) {
+		text = unidecode.Unidecode(text) // which reads its tables, 1.5 MB, when it is called first
+	}
+	s := cut(separators.ReplaceAllString(strings.ToLower(text), "-"), MaxName)
 	if windowsReserved.MatchString(s) {
 		s += "-task"
 	}
 	return s
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // cut shortens a slug after a whole word, or within a word that alone exceeds the limit.

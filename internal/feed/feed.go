@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/watch"
@@ -36,7 +37,8 @@ type Sight struct {
 
 // Options configure a Feed.
 type Options struct {
-	// Recheck, if not nil, is called before each round of looks, to drop caches of the disk.
+	// Recheck, if not nil, drops caches of the disk. It is called before a round of looks if more may have changed
+	// than the state and the documents of runs.
 	Recheck func()
 	// Now is the clock.
 	Now func() time.Time
@@ -56,6 +58,8 @@ type Feed struct {
 	o Options
 	// wake takes one value: a round that has not begun yet sees all changes before it.
 	wake chan struct{}
+	// stale is true if the caches of the disk have to be dropped.
+	stale atomic.Bool
 	// ctx is that of the goroutine; Close ends it.
 	ctx  context.Context
 	end  context.CancelFunc
@@ -122,6 +126,14 @@ func (f *Feed) Poke() {
 	}
 }
 
+// changed has the feed look soon; outside is true if its caches of the disk may be stale.
+func (f *Feed) changed(outside bool) {
+	if outside {
+		f.stale.Store(true)
+	}
+	f.Poke()
+}
+
 // Close ends the looks and the watching, and returns when they have ended.
 func (f *Feed) Close() {
 	f.mu.Lock()
@@ -156,7 +168,7 @@ func (f *Feed) run() {
 
 // round looks at every subject, and reports changes.
 func (f *Feed) round() {
-	if f.o.Recheck != nil {
+	if f.stale.Swap(false) && f.o.Recheck != nil {
 		f.o.Recheck()
 	}
 	f.mu.Lock()
@@ -199,7 +211,7 @@ func (f *Feed) watch(seen Sight) {
 	}
 	if f.watcher == nil {
 		var err error
-		if f.watcher, err = watch.New(f.Poke, f.o.Log); err != nil {
+		if f.watcher, err = watch.New(f.changed, f.o.Log); err != nil {
 			f.o.Log.Warn("changes by others are not reported", "error", err)
 			return
 		}
@@ -209,7 +221,7 @@ func (f *Feed) watch(seen Sight) {
 	}
 	for _, folder := range seen.Folders {
 		if f.watcher.Folder(folder) {
-			f.Poke()
+			f.changed(!watch.OfRuns(folder))
 		}
 	}
 }

@@ -164,6 +164,52 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
+// TestOwnWritesDropNoCaches writes the state and the documents of a run: the feed looks, and drops its caches
+// of the disk only for a file elsewhere.
+func TestOwnWritesDropNoCaches(t *testing.T) {
+	dir := t.TempDir()
+	var folders []string
+	for _, name := range []string{".bmad-task", ".claude/specs/demo", "_bmad"} {
+		folders = append(folders, filepath.Join(dir, name))
+		if err := os.MkdirAll(folders[len(folders)-1], 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dropped, looked := make(chan struct{}, 100), make(chan struct{}, 100)
+	f := feed.New(feed.Options{Recheck: func() { dropped <- struct{}{} }, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	defer f.Close()
+	f.Follow(&watching{func() { looked <- struct{}{} }, folders}, "x", feed.Sight{Folders: folders})
+	write := func(folder string) {
+		if err := os.WriteFile(filepath.Join(folder, "session-1.json"), []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-dropped // the folder _bmad is new to the feed
+	<-looked
+	for _, folder := range folders[:2] {
+		write(folder)
+		<-looked
+	}
+	if n := len(dropped); n != 0 {
+		t.Errorf("the caches were dropped %d times after writes of runs", n)
+	}
+	write(folders[2])
+	<-dropped
+}
+
+// watching is a subscriber that reports its looks.
+type watching struct {
+	look    func()
+	folders []string
+}
+
+func (w *watching) Look(context.Context, string) feed.Sight {
+	w.look()
+	return feed.Sight{Folders: w.folders}
+}
+
+func (*watching) Changed(string) {}
+
 // TestTooMany checks that a subject beyond the limit is refused, and that the others stay.
 func TestTooMany(t *testing.T) {
 	f, r := newFeed(), &reader{}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -38,7 +39,7 @@ const (
 // Watcher watches folders.
 type Watcher struct {
 	fs      *fsnotify.Watcher
-	changed func()
+	changed func(outside bool)
 	log     *slog.Logger
 	ended   chan struct{} // closed when run has ended
 
@@ -46,8 +47,9 @@ type Watcher struct {
 	folders map[string]kind
 }
 
-// New returns a watcher that calls changed until it is closed, one call at a time.
-func New(changed func(), log *slog.Logger) (*Watcher, error) {
+// New returns a watcher that calls changed until it is closed, one call at a time. outside is true if
+// more may have changed than the state and the documents of runs, which the program itself writes.
+func New(changed func(outside bool), log *slog.Logger) (*Watcher, error) {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -126,14 +128,18 @@ func (w *Watcher) run() {
 	defer close(w.ended)
 	timer := time.NewTimer(0)
 	<-timer.C
-	pending := false
+	pending, outside := false, false
 	for {
 		select {
 		case event, ok := <-w.fs.Events:
 			if !ok {
 				return
 			}
-			if w.matters(event) && !pending {
+			if !w.matters(event) {
+				continue
+			}
+			outside = outside || !OfRuns(event.Name)
+			if !pending {
 				pending = true
 				timer.Reset(pause)
 			}
@@ -142,15 +148,22 @@ func (w *Watcher) run() {
 				return
 			}
 			w.log.Warn("some changes may not be reported", "error", err)
-			if !pending { // the queue overflowed: anything may have changed
+			outside = true // the queue overflowed: anything may have changed
+			if !pending {
 				pending = true
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			pending = false
-			w.changed()
+			w.changed(outside)
+			pending, outside = false, false
 		}
 	}
+}
+
+// OfRuns reports whether a path is among the state or the documents of a project's runs.
+func OfRuns(name string) bool {
+	name = filepath.ToSlash(name) + "/"
+	return strings.Contains(name, "/"+store.Folder+"/") || strings.Contains(name, "/"+artifact.Folder+"/")
 }
 
 // matters distinguishes the changes that a caller wants from those of temporary files, and

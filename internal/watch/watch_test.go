@@ -16,7 +16,7 @@ const waiting = 20 * time.Second
 func watcher(t *testing.T) (*watch.Watcher, chan struct{}) {
 	t.Helper()
 	changed := make(chan struct{}, 100)
-	w, err := watch.New(func() { changed <- struct{}{} }, slog.New(slog.DiscardHandler))
+	w, err := watch.New(func(bool) { changed <- struct{}{} }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
