@@ -236,16 +236,7 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 	if !s.CurrentState.Active() || !judges && !s.CurrentState.Gated() {
 		return
 	}
-	plan, _ := s.Workflow.OfKind(workflow.KindPlan)
-	build, _ := s.Workflow.OfKind(workflow.KindBuild)
-	// A report judges the sprints of the last build, and those that were built before and have not passed.
-	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
-	if build.ID != "" {
-		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
-	}
-	if plan.ID != "" {
-		src.Approved = s.Record(plan.ID).Approved
-	}
+	src := sourcesOf(s)
 	for _, st := range s.Workflow.Stages {
 		rec := s.Record(st.ID)
 		if rec.ApprovedScope != nil {
@@ -276,6 +267,19 @@ func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
 		src.Requirements = append(src.Requirements, src.Plan)
 	}
 	s.Criteria = verdict.ReadCriteria(src)
+}
+
+// sourcesOf returns the sources of criteria without their texts.
+func sourcesOf(s *standing.Standing) verdict.Sources {
+	// A report judges the sprints of the last build, and those that were built before and have not passed.
+	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
+	if build, ok := s.Workflow.OfKind(workflow.KindBuild); ok {
+		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
+	}
+	if plan, ok := s.Workflow.OfKind(workflow.KindPlan); ok {
+		src.Approved = s.Record(plan.ID).Approved
+	}
+	return src
 }
 
 // readApproved returns the text of a round as it was handed in, from its artifact if its record was

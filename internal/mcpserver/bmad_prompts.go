@@ -128,7 +128,7 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 	if p.offer.library == nil || slices.Contains(p.names, message.Params.Name) {
 		return
 	}
-	base := p.callers.base(ctx)
+	base := p.base(ctx)
 	if cwd := strings.TrimSpace(message.Params.Arguments["cwd"]); cwd != "" {
 		base.Cwd = cwd
 	}

@@ -37,7 +37,7 @@ func (c completions) CompleteResourceArgument(ctx context.Context, _ string, arg
 func (c completions) complete(ctx context.Context, argument mcp.CompleteArgument, given mcp.CompleteContext) *mcp.Completion {
 	var err error
 	defer mcpwire.Caught(c.log, "completion", argument.Name, &err) // and nothing is completed
-	base := c.callers.base(ctx)
+	base := c.base(ctx)
 	if cwd := given.Arguments["cwd"]; cwd != "" {
 		base.Cwd = cwd
 	}

@@ -54,17 +54,17 @@ func decodeConfirm(raw []byte) (confirmation, error) {
 func (t tasks) confirm(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	d, err := decodeConfirm(rawArguments(call))
 	if err != nil {
-		return t.callers.refuseCall(ctx, call, err), nil
+		return t.refuseCall(ctx, call, err), nil
 	}
-	req := t.callers.request(ctx)
+	req := t.request(ctx)
 	req.Session, req.Cwd, req.Stage, req.Feedback, req.Draft = d.sessionID, d.cwd, d.stage, d.feedback, d.sha256
 	req.Via, req.HostConfirm = workflow.ChannelHostConfirmed, true
-	if ask := t.callers.place(ctx, call, &req); ask != nil {
+	if ask := t.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
 	action, session, err := t.engine.GateAction(ctx, req.Address)
 	if err != nil {
-		return t.callers.refuse(ctx, req, err), nil
+		return t.refuse(ctx, req, err), nil
 	}
 	yes := d.decision == string(workflow.DecisionApprove)
 	req.Action, req.Revision, req.Yes = action, &session.Revision, &yes

@@ -60,7 +60,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		q.message = c.context + "\n\n" + c.task
 	}
 	if c.sample == nil && hasModel(ctx) {
-		if ask := m.callers.askModel(ctx, c.project.Dir.Path(), q); ask != nil {
+		if ask := m.askModel(ctx, c.project.Dir.Path(), q); ask != nil {
 			return ask, nil
 		}
 	}

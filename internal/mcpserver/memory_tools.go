@@ -97,23 +97,23 @@ func (m memoryTools) all() []tool {
 func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments.Set[memoryArguments], writes bool, handle memoryHandler) *mcp.CallToolResult {
 	given, err := args.Decode(rawArguments(call))
 	if err != nil {
-		return m.callers.refuseCall(ctx, call, err)
+		return m.refuseCall(ctx, call, err)
 	}
-	c := &memoryCall{memoryArguments: given, call: call, request: m.callers.request(ctx)}
+	c := &memoryCall{memoryArguments: given, call: call, request: m.request(ctx)}
 	c.request.Cwd = given.cwd
 	if writes {
 		c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
 	}
-	if c.sample = m.callers.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
+	if c.sample = m.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
 		c.request.Cwd = c.sample.asked.cwd // as for the question
 	}
-	if ask := m.callers.place(ctx, call, &c.request); ask != nil {
+	if ask := m.place(ctx, call, &c.request); ask != nil {
 		return ask
 	}
 	out, err := m.answer(ctx, c, handle)
 	if err != nil {
 		m.log.Info("refused", "tool", call.Params.Name, "error", err)
-		return m.callers.refuse(ctx, c.request, err)
+		return m.refuse(ctx, c.request, err)
 	}
 	if writes {
 		m.changed()
@@ -127,7 +127,7 @@ func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args a
 			WithHint("ask for less, such as a smaller limit, last_n or top_n")
 	}
 	if err != nil {
-		return m.callers.refuse(ctx, c.request, err)
+		return m.refuse(ctx, c.request, err)
 	}
 	return mcp.NewToolResultText(string(data))
 }

@@ -44,7 +44,7 @@ func (p *prompts) offers(name, title, description string, handle promptHandler, 
 
 // place returns the argument that says which project is meant, if nothing else does.
 func (p *prompts) place() []mcp.PromptOption {
-	if p.callers.places.Remote && p.callers.home() == "" {
+	if p.places.Remote && p.home() == "" {
 		return []mcp.PromptOption{mcp.WithArgument("cwd", mcp.ArgumentDescription("absolute path of the project folder"))}
 	}
 	return nil
@@ -68,9 +68,9 @@ type promptHandler func(ctx context.Context, base request.Request, arguments map
 func (p *prompts) handler(title string, handle promptHandler) server.PromptHandlerFunc {
 	return func(ctx context.Context, call mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		title := title
-		base := p.callers.base(ctx)
-		base.HostConfirm = p.callers.hostConfirms(ctx)
-		if channel := newFormChannel(ctx, p.callers.forms, mcp.CallToolRequest{}); channel != nil {
+		base := p.base(ctx)
+		base.HostConfirm = p.hostConfirms(ctx)
+		if channel := newFormChannel(ctx, p.forms, mcp.CallToolRequest{}); channel != nil {
 			base.Ask, base.Forms, base.NoForms = channel, true, channel.silent()
 		}
 		base.Cwd = strings.TrimSpace(call.Params.Arguments["cwd"])
@@ -79,7 +79,7 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			return handle(ctx, base, call.Params.Arguments)
 		}()
 		if err != nil {
-			said := p.callers.engine.Translated(ctx, base, err)
+			said := p.engine.Translated(ctx, base, err)
 			f, l := NewFailure(said), said.Language
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
 			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(l, f.Error), sentence(l, f.Hint))

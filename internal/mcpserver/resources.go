@@ -78,7 +78,7 @@ func (r *resources) addTo(s *server.MCPServer) {
 func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 	res, err := r.readSafely(ctx, call.Params.URI)
 	if err != nil {
-		failure := r.callers.protocolError(ctx, r.about(ctx, call.Params.URI), err, "uri", call.Params.URI)
+		failure := r.protocolError(ctx, r.about(ctx, call.Params.URI), err, "uri", call.Params.URI)
 		switch fault.From(err).Code {
 		case fault.NotFound:
 			failure.Code = mcpwire.NotFoundCode(ctx)
@@ -92,7 +92,7 @@ func (r *resources) handle(ctx context.Context, call mcp.ReadResourceRequest) ([
 
 // about returns a request for the subject of a resource, as far as its address says.
 func (r *resources) about(ctx context.Context, uri string) request.Request {
-	base := r.callers.base(ctx)
+	base := r.base(ctx)
 	if a, err := parseAddress(uri); err == nil {
 		base.Session, base.Cwd = a.session, cmp.Or(a.cwd, base.Cwd)
 	} else if ref, err := catalog.ParseRef(uri); err == nil {
@@ -104,7 +104,7 @@ func (r *resources) about(ctx context.Context, uri string) request.Request {
 // readSafely reads the resource at an address; a panic is an error of it.
 func (r *resources) readSafely(ctx context.Context, uri string) (res reply.Resource, err error) {
 	defer mcpwire.Caught(r.log, "resource", uri, &err)
-	res, _, err = r.read(ctx, uri, r.callers.base(ctx))
+	res, _, err = r.read(ctx, uri, r.base(ctx))
 	return res, err
 }
 

@@ -36,11 +36,11 @@ type tasks struct {
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	req, err := arguments.Task(rawArguments(call))
 	if err != nil {
-		return t.callers.refuseCall(ctx, call, err), nil
+		return t.refuseCall(ctx, call, err), nil
 	}
-	req.Caller = t.callers.request(ctx).Caller
-	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.callers.hostConfirms(ctx)
-	channel := newFormChannel(ctx, t.callers.forms, call)
+	req.Caller = t.request(ctx).Caller
+	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.hostConfirms(ctx)
+	channel := newFormChannel(ctx, t.forms, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.
 		req = request.Request{Action: workflow.ActionStatus, Address: req.Address, Caller: req.Caller}
@@ -60,7 +60,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		}
 	}
 	req.Blind = req.Via != "" && t.blind(ctx, req)
-	if ask := t.callers.place(ctx, call, &req); ask != nil {
+	if ask := t.place(ctx, call, &req); ask != nil {
 		return ask, nil
 	}
 	return t.do(ctx, req, channel), nil
@@ -69,7 +69,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 // blind reports whether a call would accept any draft that waits, and nothing shows which one its
 // caller has seen: modern clients have no sessions over HTTP.
 func (t tasks) blind(ctx context.Context, req request.Request) bool {
-	if !t.callers.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
+	if !t.places.Remote || !server.IsModernRequest(ctx) || req.Revision != nil || req.Ask != nil && req.Yes == nil {
 		return false
 	}
 	switch req.Action {
@@ -99,13 +99,13 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 		return channel.asking
 	case err != nil:
 		t.log.Info("refused", "action", req.Action, "session", req.Session, "error", err)
-		return t.callers.refuse(ctx, req, err)
+		return t.refuse(ctx, req, err)
 	}
 	t.changed()
 	t.log.Info("done", "action", req.Action, "session", out.SessionID, "stage", out.Stage, "state", out.State)
 	data, err := out.Lean().Encode()
 	if err != nil {
-		return t.callers.refuse(ctx, req, err)
+		return t.refuse(ctx, req, err)
 	}
 	return mcp.NewToolResultText(string(data))
 }

@@ -25,7 +25,7 @@ func (p *prompts) addTask() {
 		mcp.WithArgument("objective", mcp.ArgumentDescription("the thing to build; without it the active task goes on")))
 	add("bmad-status", "Where it stands", "Where a task stands: stages, scores, what waits for whom", p.status, task)
 	add("bmad-next", "What can I do now", "What you can do or decide now, in your words", p.next, task)
-	for _, st := range p.engine.Stages(project.Address{Places: p.callers.places.with(nil)}) {
+	for _, st := range p.engine.Stages(project.Address{Places: p.places.with(nil)}) {
 		add(stagePrompt+string(st.ID), st.Label+" briefing", "The "+st.Role+"'s briefing for the task at work", p.stage(st), task)
 	}
 }

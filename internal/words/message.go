@@ -191,17 +191,8 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 	if n := len(rec.OpenRequests()); n > 0 {
 		b.WriteString("\n" + s.Say("Change requests from your comments: %d. The next version has to take up each by its id.", n))
 	}
-	if s.Moved().Event == workflow.EventScoredBelow {
-		for i, gap := range rec.Gaps {
-			if i == 0 {
-				b.WriteString("\n" + s.Say("To close:"))
-			}
-			if i == 10 {
-				b.WriteString("\n- " + s.Say("… and %d more", len(rec.Gaps)-i))
-				break
-			}
-			b.WriteString("\n- " + Quoted(gap, 300))
-		}
+	if s.Moved().Event == workflow.EventScoredBelow && len(rec.Gaps) > 0 {
+		b.WriteString("\n" + s.Say("To close:") + listGaps(s, rec.Gaps))
 	}
 	if st.Kind == workflow.KindBuild && s.ReworkCount > 0 {
 		if most := s.MaxRework; s.ReworkCount <= most {
@@ -219,6 +210,17 @@ func refiningMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Reco
 		b.WriteString(s.Say("\n\nNothing is needed from you now."))
 	}
 	return b.String()
+}
+
+// listGaps lists gaps, the first ten of many.
+func listGaps(s *standing.Standing, gaps []string) (out string) {
+	for i, gap := range gaps {
+		if i == 10 {
+			return out + "\n- " + s.Say("… and %d more", len(gaps)-i)
+		}
+		out += "\n- " + Quoted(gap, 300)
+	}
+	return out
 }
 
 func devMessage(s *standing.Standing) string {

@@ -45,7 +45,7 @@ func Layout(t testing.TB, names ...string) fstest.MapFS {
 			t.Fatal(err)
 		}
 		for _, f := range a.Files {
-			out[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+			out[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o600}
 		}
 	}
 	return out
@@ -90,10 +90,10 @@ func Write(t testing.TB, dir string, files fstest.MapFS) {
 // Put writes a file.
 func Put(t testing.TB, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
