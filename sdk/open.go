@@ -81,7 +81,8 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		return nil, ErrNoProvider
 	}
 	if info := c.o.Provider.Info(); info != s.Provider {
-		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
+		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for "+
+			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
 	by, kept := caller{limit: c.o.CostLimit, prices: c.o.Prices, records: c.o.Rights != nil}, (*rightsState)(nil)
 	_, by.priced = c.o.Prices.Find(s.Provider.Model, c.o.Clock())

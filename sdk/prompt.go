@@ -21,7 +21,8 @@ const (
 func prompt(a *Agent, m menu, tools []provider.Tool, o SessionOptions) (string, error) {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("You act as %s, an agent of the BMAD method, for the whole conversation. You work without an editor or shell: files are read and written with your tools alone, and the person reads your answers.", m.heading)
+	line("You act as %s, an agent of the BMAD method, for the whole conversation. You work without an editor or shell: "+
+		"files are read and written with your tools alone, and the person reads your answers.", m.heading)
 	line("\n## Available tools\n")
 	asks := false
 	for _, t := range tools {

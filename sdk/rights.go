@@ -86,7 +86,8 @@ func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning stri
 	case newest:
 		return fmt.Sprintf("The file of this session was changed: it says %s. What this machine has recorded counts instead.", text)
 	}
-	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count unless you allow it again; a limit replaces that of the session.", text)
+	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count "+
+		"unless you allow it again; a limit replaces that of the session.", text)
 }
 
 // allow replaces options by those that a caller names.

@@ -64,11 +64,13 @@ func (n *nonces) take(name string, of shownFor, now time.Time) (took time.Durati
 	s := n.of[name]
 	switch {
 	case s == nil || s.of != of:
-		return 0, nil, fault.New(fault.Conflict, "the page is not the one that was shown for this document, or is too old").WithHint("your words are kept: load the page again, read what it shows, and decide then")
+		return 0, nil, fault.New(fault.Conflict, "the page is not the one that was shown for this document, or is too old").
+			WithHint("your words are kept: load the page again, read what it shows, and decide then")
 	case s.used:
 		return 0, nil, fault.New(fault.Conflict, "this decision was sent already").WithHint("the page of the run shows what became of it")
 	case now.Sub(s.at) < tooFast:
-		return 0, nil, fault.New(fault.GatePending, "nothing was decided: the answer came in under a second, in which nobody reads a document").WithHint("read it, and press the button again")
+		return 0, nil, fault.New(fault.GatePending, "nothing was decided: the answer came in under a second, in which nobody reads a document").
+			WithHint("read it, and press the button again")
 	}
 	s.used = true
 	return now.Sub(s.at), func() {

@@ -173,7 +173,8 @@ const methodSentence = " For an agent or workflow of an installed BMAD method us
 
 // memoryParagraph is the one about the toolset memory. It takes the place of the paragraph about
 // states, which every reply explains, so that hosts do not cut the instructions.
-const memoryParagraph = "What earlier runs have learned is kept with the project: call recall_structured before decisions and when something fails, and remember_structured with what later runs need."
+const memoryParagraph = "What earlier runs have learned is kept with the project: call recall_structured before " +
+	"decisions and when something fails, and remember_structured with what later runs need."
 
 // instructions returns the instructions of the toolsets that are offered.
 func (s *Server) instructions() string {

@@ -52,7 +52,8 @@ func (p *prompts) start(ctx context.Context, base request.Request, arguments map
 		text := fmt.Sprintf("Take this through the BMAD workflow with the tool %s:\n\n%s\n\n", TaskTool, quote(objective)) +
 			"Call it with action start and my words above as the objective. Then act in the role that it gives you, and stop wherever it waits for me."
 		if !strings.ContainsAny(objective, " \n") { // some hosts pass on only the text before the first space
-			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. If this one word is all there is, and it does not describe a thing to build, ask me first."
+			text += "\n\nIf this message shows more of my words, as in <command-args>, all of them are the objective. " +
+				"If this one word is all there is, and it does not describe a thing to build, ask me first."
 		}
 		if at := running(now); at != "" {
 			text += "\n\nThis project has already: " + at + ".\nIf my words mean one of these, go on with it by action resume and its session_id, and do not start another."
@@ -63,7 +64,8 @@ func (p *prompts) start(ctx context.Context, base request.Request, arguments map
 			"Then call the tool %s with action start and my answer as the objective, act in the role that it gives you, and stop wherever it waits for me.", TaskTool), nil
 	case now.SessionID == "" && running(now) == "":
 		return "I want to build something with the BMAD workflow, or change something that is complete. The server says:\n\n" + quote(now.UserMessage) +
-			fmt.Sprintf("\n\nAsk me which. Then call the tool %s with action start and my answer as the objective, or with action reopen, its session_id, the stage and what I want changed.", TaskTool), nil
+			fmt.Sprintf("\n\nAsk me which. Then call the tool %s with action start and my answer as the objective, or "+
+				"with action reopen, its session_id, the stage and what I want changed.", TaskTool), nil
 	case now.SessionID == "":
 		return "I want to go on with a BMAD task. The server says:\n\n" + quote(now.UserMessage) +
 			fmt.Sprintf("\n\nAsk me which of them, or what else to build. Then call the tool %s with action resume and its session_id, or with action start.", TaskTool), nil
@@ -159,7 +161,8 @@ func (p *prompts) stage(st workflow.Stage) promptHandler {
 			return "", err
 		}
 		if now.SessionID == "" {
-			return fmt.Sprintf("I asked for the %s's briefing, but it is not clear for which task. The server says:\n\n%s\n\nTell me so in a line or two, and do nothing else.", st.Role, quote(now.UserMessage)), nil
+			return fmt.Sprintf("I asked for the %s's briefing, but it is not clear for which task. The server "+
+				"says:\n\n%s\n\nTell me so in a line or two, and do nothing else.", st.Role, quote(now.UserMessage)), nil
 		}
 		if !now.State.Active() || now.Stage != st.ID {
 			return elsewhere(now, st), nil
@@ -173,14 +176,16 @@ func (p *prompts) stage(st workflow.Stage) promptHandler {
 
 // elsewhere reports that a task is not at a stage, with the remedy.
 func elsewhere(now *reply.Reply, st workflow.Stage) string {
-	text := fmt.Sprintf("I asked for the %s's briefing, but the task %s is not at that stage. The server says:\n\n%s\n\nTell me so in a line or two. ", st.Role, now.TaskName, quote(now.UserMessage))
+	text := fmt.Sprintf("I asked for the %s's briefing, but the task %s is not at that stage. The server "+
+		"says:\n\n%s\n\nTell me so in a line or two. ", st.Role, now.TaskName, quote(now.UserMessage))
 	switch there, here := now.At(st.ID), now.At(now.Stage); {
 	case there < 0:
 		return text + "Its workflow does not have this stage. Do nothing else."
 	case now.State.Active() && there > here:
 		return text + "It comes there by the stages before. Do nothing else."
 	}
-	return text + fmt.Sprintf("The stage can be taken up again: if I ask for that, call the tool %s with action reopen, session_id %s, stage %s and what I want changed. Until then, do nothing.",
+	return text + fmt.Sprintf("The stage can be taken up again: if I ask for that, call the tool %s with action "+
+		"reopen, session_id %s, stage %s and what I want changed. Until then, do nothing.",
 		TaskTool, now.SessionID, st.ID)
 }
 

@@ -39,7 +39,8 @@ var worker = &sdk.Agent{AgentInfo: sdk.AgentInfo{ID: "stage", Name: "the role of
 
 // instructions explains the agent's files and tools to it.
 func instructions(job hostcli.Job) string {
-	text := fmt.Sprintf("The project's folder, %s on the disk, is / in your tools: docs/a.md in a message is /docs/a.md. Answer with the whole document that the message asks for, as text; do not write it to a file.", job.Dir)
+	text := fmt.Sprintf("The project's folder, %s on the disk, is / in your tools: docs/a.md in a message is "+
+		"/docs/a.md. Answer with the whole document that the message asks for, as text; do not write it to a file.", job.Dir)
 	if job.Writes {
 		text += " The changes of the project that it is about are made with your tools, before you answer."
 	}

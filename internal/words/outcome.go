@@ -206,7 +206,10 @@ func Refinement(s *standing.Standing, later string) string {
 func TakeUp(requests, comments int) string {
 	said := ""
 	if requests > 0 {
-		said += "\n\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, where one is named). Take up each, and name each in `resolved` of the JSON block at the end: {\"resolved\": [{\"id\": \"r1c1\", \"how\": \"…\"}]}. Where you do not follow one, add \"status\": \"declined\" and give the reason in `how`."
+		said += "\n\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, " +
+			"where one is named). Take up each, and name each in `resolved` of the JSON block at the end: " +
+			"{\"resolved\": [{\"id\": \"r1c1\", \"how\": \"…\"}]}. Where you do not follow one, add \"status\": " +
+			"\"declined\" and give the reason in `how`."
 	}
 	if comments > 0 {
 		said += "\n\ncontext.comments are the human's notes on the document before, which they approved: heed them."

@@ -64,7 +64,8 @@ func (i Item) nearly(words []string) int {
 }
 
 // fillers are words that occur in nearly every description.
-var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could should want need needs help with for from to of on in at by and or not some something about up this that use user")
+var fillers = strings.Fields("a an the i me my we us you your it is are be do does how what which when who can could " +
+	"should want need needs help with for from to of on in at by and or not some something about up this that use user")
 
 // significant returns the words of a query that carry its meaning, without their endings; all of
 // them if none does.

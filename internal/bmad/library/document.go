@@ -89,7 +89,8 @@ func (s *Snapshot) run(asked, words string, w ToolNames, kinds ...catalog.Kind) 
 	d := &briefing{tools: w}
 	d.line("# %s", cmp.Or(i.Title, i.Name))
 	d.line("")
-	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their order, and stop wherever they wait for the person.", i.Kind, describeOrigin(i))
+	d.line("Carry out this %s of the BMAD method, in the role that you have: %s. Follow its instructions in their "+
+		"order, and stop wherever they wait for the person.", i.Kind, describeOrigin(i))
 	if i.Description != "" {
 		d.line("")
 		d.line("%s", i.Description)
@@ -98,7 +99,8 @@ func (s *Snapshot) run(asked, words string, w ToolNames, kinds ...catalog.Kind) 
 		d.line("\nIt was asked for as `%s`: go by its %s.", format.OneLine(asked), intent)
 	}
 	d.addResolved(r)
-	said := d.quote("What the person says", words, "Begin now. Ask the person for what the instructions need and nothing here says.", "Begin now, with these words as what the person wants of it.")
+	said := d.quote("What the person says", words, "Begin now. Ask the person for what the instructions need and "+
+		"nothing here says.", "Begin now, with these words as what the person wants of it.")
 	return d.assemble(r.Parts, d.closing(r), said), nil
 }
 

@@ -20,7 +20,8 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 	workflow := path.Join(i.Dir, "workflow.md")
 	if isTemplate(i, text) {
 		if file, err := i.Origin.File(workflow); err == nil {
-			out.Notes = append(out.Notes, "This skill is rendered before it is used. That is done: the text below is rendered, and the files it names are when you read them by these addresses. Run no render_skill.py.")
+			out.Notes = append(out.Notes, "This skill is rendered before it is used. That is done: the text below is "+
+				"rendered, and the files it names are when you read them by these addresses. Run no render_skill.py.")
 			rendered, err := r.render(string(file.Data), defaults)
 			out.Parts = []Part{{catalog.Ref{Source: i.Origin.Name, Path: workflow, Resolved: true}.String(), rendered, len(file.Data)}}
 			return err
@@ -38,7 +39,8 @@ func (r *resolver) addSkillParts(out *Resolved, text string, defaults map[string
 		}
 	}
 	if len(r.tables) > 0 && strings.Contains(text, "resolve_customization.py") || strings.Contains(text, "resolve_config.py") {
-		out.Notes = append(out.Notes, "The text asks to run a script that resolves the customization of this skill, or the configuration. That is done: use what stands above, and run no script for it.")
+		out.Notes = append(out.Notes, "The text asks to run a script that resolves the customization of this skill, or "+
+			"the configuration. That is done: use what stands above, and run no script for it.")
 	}
 	return nil
 }

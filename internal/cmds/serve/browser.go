@@ -47,7 +47,8 @@ func openBrowser(ctx context.Context, state string, d *dashboard.Dashboard, page
 	sweepLaunchers(dir)
 	name := rand.Text() + ".html"
 	address := html.EscapeString(d.Launch(page))
-	text := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><meta http-equiv=refresh content=\"0;url=%s\"><title>bmad-mcp</title><a href=\"%s\">bmad-mcp</a>\n", address, address)
+	text := fmt.Sprintf("<!doctype html><meta charset=utf-8><meta name=referrer content=no-referrer><meta "+
+		"http-equiv=refresh content=\"0;url=%s\"><title>bmad-mcp</title><a href=\"%s\">bmad-mcp</a>\n", address, address)
 	if err := dir.Replace(name, []byte(text)); err != nil {
 		return nil, err
 	}

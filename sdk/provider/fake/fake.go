@@ -149,7 +149,8 @@ func (p *Provider) next(r provider.Request) (Step, error) {
 		return Step{}, &provider.Error{Status: 400, Type: "invalid_request_error", Message: err.Error()}
 	}
 	if len(p.steps) == 0 {
-		return Step{}, &provider.Error{Type: "script_error", Message: fmt.Sprintf("the script of the fake provider is at its end, and this is call %d; give fake.New another step", len(p.requests))}
+		return Step{}, &provider.Error{Type: "script_error", Message: fmt.Sprintf("the script of the fake provider is "+
+			"at its end, and this is call %d; give fake.New another step", len(p.requests))}
 	}
 	step := p.steps[0]
 	p.steps = p.steps[1:]

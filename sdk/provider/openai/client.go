@@ -67,7 +67,8 @@ func New(o Options) (*Client, error) {
 		base = "https://" + defaultHost + "/v1"
 	}
 	if err == nil && base == "" {
-		err = errors.New("no server is named; set Options.BaseURL (--base-url) or the environment variable OPENAI_BASE_URL, such as http://127.0.0.1:11434/v1, or a key for OpenAI's own server")
+		err = errors.New("no server is named; set Options.BaseURL (--base-url) or the environment variable " +
+			"OPENAI_BASE_URL, such as http://127.0.0.1:11434/v1, or a key for OpenAI's own server")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
