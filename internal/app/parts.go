@@ -118,7 +118,7 @@ func (a *App) Build(within []string) *Parts {
 // openAbove opens a folder above a project, in which an installation of the BMAD method may
 // lie: any that the rules do not keep out. Only the trees of an installation are read.
 func openAbove(name string) (*durable.Dir, error) {
-	rules := reach.NewRules(nil, os.Environ())
+	rules := Rules()
 	if why := rules.Judge(rules.Real(name), reach.Opened); !why.Empty() {
 		return nil, &reach.Refusal{Folder: name, Why: why}
 	}

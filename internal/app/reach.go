@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -56,11 +57,15 @@ func (a *App) RecordedPlaces() (out []RecordedPlace, err error) {
 	return out, err
 }
 
+// Rules are those of the folders that this person keeps to themselves. They are read once: each look for an
+// installation of the method asks them.
+var Rules = sync.OnceValue(func() reach.Rules { return reach.NewRules(nil, os.Environ()) })
+
 // newReach returns the folders that an assistant on stdio may use, if the server was started for
 // some folders.
 func (a *App) newReach(opened []string) *reach.Reach {
 	o := reach.Options{
-		Rules: reach.NewRules(nil, os.Environ()),
+		Rules: Rules(),
 		Remembered: func() []reach.Place {
 			list, err := a.RecordedPlaces()
 			if err != nil {

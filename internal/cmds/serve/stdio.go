@@ -50,7 +50,7 @@ func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
 // that the host names, those of the call, and its own. Hosts that open no project start servers in /
 // or the home folder; neither is one.
 func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
-	rules := reach.NewRules(nil, os.Environ())
+	rules := app.Rules()
 	use := func(folder string) bool {
 		if !filepath.IsAbs(folder) || !rules.Judge(rules.Real(folder), reach.Opened).Empty() {
 			return false

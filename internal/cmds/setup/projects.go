@@ -73,7 +73,7 @@ type projectRow struct {
 // projectRows returns the folders on record, each once for every record that has it.
 func projectRows(a *app.App) ([]projectRow, error) {
 	places, err := a.RecordedPlaces()
-	rules := reach.NewRules(nil, os.Environ())
+	rules := app.Rules()
 	rows := []projectRow{}
 	for _, p := range places {
 		row := projectRow{Folder: p.Folder, From: p.From}
@@ -130,7 +130,7 @@ func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	rules := reach.NewRules(nil, os.Environ())
+	rules := app.Rules()
 	real := rules.Real(folder)
 	for _, path := range []string{folder, real} {
 		if why := rules.Judge(path, reach.Listed); !why.Empty() {
