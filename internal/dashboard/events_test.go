@@ -96,7 +96,7 @@ func (w *world) awaitEnd(t *testing.T) {
 	stacks := make([]byte, 1<<20)
 	for range 1000 {
 		all := string(stacks[:runtime.Stack(stacks, true)])
-		if w.d.Streams() == 0 && !strings.Contains(all, "Dashboard).events(") {
+		if w.d.Streams() == 0 && !strings.Contains(all, "live).ServeHTTP(") {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

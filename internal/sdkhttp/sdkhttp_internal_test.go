@@ -732,12 +732,14 @@ func TestGoneClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	free()
-	for range 4000 { // until the handler has noticed
+	noticed := func() bool {
 		d.h.mu.Lock()
-		users := e.users
-		d.h.mu.Unlock()
-		if users == 0 || users == 1 && d.pausing(e) {
-			break
+		defer d.h.mu.Unlock()
+		return e.users == 0 || e.users == 1 && isPausing()
+	}
+	for tries := 0; !noticed(); tries++ {
+		if tries == 4000 {
+			t.Fatal("the handler has not noticed that its client has gone")
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -749,10 +751,10 @@ func TestGoneClient(t *testing.T) {
 	}
 }
 
-// pausing reports whether a goroutine waits for the end of a step.
-func (d *desk) pausing(*entry) bool {
+// isPausing reports whether a goroutine waits for the end of a step.
+func isPausing() bool {
 	stacks := make([]byte, 1<<20)
-	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "Conversation).Pause")
+	return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "sdk.dialog.Pause(")
 }
 
 // scripted are runs that follow a script.
