@@ -377,6 +377,7 @@ var shifting = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},
 	{regexp.MustCompile(`([/=":])[0-9a-f]{10}\b`), "${1}PROJECT"},
 	{regexp.MustCompile(`data-nonce="[^"]*"`), `data-nonce="NONCE"`},
+	{regexp.MustCompile(`&#39;(/home/ada[^&]*)&#39;`), "${1}"}, // a path with a space is quoted in a command
 }
 
 // steady names the parts of a page that differ from run to run.

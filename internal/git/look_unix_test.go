@@ -69,7 +69,15 @@ func newPlace(t *testing.T) *place {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: needs git")
 	}
-	root, err := filepath.EvalSymlinks(scratch.Dir(t))
+	folder := scratch.Dir(t)
+	if strings.Contains(folder, " ") { // git splits the commands of its settings there
+		var err error
+		if folder, err = os.MkdirTemp("/tmp", "bmad-mcp-git-"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	}
+	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
