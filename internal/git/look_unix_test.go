@@ -72,7 +72,7 @@ func newPlace(t *testing.T) *place {
 	folder := scratch.Dir(t)
 	if strings.Contains(folder, " ") { // git splits the commands of its settings there
 		var err error
-		if folder, err = os.MkdirTemp("/tmp", "bmad-mcp-git-"); err != nil {
+		if folder, err = os.MkdirTemp("/tmp", "bmad-mcp-git-"); err != nil { //nolint:usetesting // t.TempDir is below that folder
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(folder) })
