@@ -3,11 +3,14 @@ package dashboard_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // browser is a real browser.
@@ -48,6 +51,18 @@ func (b *browser) do(err error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// keys presses keys one after the other, as a keyboard does: the character of a key that the page
+// took for itself is not typed.
+func (b *browser) keys(keys ...string) {
+	b.t.Helper()
+	raw := func(event *input.DispatchKeyEventParams) {
+		if event.Type == kb.KeyDown {
+			event.Type = kb.KeyRawDown
+		}
+	}
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(strings.Join(keys, ""), raw)))
 }
 
 // open loads a page.

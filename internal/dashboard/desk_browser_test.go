@@ -13,14 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// keys presses keys one after the other.
-func (b *browser) keys(keys ...string) {
-	b.t.Helper()
-	for _, key := range keys {
-		b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(key)))
-	}
-}
-
 // TestReplacementInABrowser: a replacement starts from the source of its lines, and a quote keeps
 // the cells of a row apart.
 func TestReplacementInABrowser(t *testing.T) {

@@ -69,7 +69,7 @@ func (k *desk) comments(block int, text string) {
 	before := look[int](k.browser, `document.querySelectorAll('.editor').length`)
 	look[bool](k.browser, `(document.querySelectorAll('#paper [data-l]')[`+itoa(block)+`].dispatchEvent(new PointerEvent('pointerover', { bubbles: true })), document.getElementById('adder').click(), true)`)
 	k.await(`document.querySelectorAll('.editor').length > ` + itoa(before) + ` && document.activeElement.name === 'text' && !document.activeElement.value`) // not the editor before
-	k.do(chromedp.Do(k.ctx, chromedp.KeyEvent(text)))
+	k.keys(text)
 }
 
 func itoa(n int) string { return string(rune('0' + n)) }
@@ -129,7 +129,7 @@ func TestTypedIsKeptInABrowser(t *testing.T) {
 	// Another kind of comment, and one that is edited and not added.
 	k.press(".note.own [data-edit]")
 	k.await(`document.activeElement.name === 'text'`)
-	k.do(chromedp.Do(k.ctx, chromedp.KeyEvent(", and edited")))
+	k.keys(", and edited")
 	k.again()
 	k.keeps("an edited comment", ", and edited")
 	k.press("[data-cancel]")

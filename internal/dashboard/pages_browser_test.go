@@ -176,7 +176,7 @@ func TestCommentsInABrowser(t *testing.T) {
 	w.relay()
 	b.size(1280, 900)
 	b.open(w.server.URL + w.waiting())
-	press := func(keys string) { b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(keys))) }
+	press := b.keys
 	press("jjjc")
 	b.await(`document.activeElement?.name === 'text'`)
 	press("name the owner")
@@ -254,11 +254,9 @@ func TestPicturesInABrowser(t *testing.T) {
 		b.open(w.server.URL + path)
 		b.await("document.readyState === 'complete'")
 		if name == "review" {
-			for _, key := range "jjjjjc" {
-				b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(string(key))))
-			}
+			b.keys("jjjjjc")
 			b.await(`document.activeElement?.name === 'text'`)
-			b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("Which instance delivers if both have the event?")))
+			b.keys("Which instance delivers if both have the event?")
 			b.press(".editor button")
 			b.await(`!document.querySelector('.editor')`)
 			look[bool](b, `(scrollTo(0, 150), document.activeElement.blur(), true)`)

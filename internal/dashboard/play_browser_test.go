@@ -109,11 +109,11 @@ func TestPersonInABrowser(t *testing.T) {
 
 	// A comment on a line, and the request for changes.
 	for range 4 {
-		b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("j")))
+		b.keys("j")
 	}
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("c")))
+	b.keys("c")
 	b.await(`document.activeElement?.name === 'text'`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("name the owner")))
+	b.keys("name the owner")
 	b.press(".editor button")
 	b.await(`document.querySelector('[data-comments]').textContent === '1'`)
 	b.press("[data-decision=request_changes]")
@@ -146,9 +146,9 @@ func TestPersonInABrowser(t *testing.T) {
 	b.press("#to-diff")
 	b.await(`document.querySelectorAll('.diff ins').length > 0`)
 	b.await(`!document.getElementById('review').hidden`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("a")))
+	b.keys("a")
 	b.await(`document.activeElement?.dataset.decision === 'approve'`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
+	b.keys("\r")
 	b.awaitDecision("Approved")
 	if last := w.last(folder, at.SessionID); last.ToStage() != workflow.Architect || last.Grant.Channel != workflow.ChannelBrowser {
 		t.Errorf("the decision led to %s by %+v", last.To, last.Grant)
@@ -272,13 +272,13 @@ func TestChineseInABrowser(t *testing.T) {
 	d := w.serveGuarded()
 	b.open(d.Launch(dashboard.PageOf(folder, at.SessionID, "po") + "?lang=zh"))
 	b.await(`document.documentElement.lang === 'zh-CN' && !!document.querySelector('#review:not([hidden])') && !!localStorage.getItem('bmad-key')`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("x")))
+	b.keys("x")
 	b.await(`document.activeElement?.dataset.decision === 'request_changes'`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
+	b.keys("\r")
 	b.awaitDecision("请说明要修改什么")
 	b.await(`document.activeElement?.id === 'feedback'`)
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("补充负责人")))
-	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\t\t")))
+	b.keys("补充负责人")
+	b.keys("\t\t")
 	b.do(chromedp.Do(b.ctx, chromedp.Focus(`[data-decision=request_changes]`), chromedp.KeyEvent("\r")))
 	b.awaitDecision("要求修改")
 	if last := w.last(folder, at.SessionID); last.Feedback != "补充负责人" {

@@ -224,7 +224,8 @@ function comment(place) {
   const chosen = !selection.isCollapsed && selection.anchorNode?.parentElement?.closest('[data-l]');
   const block = blocks.includes(chosen) ? chosen : blocks[place];
   const field = edit(block ?? null, { quoted: block && block === chosen ? clip(selection.toString(), 200) : undefined });
-  setTimeout(() => { field.focus(); field.scrollIntoView({ block: 'nearest' }); }); // the key that opened it is not a word of it
+  field.focus();
+  field.scrollIntoView({ block: 'nearest' });
 }
 
 for (const pre of paper?.dataset.draw ? paper.querySelectorAll('pre[data-diagram]') : []) {
