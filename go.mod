@@ -3,6 +3,7 @@ module github.com/bmad-mcp/bmad-mcp
 go 1.26.0
 
 require (
+	github.com/a-h/templ v0.3.1100 // the pages as code, checked by the compiler, without reflection; MIT
 	github.com/anthropics/anthropic-sdk-go v1.84.0 // the Messages API: reads streams and puts answers together; MIT
 	github.com/chromedp/cdproto v0.159.0 // a real browser in tests; MIT
 	github.com/chromedp/chromedp v0.23.0 // a real browser in tests; MIT
@@ -65,6 +66,6 @@ require (
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/tools v0.49.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )

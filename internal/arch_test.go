@@ -126,6 +126,7 @@ var may = map[string][]string{
 var only = map[string][]string{
 	"github.com/mark3labs/mcp-go":       {"internal/mcpserver", "internal/mcpserver/conformance", "internal/mcpwire"},
 	"github.com/leonelquinteros/gotext": {"internal/lang"},
+	"github.com/a-h/templ":              {"internal/dashboard", "internal/report"},
 	"github.com/looplab/fsm":            {"internal/workflow"},
 	"github.com/yuin/goldmark":          {"internal/markdown/render"},
 	"github.com/go-webauthn/webauthn":   {"internal/passkey"},

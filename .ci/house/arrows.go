@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // arrows are those between the files of a package: there is one from A to B if A names something
@@ -30,6 +31,12 @@ func (a arrows) count() int {
 	return total
 }
 
+// room is the name of a file. What was generated from x.templ is part of x.go: the layout of a page, and
+// the facts that it shows.
+func room(file string) string {
+	return strings.Replace(filepath.Base(file), "_templ.go", ".go", 1)
+}
+
 // between draws the arrows of a package.
 func between(set *token.FileSet, pkg *types.Package, uses map[*ast.Ident]types.Object) arrows {
 	out := arrows{}
@@ -38,8 +45,8 @@ func between(set *token.FileSet, pkg *types.Package, uses map[*ast.Ident]types.O
 			continue
 		}
 		from, to := set.Position(ident.Pos()).Filename, set.Position(object.Pos()).Filename
-		if from != to {
-			out.add(filepath.Base(from), filepath.Base(to))
+		if room(from) != room(to) {
+			out.add(room(from), room(to))
 		}
 	}
 	return out

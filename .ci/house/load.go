@@ -54,16 +54,15 @@ func (f *figures) file(dir, path string) error {
 		return err
 	}
 	name = filepath.ToSlash(name)
-	f.lines(name, data)
-	if strings.HasSuffix(name, "_test.go") || f.supports(name) {
-		return nil
-	}
 	set := token.NewFileSet()
 	syntax, err := parser.ParseFile(set, path, data, parser.ParseComments)
-	if err != nil {
+	if err != nil || ast.IsGenerated(syntax) {
 		return err
 	}
-	f.syntax(set, syntax)
+	f.lines(name, data)
+	if !strings.HasSuffix(name, "_test.go") && !f.supports(name) {
+		f.syntax(set, syntax)
+	}
 	return nil
 }
 

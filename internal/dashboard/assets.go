@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
-	"fmt"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -55,13 +54,7 @@ var packedAssets = sync.OnceValue(func() assetSet {
 })
 
 // assetPath returns the address of an asset.
-func assetPath(name string) (string, error) {
-	all := packedAssets()
-	if _, ok := all.byName[name]; !ok {
-		return "", fmt.Errorf("no asset %q", name)
-	}
-	return "/assets/" + all.hash + "/" + name, nil
-}
+func assetPath(name string) string { return "/assets/" + packedAssets().hash + "/" + name }
 
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	all := packedAssets()

@@ -27,8 +27,6 @@ type scores struct {
 // point of a score is one high.
 const chartWidth, chartEdge = 240, 10
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // charts returns the charts of the stages that took more than one round.
 func charts(s *workflow.Session) []chart {
 	var out []chart

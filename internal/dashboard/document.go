@@ -1,10 +1,11 @@
 package dashboard
 
 import (
-	"html/template"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -37,7 +38,7 @@ type documentPage struct {
 	Views    []view
 	NextView string
 
-	Rendered, Source template.HTML
+	Rendered, Source render.HTML
 	Hunks            []textdiff.Hunk
 	// Whole is the address at which the lines without a change stand, too.
 	Whole string
@@ -62,7 +63,7 @@ type view struct{ Name, Text, Href string }
 // viewNames are the views, in the order in which a key goes through them.
 var viewNames = []string{"rendered", "source", "diff", "split"}
 
-func (d *Dashboard) document(a *asked) (any, error) {
+func (d *Dashboard) document(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -89,13 +90,15 @@ func (d *Dashboard) document(a *asked) (any, error) {
 	if !d.door.readOnly {
 		out.Drafts, out.Draft = p.Document(s.TaskName, st.ID)+"/drafts", d.drafts.read(draftName(p, s.SessionID, st.ID))
 	}
-	switch {
-	case !waits, out.Old, out.Round.Edited:
-		return out, nil
-	case unasked != nil:
-		return nil, unasked
+	if waits && !out.Old && !out.Round.Edited {
+		if unasked != nil {
+			return nil, unasked
+		}
+		if err := d.review(a, out, q); err != nil {
+			return nil, err
+		}
 	}
-	return out, d.review(a, out, q)
+	return documentScreen(a.lang, out), nil
 }
 
 // texts reads the rounds that a request names, and lays out the view that it asks for. edited is true if the

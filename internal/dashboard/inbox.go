@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -37,15 +39,28 @@ type projectLink struct {
 	Broken  []string
 }
 
+// inboxPage is the runs of all projects.
+type inboxPage struct {
+	Waiting  []card
+	Stages   []column
+	Projects []projectLink
+}
+
+// boardPage is the runs of one project.
+type boardPage struct {
+	Project       projectLink
+	Waiting, Done []card
+	Stages        []column
+	Running       []card
+	More          bool
+	List          bool
+}
+
 // inbox shows the runs that wait for the person in all projects.
-func (d *Dashboard) inbox(a *asked) (any, error) {
+func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Inbox")
 	a.page.Follow = everything
-	var body struct {
-		Waiting  []card
-		Stages   []column
-		Projects []projectLink
-	}
+	var body inboxPage
 	var running []card
 	var stages []workflow.Stage
 	var print prints
@@ -80,7 +95,7 @@ func (d *Dashboard) inbox(a *asked) (any, error) {
 		d.lead(a, &body.Waiting[i])
 	}
 	body.Stages = columns(stages, running)
-	return body, nil
+	return inboxScreen(a.lang, body), nil
 }
 
 // newCard describes a run.
@@ -137,7 +152,7 @@ func columns(stages []workflow.Stage, cards []card) []column {
 }
 
 // board shows the runs of one project.
-func (d *Dashboard) board(a *asked) (any, error) {
+func (d *Dashboard) board(a *asked) (templ.Component, error) {
 	p, err := d.projects.named(a)
 	if err != nil {
 		return nil, err
@@ -149,14 +164,7 @@ func (d *Dashboard) board(a *asked) (any, error) {
 	var print prints
 	print.rows(board.Rows)
 	a.page.Title, a.page.Follow, a.page.Print = p.Name, p.ID, print.sum()
-	body := struct {
-		Project       projectLink
-		Waiting, Done []card
-		Stages        []column
-		Running       []card
-		More          bool
-		List          bool
-	}{Project: projectLink{folder: p, Broken: board.Broken}, More: board.More, List: a.r.URL.Query().Get("view") == "list"}
+	body := boardPage{Project: projectLink{folder: p, Broken: board.Broken}, More: board.More, List: a.r.URL.Query().Get("view") == "list"}
 	stages := d.o.Engine.Stages(address(p))
 	for _, r := range board.Rows {
 		switch c := newCard(a, p, stages, r); {
@@ -175,7 +183,7 @@ func (d *Dashboard) board(a *asked) (any, error) {
 	slices.SortStableFunc(body.Done, func(a, b card) int {
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.TaskName, b.TaskName))
 	})
-	return body, nil
+	return boardScreen(a.lang, body), nil
 }
 
 // lead adds to a card the question of its gate. A card that cannot be read keeps only its place: its own page

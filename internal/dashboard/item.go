@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"html/template"
+	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
@@ -13,11 +13,11 @@ import (
 type methodItemPage struct {
 	library.Details
 	// Text is the brief by which an assistant acts on it.
-	Text template.HTML
+	Text render.HTML
 }
 
 // methodOne shows one item as an assistant gets it.
-func (d *Dashboard) methodOne(a *asked) (any, error) {
+func (d *Dashboard) methodOne(a *asked) (templ.Component, error) {
 	c, err := d.choose(a, "/method")
 	if err != nil {
 		return nil, err
@@ -40,5 +40,5 @@ func (d *Dashboard) methodOne(a *asked) (any, error) {
 	}
 	out.Text = render.Document(text).HTML
 	a.page.Title, a.page.Trail = out.Name, []link{{"/method" + c.Project.Chosen(), a.lang.Say("BMAD method")}}
-	return out, nil
+	return itemScreen(a.lang, out), nil
 }

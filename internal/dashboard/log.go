@@ -4,12 +4,22 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
+// logOf is the history of a run.
+type logOf struct {
+	Session *workflow.Session
+	Found   workflow.Verification
+	Steps   []step
+	JSON    string
+}
+
 // logPage shows the whole history of a run, and whether it is as it was written.
-func (d *Dashboard) logPage(a *asked) (any, error) {
+func (d *Dashboard) logPage(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -18,12 +28,7 @@ func (d *Dashboard) logPage(a *asked) (any, error) {
 	a.page.Title = a.lang.Say("Log of %s", s.TaskName)
 	a.followRun(p, s)
 	a.page.Trail = []link{{p.Href(), p.Name}, {p.Run(s.TaskName), s.TaskName}}
-	return struct {
-		Session *workflow.Session
-		Found   workflow.Verification
-		Steps   []step
-		JSON    string
-	}{s, found.In(a.lang), timeline(a, p, s, s.Steps(found), "full"), p.Run(s.TaskName) + "log.json"}, nil
+	return logScreen(a.lang, logOf{s, found.In(a.lang), timeline(a, p, s, s.Steps(found), "full"), p.Run(s.TaskName) + "log.json"}), nil
 }
 
 // logJSON is the history as bmad-mcp log --json prints it.

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -18,7 +20,7 @@ type memoryRow struct {
 func (p folder) Remembers() string { return "/memory/" + p.ID }
 
 // memories lists the projects with their memories.
-func (d *Dashboard) memories(a *asked) (any, error) {
+func (d *Dashboard) memories(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Memory")
 	var rows []memoryRow
 	for _, p := range d.projects.all() {
@@ -35,7 +37,7 @@ func (d *Dashboard) memories(a *asked) (any, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return memoriesScreen(a.lang, rows), nil
 }
 
 // book opens the notes of a project.

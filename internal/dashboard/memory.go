@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
@@ -55,7 +57,7 @@ type noteRow struct {
 }
 
 // memory shows the memory of a project: its notes, lessons, failures and queue.
-func (d *Dashboard) memory(a *asked) (any, error) {
+func (d *Dashboard) memory(a *asked) (templ.Component, error) {
 	p, err := d.projects.named(a)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func (d *Dashboard) memory(a *asked) (any, error) {
 			out.Contract = append(out.Contract, w)
 		}
 	}
-	return out, nil
+	return memoryScreen(a.lang, out), nil
 }
 
 // read fills the page from the notes of its project.

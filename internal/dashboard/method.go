@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -57,7 +59,7 @@ func (d *Dashboard) shelf(a *asked, p folder) *library.Snapshot {
 }
 
 // method lists the agents, workflows and tasks of a project.
-func (d *Dashboard) method(a *asked) (any, error) {
+func (d *Dashboard) method(a *asked) (templ.Component, error) {
 	c, err := d.choose(a, "/method")
 	if err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (d *Dashboard) method(a *asked) (any, error) {
 		if s != nil {
 			out.Sources = s.Searched()
 		}
-		return out, nil
+		return methodScreen(a.lang, out), nil
 	}
 	items := s.Catalog.Items()
 	if c.Query != "" {
@@ -82,7 +84,7 @@ func (d *Dashboard) method(a *asked) (any, error) {
 	out.More = len(items) > maxItems
 	out.Kinds = methodKinds(a.lang, c.Project, items[:min(len(items), maxItems)])
 	out.Problems, out.Sources = s.Check(), s.Searched()
-	return out, a.Err()
+	return methodScreen(a.lang, out), a.Err()
 }
 
 // methodKinds sorts items by their kind and module.

@@ -4,8 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // pairPage shows a code, which a person types at a terminal to let this browser decide.
@@ -17,20 +18,18 @@ type pairPage struct {
 	Alone bool
 }
 
-func (d *Dashboard) pair(a *asked) (any, error) {
+func (d *Dashboard) pair(a *asked) (templ.Component, error) {
 	a.page.Title = a.lang.Say("Pair this browser")
 	out := pairPage{Back: localPath(a.r.URL.Query().Get("back")), ReadOnly: d.door.readOnly}
-	if out.ReadOnly {
-		return out, nil
-	}
-	if out.Alone = d.door.codes == nil; out.Alone {
-		return out, nil
-	}
-	code, err := d.door.codes.New()
-	if err == nil {
+	out.Alone = d.door.codes == nil
+	if !out.ReadOnly && !out.Alone {
+		code, err := d.door.codes.New()
+		if err != nil {
+			return nil, err
+		}
 		out.Code = splitCode(code)
 	}
-	return out, err
+	return pairScreen(a.lang, out), nil
 }
 
 // keyGiven answers a browser that is paired; it has no key while nobody has approved it.
@@ -112,8 +111,8 @@ func (d *Dashboard) knock(w http.ResponseWriter, r *http.Request, status int, wh
 		back = localPath(r.PostFormValue("back"))
 	}
 	d.screens.write(w, r, status, &page{
-		Lang: l, Screen: "door", Path: "/", Languages: lang.All(), Title: l.Say("Open the dashboard"),
-		Body: doorPage{Back: back, Why: why},
+		Lang: l, Screen: "door", Path: "/", Title: l.Say("Open the dashboard"),
+		Body: doorScreen(l, doorPage{Back: back, Why: why}),
 	})
 }
 

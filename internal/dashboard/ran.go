@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -25,7 +27,7 @@ type eventRow struct {
 }
 
 // ranOne shows the events and the cost of a run without a host.
-func (d *Dashboard) ranOne(a *asked) (any, error) {
+func (d *Dashboard) ranOne(a *asked) (templ.Component, error) {
 	req, p, err := d.projects.request(a)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func (d *Dashboard) ranOne(a *asked) (any, error) {
 		return nil, err
 	}
 	out.take(a.lang, events)
-	return out, nil
+	return ranScreen(a.lang, out), nil
 }
 
 // take fills the page from the events of the run.

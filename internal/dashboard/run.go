@@ -3,6 +3,8 @@ package dashboard
 import (
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -94,7 +96,7 @@ const longGap = time.Hour
 // The densities of the timeline: decisions only, one line for each entry, everything.
 var densities = []string{"decisions", "lines", "full"}
 
-func (d *Dashboard) run(a *asked) (any, error) {
+func (d *Dashboard) run(a *asked) (templ.Component, error) {
 	it, err := d.projects.inspect(a)
 	if err != nil {
 		return nil, err
@@ -121,7 +123,7 @@ func (d *Dashboard) run(a *asked) (any, error) {
 	out.Leave = leavingOf(d, p, s)
 	out.Charts = charts(s)
 	out.Timeline = timeline(a, p, s, steps, out.Density)
-	return out, nil
+	return runScreen(a.lang, out), nil
 }
 
 // stageRows returns the stages of a session's workflow, with those to come.

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"net/url"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
@@ -24,13 +26,16 @@ type ranRow struct {
 	Place string
 }
 
+// runsPage is the runs without a host.
+type runsPage struct {
+	Rows     []ranRow
+	Troubles []string
+}
+
 // runs lists the runs without a host of all projects.
-func (d *Dashboard) runs(a *asked) (any, error) {
+func (d *Dashboard) runs(a *asked) (templ.Component, error) {
 	a.page.Title, a.page.Follow = a.lang.Say("Headless runs"), everything
-	var body struct {
-		Rows     []ranRow
-		Troubles []string
-	}
+	var body runsPage
 	for _, p := range d.projects.all() {
 		rows, err := d.listRuns(a, p)
 		if a.Err() != nil {
@@ -41,7 +46,7 @@ func (d *Dashboard) runs(a *asked) (any, error) {
 			body.Troubles = append(body.Troubles, a.lang.Say("%s: %s", p.Path, lang.Of(err)))
 		}
 	}
-	return body, nil
+	return runsScreen(a.lang, body), nil
 }
 
 // listRuns returns the runs of one project, the latest first.

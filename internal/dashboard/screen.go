@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -22,7 +25,7 @@ type page struct {
 	Lang lang.Language
 	// Title names the page in the browser's tab and in its heading.
 	Title string
-	// Screen is the template's name.
+	// Screen names the kind of page.
 	Screen  string
 	Version string
 	// Path is the page's own address, and Kept the query that it was asked with.
@@ -33,11 +36,9 @@ type page struct {
 	// Follow are the subjects whose changes the page reports. Print is that of their state as the
 	// page shows it; without one, changes are reported from the first event on.
 	Follow, Print string
-	// Languages are those that the page can be read in.
-	Languages []lang.Language
 	// Query is the text of the search.
 	Query string
-	Body  any
+	Body  templ.Component
 }
 
 // In returns the address of the page in a language.
@@ -53,6 +54,28 @@ func (p *page) In(l lang.Language) string {
 // link is an address with its name.
 type link struct{ Href, Text string }
 
+// scriptOf names the scripts of screens besides the one that every page has.
+var scriptOf = map[string]string{"door": "door.js", "pair": "door.js", "run": "leave.js", "settings": "passkey.js", "document": "review.js"}
+
+// chinese is the language that browsers, and its readers, name otherwise.
+const chinese lang.Language = "zh"
+
+// languageTag is a language as browsers name it.
+func languageTag(l lang.Language) string {
+	if l == chinese {
+		return "zh-CN"
+	}
+	return string(l)
+}
+
+// languageName is the name of a language for those who read it.
+func languageName(l lang.Language) string {
+	if l == chinese {
+		return "中文"
+	}
+	return l.Name()
+}
+
 // asked is a request for a page.
 type asked struct {
 	context.Context
@@ -62,14 +85,20 @@ type asked struct {
 	page *page
 }
 
-// screen serves one kind of page. show returns the facts that its template lays out.
-func (v *screens) screen(name string, show func(*asked) (any, error)) http.Handler {
+// screens serve the pages.
+type screens struct {
+	version string
+	log     *slog.Logger
+}
+
+// screen serves one kind of page. show returns its content.
+func (v *screens) screen(name string, show func(*asked) (templ.Component, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), maxWait)
 		defer cancel()
 		l := languageOf(w, r)
 		a := &asked{Context: ctx, r: r, lang: l}
-		a.page = &page{Lang: l, Screen: name, Version: v.version, Path: r.URL.EscapedPath(), Kept: r.URL.Query(), Languages: lang.All()}
+		a.page = &page{Lang: l, Screen: name, Version: v.version, Path: r.URL.EscapedPath(), Kept: r.URL.Query()}
 		status := http.StatusOK
 		body, err := show(a)
 		if err != nil {
@@ -78,7 +107,8 @@ func (v *screens) screen(name string, show func(*asked) (any, error)) http.Handl
 			}
 			f := fault.From(err)
 			status = statusOf(f)
-			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), f.Translated(l)
+			f = f.Translated(l)
+			a.page.Screen, a.page.Title, body = "trouble", l.Say("This page cannot be shown"), trouble(l, f.Error(), f.Hint)
 		}
 		a.page.Body = body
 		v.write(w, r, status, a.page)
@@ -86,7 +116,7 @@ func (v *screens) screen(name string, show func(*asked) (any, error)) http.Handl
 }
 
 // nowhere answers addresses that lead to no page.
-func nowhere(a *asked) (any, error) {
+func nowhere(a *asked) (templ.Component, error) {
 	return nil, fault.New(fault.NotFound, "no page has the address %q", a.r.URL.Path).WithHint("the inbox leads to all pages")
 }
 
@@ -110,7 +140,7 @@ func statusOf(f *fault.Error) int {
 // escapes that replace them mean the same.
 func (v *screens) write(w http.ResponseWriter, r *http.Request, status int, p *page) {
 	var text bytes.Buffer
-	if err := v.render(&text, p); err != nil {
+	if err := layout(p.Lang, p).Render(r.Context(), &text); err != nil {
 		v.log.Error("a page cannot be rendered", "path", r.URL.Path, "error", err)
 		http.Error(w, p.Lang.Say("This page cannot be shown because of a bug; the log of the dashboard names it."), http.StatusInternalServerError)
 		return
@@ -130,15 +160,6 @@ func (v *screens) write(w http.ResponseWriter, r *http.Request, status int, p *p
 	z := gzip.NewWriter(w)
 	_, _ = io.WriteString(z, shown) // an error means that the reader has gone
 	_ = z.Close()
-}
-
-// render writes a page.
-func (v *screens) render(w io.Writer, p *page) error {
-	of, err := v.of(p.Lang, p.Screen)
-	if err != nil {
-		return err
-	}
-	return of.Execute(w, p)
 }
 
 // languageCookie keeps the language that a person has chosen on a page.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -24,24 +26,27 @@ type foundNote struct {
 	Project folder
 }
 
+// searchPage is what fits a search.
+type searchPage struct {
+	Query string
+	Found []card
+	More  bool
+	Items []methodItem
+	Notes []foundNote
+}
+
 // search finds runs by their task name and objective, items of the method and notes, in all
 // projects.
-func (d *Dashboard) search(a *asked) (any, error) {
+func (d *Dashboard) search(a *asked) (templ.Component, error) {
 	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
 	a.page.Title = a.lang.Say("Search")
 	if err := tooLong(query); err != nil {
 		return nil, err
 	}
 	a.page.Query = query
-	var body struct {
-		Query string
-		Found []card
-		More  bool
-		Items []methodItem
-		Notes []foundNote
-	}
-	if body.Query = query; query == "" {
-		return body, nil
+	body := searchPage{Query: query}
+	if query == "" {
+		return searchScreen(a.lang, body), nil
 	}
 	for _, p := range d.projects.all() {
 		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
@@ -63,7 +68,7 @@ func (d *Dashboard) search(a *asked) (any, error) {
 		body.Items = d.itemsLike(a, p, query, body.Items)
 		body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
 	}
-	return body, a.Err()
+	return searchScreen(a.lang, body), a.Err()
 }
 
 // itemsLike adds the items of a project's method that fit a query to those of others.

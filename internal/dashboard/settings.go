@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"github.com/a-h/templ"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
@@ -50,7 +52,7 @@ type settingsPage struct {
 }
 
 // settings shows the settings in force. Nothing on the page changes them.
-func (d *Dashboard) settings(a *asked) (any, error) {
+func (d *Dashboard) settings(a *asked) (templ.Component, error) {
 	c, err := d.choose(a, "/settings")
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (d *Dashboard) settings(a *asked) (any, error) {
 		out.Health, err = d.o.Health(a, a.lang, c.Project.Path, out.Checked)
 		trouble(err)
 	}
-	return out, a.Err()
+	return settingsScreen(a.lang, out), a.Err()
 }
 
 // effective reads the settings of the project.

@@ -6,7 +6,6 @@ package render
 
 import (
 	"fmt"
-	"html/template"
 	"sort"
 	"strings"
 
@@ -16,9 +15,12 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
+// HTML is text in which nothing is left to be escaped.
+type HTML string
+
 // Page is a rendered document.
 type Page struct {
-	HTML    template.HTML
+	HTML    HTML
 	Blocks  []Block
 	Outline []Heading
 	Hidden  []Hidden
@@ -95,7 +97,7 @@ func Document(source string) Page {
 }
 
 // Source shows a text line by line.
-func Source(source string) template.HTML {
+func Source(source string) HTML {
 	r := &writer{}
 	r.source(source)
 	return r.finish().HTML
@@ -113,7 +115,7 @@ func (w *writer) source(source string) {
 }
 
 func (w *writer) finish() Page {
-	w.page.HTML = template.HTML(w.out.String()) //nolint:gosec // writer.text and attribute escaped each text in it
+	w.page.HTML = HTML(w.out.String()) //nolint:gosec // writer.text and attribute escaped each text in it
 	return w.page
 }
 

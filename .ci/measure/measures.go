@@ -1,0 +1,348 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// command runs a program in a project until it ends.
+func (b *bench) command(program, project, stdin string, arguments ...string) (*exec.Cmd, error) {
+	cmd := exec.Command(program, arguments...) //nolint:gosec // the program that is measured
+	cmd.Dir, cmd.Env, cmd.Stdin = project, b.environ(project+"-home"), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(arguments, " "), err, out)
+	}
+	return cmd, nil
+}
+
+// peakOf is the most memory that a command has had, in MB.
+func peakOf(cmd *exec.Cmd) float64 {
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return float64(usage.Maxrss) * 1024 / 1e6
+}
+
+// life is the time of a program that ends by itself.
+func life(b *bench, program string) (float64, error) {
+	cmd, err := b.command(program, b.work, "")
+	if err != nil {
+		return 0, err
+	}
+	return ms(used(cmd)), nil
+}
+
+// peak is the memory of a program that ends by itself.
+func peak(b *bench, program string) (float64, error) {
+	cmd, err := b.command(program, b.work, "")
+	if err != nil {
+		return 0, err
+	}
+	return peakOf(cmd), nil
+}
+
+func startTime(b *bench, program string) (float64, error) {
+	s, err := b.start(program, "", nil)
+	if err != nil {
+		return 0, err
+	}
+	cpu, err := s.cpu()
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.stop()
+	return ms(cpu), err
+}
+
+func hookTime(b *bench, program string) (float64, error) {
+	project, err := b.folder()
+	if err != nil {
+		return 0, err
+	}
+	event := fmt.Sprintf(`{"hook_event_name":"PreToolUse","cwd":%q,"tool_name":"Bash","tool_input":{"command":"go test ./..."}}`, project)
+	cmd, err := b.command(program, project, event, "hook", "claude-code")
+	if err != nil {
+		return 0, err
+	}
+	return ms(used(cmd)), nil
+}
+
+// listening starts a server whose host has listed its tools.
+func (b *bench) listening(program string, environ []string, wrap ...string) (*server, error) {
+	s, err := b.start(program, "", environ, wrap...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = s.request("tools/list", map[string]any{})
+	return s, err
+}
+
+func firstRun(b *bench, program string) (float64, error) { return b.runTime(program, 1) }
+
+func warmRun(b *bench, program string) (float64, error) { return b.runTime(program, 6) }
+
+// runTime is the processor's time of the last of n runs of a process.
+func (b *bench) runTime(program string, n int) (float64, error) {
+	s, err := b.listening(program, nil)
+	if err != nil {
+		return 0, err
+	}
+	var before, after time.Duration
+	for range n {
+		if before, err = s.cpu(); err != nil {
+			return 0, err
+		}
+		if err := b.walk(s, nil); err != nil {
+			return 0, err
+		}
+		if after, err = s.cpu(); err != nil {
+			return 0, err
+		}
+	}
+	_, err = s.stop()
+	return ms(after - before), err
+}
+
+// memory returns the measure of a server's memory after some runs.
+func memory(runs int, anonymous bool) func(*bench, string) (float64, error) {
+	return func(b *bench, program string) (float64, error) {
+		s, err := b.listening(program, nil)
+		if err != nil {
+			return 0, err
+		}
+		for range runs {
+			if err := b.walk(s, nil); err != nil {
+				return 0, err
+			}
+		}
+		all, own, err := s.rss()
+		if err != nil {
+			return 0, err
+		}
+		if _, err := s.stop(); err != nil {
+			return 0, err
+		}
+		if anonymous {
+			return own, nil
+		}
+		return all, nil
+	}
+}
+
+// waits are the system calls by which Go's runtime waits, and manages threads and memory. How many there
+// are depends on the scheduler.
+var waits = strings.Fields("futex epoll_pwait epoll_ctl epoll_create1 eventfd2 nanosleep clock_nanosleep sched_yield mmap munmap madvise mprotect " +
+	"tgkill getpid gettid rt_sigreturn rt_sigaction rt_sigprocmask sigaltstack clone clone3 set_robust_list rseq exit restart_syscall")
+
+// systemCalls returns the measure of a percentile of the system calls that an action makes.
+func systemCalls(percentile int) func(*bench, string) (float64, error) {
+	return func(b *bench, program string) (float64, error) {
+		strace, err := exec.LookPath("strace")
+		if err != nil {
+			return 0, skipped("strace is missing")
+		}
+		// Not in the folder above a project, which the server watches.
+		traces, err := b.folder()
+		if err != nil {
+			return 0, err
+		}
+		traced := filepath.Join(traces, "calls")
+		s, err := b.listening(program, nil, strace, "-f", "-qq", "-o", traced, "-e", "trace=!"+strings.Join(waits, ","))
+		if err != nil {
+			return 0, err
+		}
+		count := func() (int, error) {
+			// What an action leaves to the background belongs to it.
+			time.Sleep(300 * time.Millisecond)
+			data, err := os.ReadFile(traced)
+			resumed := bytes.Count(data, []byte(" resumed>")) // a call that was interrupted by another has two lines
+			return bytes.Count(data, []byte("\n")) - resumed, err
+		}
+		last, err := count()
+		if err != nil {
+			return 0, err
+		}
+		var counts []int
+		err = b.walk(s, func() error {
+			now, err := count()
+			counts = append(counts, now-last)
+			last = now
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if _, err := s.stop(); err != nil {
+			return 0, err
+		}
+		slices.Sort(counts)
+		return float64(counts[(len(counts)-1)*percentile/100]), nil
+	}
+}
+
+func size(_ *bench, program string) (float64, error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return 0, err
+	}
+	return float64(info.Size()) / 1e6, nil
+}
+
+func packed(_ *bench, program string) (float64, error) {
+	data, err := os.ReadFile(program) //nolint:gosec // the program that is measured
+	if err != nil {
+		return 0, err
+	}
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(data); err != nil {
+		return 0, err
+	}
+	return float64(out.Len()) / 1e6, w.Close()
+}
+
+func runBytes(b *bench, program string) (float64, error) {
+	n, err := b.replies(program, nil)
+	return float64(n) / 1e3, err
+}
+
+func leanRun(b *bench, program string) (float64, error) {
+	all, err := b.replies(program, nil)
+	if err != nil {
+		return 0, err
+	}
+	lean, err := b.replies(program, []string{"BMAD_REPLIES=lean"})
+	return float64(lean) / float64(all), err
+}
+
+// replies counts the bytes of all replies of a run that ends with a look at its status.
+func (b *bench) replies(program string, environ []string) (int, error) {
+	s, err := b.listening(program, environ)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.walk(s, nil); err != nil {
+		return 0, err
+	}
+	if err := s.task(map[string]any{"action": "status"}); err != nil {
+		return 0, err
+	}
+	_, err = s.stop()
+	return s.bytes, err
+}
+
+// firstRecall is the time of a command that searches the notes, after one that has had the chance to
+// prepare something.
+func firstRecall(b *bench, program string) (float64, error) {
+	project, err := b.folder()
+	if err != nil {
+		return 0, err
+	}
+	if err := b.notes(project, 10_000); err != nil {
+		return 0, err
+	}
+	var cmd *exec.Cmd
+	for range 2 {
+		if cmd, err = b.command(program, project, "", "memory", "search", "throttled webhooks"); err != nil {
+			return 0, err
+		}
+	}
+	return ms(used(cmd)), nil
+}
+
+// doctor returns the measure of the time, or of the memory, of doctor in a large project.
+func doctor(memory bool) func(*bench, string) (float64, error) {
+	return func(b *bench, program string) (float64, error) {
+		project, err := b.folder()
+		if err != nil {
+			return 0, err
+		}
+		if err := b.sessions(program, project, 20_000); err != nil {
+			return 0, err
+		}
+		// The copies have no records of their own, which doctor reports.
+		cmd := exec.Command(program, "doctor") //nolint:gosec // the program that is measured
+		cmd.Dir, cmd.Env = project, b.environ(project+"-home")
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 {
+			return 0, fmt.Errorf("doctor: %w: %s", err, out)
+		}
+		if memory {
+			return peakOf(cmd), nil
+		}
+		return used(cmd).Seconds(), nil
+	}
+}
+
+// list is the time of the second list of a process.
+func list(b *bench, program string) (float64, error) {
+	project, err := b.folder()
+	if err != nil {
+		return 0, err
+	}
+	if err := b.sessions(program, project, 100_000); err != nil {
+		return 0, err
+	}
+	s, err := b.start(program, project, nil)
+	if err != nil {
+		return 0, err
+	}
+	least := time.Duration(0)
+	for n := range 6 {
+		before, err := s.cpu()
+		if err != nil {
+			return 0, err
+		}
+		if err := s.task(map[string]any{"action": "status"}); err != nil {
+			return 0, err
+		}
+		after, err := s.cpu()
+		if err != nil {
+			return 0, err
+		}
+		if n > 0 && (least == 0 || after-before < least) {
+			least = after - before
+		}
+	}
+	_, err = s.stop()
+	return ms(least), err
+}
+
+// build is the time of the clock that a build takes when a package near the bottom has changed.
+func build(b *bench, program string) (float64, error) {
+	if program != b.o.program {
+		return 0, skipped("only the module's own program is built")
+	}
+	source := filepath.Join(b.o.module, "internal", "workflow", "figures_touched.go")
+	defer func() { _ = os.Remove(source) }() // made below
+	touch := func(n int) error {
+		return os.WriteFile(source, fmt.Appendf(nil, "package workflow\n\nconst figuresTouched = %d%d\n", time.Now().UnixNano(), n), 0o600)
+	}
+	compile := func() error {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(b.work, "built"), "./cmd/bmad-mcp") //nolint:gosec // the module that is measured
+		cmd.Dir = b.o.module
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build: %w: %s", err, out)
+		}
+		return nil
+	}
+	if err := compile(); err != nil {
+		return 0, err
+	}
+	if err := touch(1); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	err := compile()
+	return time.Since(began).Seconds(), err
+}
