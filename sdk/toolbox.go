@@ -171,9 +171,9 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	if err := t.begin(ctx, words); err != nil {
 		return "", err
 	}
-	err := t.work(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	err := t.work(ctx)
 	t.parent.mu.Lock()
 	defer t.parent.mu.Unlock()
 	turn := t.parent.Turn
