@@ -44,7 +44,6 @@ const maxPauses = 5
 const (
 	cutToolText = "Your answer was cut at its limit, so that this tool was not used. Use it again with less at once, " +
 		"such as a file in several pieces."
-	continueText  = "Your answer was cut at its limit. Continue exactly where it stopped."
 	cancelledText = "cancelled by the user"
 	newWordsText  = "the user said something else instead"
 )

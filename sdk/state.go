@@ -334,3 +334,6 @@ type snapshotter interface {
 	Snapshot() vfs.Snapshot
 	Restore(vfs.Snapshot) error
 }
+
+// continueText asks the model for the rest of a cut answer.
+const continueText = "Your answer was cut at its limit. Continue exactly where it stopped."
