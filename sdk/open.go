@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -84,14 +83,7 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for "+
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
-	by, kept := caller{limit: c.o.CostLimit, prices: c.o.Prices, records: c.o.Rights != nil}, (*rightsState)(nil)
-	_, by.priced = c.o.Prices.Find(s.Provider.Model, c.o.Clock())
-	if by.records {
-		if found := (rightsState{}); json.Unmarshal(c.o.Rights.Kept(ctx, id), &found) == nil {
-			kept = &found
-		}
-	}
-	warning := s.admit(kept, by, o)
+	warning := c.admit(ctx, s, o)
 	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
