@@ -103,10 +103,13 @@ func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(context.
 		}
 		return info.Dir || visit(ctx, info)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.SkipAll):
+		return note, nil
+	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("Directory is empty or does not exist: %s", dir) //nolint:staticcheck // a sentence for the model
 	}
-	return note, err
+	return "", err
 }
 
 // globIn reads a pattern for the files below a folder. An absolute pattern stands for itself.

@@ -261,6 +261,7 @@ func (l *layer) List(name string) ([]Info, error) {
 		shared[info.Path] = over != nil && over.info.Dir
 		return over != nil && !over.info.Dir
 	})
+	out = slices.Grow(out, len(n.in))
 	for _, over := range n.in {
 		if !shared[over.info.Path] {
 			out = append(out, over.info)
@@ -288,28 +289,19 @@ func (l *layer) sortedNodes() []*node {
 	return out[1:] // without the root
 }
 
-// walk visits all files and folders below a folder, each folder before its content, until visit returns false.
+// walk visits all files and folders below a folder, each folder before its content. It ends with fs.SkipAll if
+// visit returns false. A folder below that cannot be listed hides nothing but itself.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
-	_, err := walkIn(fsys, dir, visit)
-	return err
-}
-
-func walkIn(fsys FS, dir string, visit func(Info) bool) (more bool, err error) {
 	infos, err := fsys.List(dir)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, info := range infos {
-		if !visit(info) {
-			return false, nil
-		}
-		if info.Dir { // one that cannot be listed hides nothing but itself
-			if more, err := walkIn(fsys, info.Path, visit); !more && err == nil {
-				return false, nil
-			}
+		if !visit(info) || info.Dir && errors.Is(walk(fsys, info.Path, visit), fs.SkipAll) {
+			return fs.SkipAll
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // Documents returns the files that an agent has made or changed, sorted by path.
