@@ -5,8 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -119,4 +122,46 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}
 	return t, nil
+}
+
+// admit puts the rights of the record, and without one the least, in place of those that the file of
+// a session claims. Of these, only lower ones count. warning names the others.
+func (c *Client) admit(ctx context.Context, s *state, o OpenOptions) (warning string) {
+	file, counted := s.Options, price.Most(s.Models, nil)
+	record, recorded := c.record(ctx, s.ID)
+	newest := recorded && record.Seq >= s.RightsSeq
+	s.Models, s.RightsSeq = price.Most(record.Models, counted), max(s.RightsSeq, record.Seq)
+	spent := price.NewBudget(c.o.Prices, 0, s.Models...).Report().Spent
+	if s.Options = record.Options; !newest {
+		s.Options = file.least(c.o.CostLimit)
+		// A session whose limit was lost, or taken out of the file, looks as one that had none. If the
+		// price of the model is not known, there was none.
+		_, priced := c.o.Prices.Find(s.Provider.Model, c.o.Clock())
+		if priced && c.o.Rights != nil && c.o.CostLimit == 0 {
+			s.Options.CostLimit = max(spent, 1)
+		}
+	}
+	says := file.differ(s.Options)
+	s.Options.CostLimit = cmp.Or(s.Options.CostLimit, c.o.CostLimit)
+	if newest && !slices.EqualFunc(counted, s.Models, price.Line.Same) {
+		says = append(says, "other costs")
+	}
+	s.Options.allow(o, spent)
+	text := fmt.Sprintf("%.400s", strings.Join(says, ", "))
+	switch {
+	case c.o.Rights == nil || len(says) == 0:
+		return ""
+	case newest:
+		return fmt.Sprintf("The file of this session was changed: it says %s. What this machine has recorded counts instead.", text)
+	}
+	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count "+
+		"unless you allow it again; a limit replaces that of the session.", text)
+}
+
+// record returns what Rights has kept of a session.
+func (c *Client) record(ctx context.Context, id string) (r rightsState, ok bool) {
+	if c.o.Rights == nil || json.Unmarshal(c.o.Rights.Kept(ctx, id), &r) != nil {
+		return rightsState{}, false
+	}
+	return r, true
 }
