@@ -62,7 +62,7 @@ func (d dialog) Events() <-chan Event {
 // Documents returns the files that the agent has written so far.
 func (d dialog) Documents() []Document {
 	out := []Document{}
-	for _, info := range d.t.box.madeFiles() {
+	for _, info := range d.t.madeFiles() {
 		if data, err := d.t.files.Read(info.Path); err == nil {
 			out = append(out, Document{Path: info.Path, Content: string(data), Modified: info.Modified})
 		}

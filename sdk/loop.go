@@ -88,7 +88,7 @@ func (t *thread) step(ctx context.Context) (done bool, err error) {
 // call has the model answer.
 func (t *thread) call(ctx context.Context) error {
 	response, err := t.send(ctx, provider.Request{
-		System: t.System, Messages: slices.Clone(t.Messages), Tools: t.box.all, MaxTokens: t.Options.MaxTokens})
+		System: t.System, Messages: slices.Clone(t.Messages), Tools: t.tools, MaxTokens: t.Options.MaxTokens})
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (t *thread) use(ctx context.Context, use provider.Block) {
 	started := call
 	t.publish(Event{Type: EventToolStarted, Tool: &started})
 	var text string
-	t.unlocked(func() { text, call.Failed = t.box.execute(ctx, use) })
+	t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
 	if ctx.Err() != nil { // it is used again, or refused with the person's next words
 		return
 	}

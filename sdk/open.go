@@ -52,12 +52,12 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		t.FilesOf = "caller"
 	}
-	t.box = newToolbox(t, o.Run)
+	t.equip(o.Run)
 	var err error
-	if t.box.context, err = contextText(o.Context); err != nil {
+	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
-	if t.System, err = prompt(agent, m, t.box.all, o.SessionOptions); err != nil {
+	if t.System, err = prompt(agent, m, t.tools, o.SessionOptions); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(t.System))
@@ -106,7 +106,7 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err := s.restoreFiles(t.files); err != nil {
 		return nil, err
 	}
-	t.box = newToolbox(t, o.Run)
+	t.equip(o.Run)
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}

@@ -5,8 +5,12 @@ import (
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
+
+// runCommand runs a command line that the agent may use.
+type runCommand = func(ctx context.Context, command string) (output string, failed bool)
 
 // thread is a session or conversation: its state, and the work on it. At most one goroutine
 // works on a turn; every other call only looks, or answers a question.
@@ -14,11 +18,17 @@ type thread struct {
 	client *Client
 	// parent is the session that a sub-agent works for; nil for a session of its own.
 	parent *thread
+	depth  int
 	agent  *Agent
 	menu   menu
 	files  vfs.FS
-	box    *toolbox
-	budget *price.Budget
+	// tools are those that the model is offered, fileTools the part of them for files. context is told to the
+	// agent with its first message.
+	tools     []provider.Tool
+	fileTools *vfs.Toolbox
+	command   runCommand
+	context   string
+	budget    *price.Budget
 
 	mu sync.Mutex
 	state

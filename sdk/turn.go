@@ -27,8 +27,8 @@ func (t *thread) take(ctx context.Context, words string) error {
 		return errors.New("the message is empty")
 	}
 	text, warning := t.menu.message(words)
-	if t.box.context != "" && len(t.Turns) == 0 {
-		text = t.box.context + "\n\n" + text
+	if t.context != "" && len(t.Turns) == 0 {
+		text = t.context + "\n\n" + text
 	}
 	t.Title = cmp.Or(t.Title, clip(words, 100))
 	t.Turn = t.newTurn(words)
