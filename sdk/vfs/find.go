@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,22 +207,17 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, only, err := globIn(in.dir(), "**")
-	if err == nil && in.Glob != "" {
-		glob := in.Glob
-		if !strings.Contains(glob, "/") {
-			glob = "**/" + glob
-		}
-		dir, only, err = globIn(in.dir(), glob)
+	glob := cmp.Or(in.Glob, "**")
+	if !strings.Contains(glob, "/") {
+		glob = "**/" + glob
 	}
+	dir, only, err := globIn(in.dir(), glob)
 	if err != nil {
 		return "", err
 	}
 	var hits []string
-	info, err := b.files.Stat(dir)
-	one := err == nil && !info.Dir
 	note, err := b.walkFiles(ctx, dir, func(ctx context.Context, info Info) bool {
-		if one || only.MatchString(info.Path) {
+		if info.Path == dir || only.MatchString(info.Path) {
 			hits = append(hits, b.hits(ctx, match, info.Path, maxHits-len(hits))...)
 		}
 		return len(hits) < maxHits
