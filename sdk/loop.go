@@ -127,7 +127,8 @@ func (t *thread) send(ctx context.Context, r provider.Request) (response *provid
 func (t *thread) pass(d provider.Delta) {
 	switch {
 	case d.Retry != nil:
-		t.event(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt, AfterMS: d.Retry.After.Milliseconds()})
+		t.event(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt,
+			AfterMS: d.Retry.After.Milliseconds()})
 	case d.Text != "":
 		t.event(Event{Type: EventTextDelta, Text: d.Text})
 	}

@@ -31,7 +31,8 @@ var (
 // equip gives a session its tools, of which run runs the command lines that the agent may use.
 func (t *thread) equip(run runCommand) {
 	t.command = run
-	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note})
+	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{
+		ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note})
 	t.tools = t.fileTools.Tools()
 	if !t.Options.NoQuestions {
 		t.tools = append(t.tools, askTool)
@@ -142,8 +143,10 @@ func (t *thread) child(agentID string) (*thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &thread{client: t.client, parent: t, depth: t.depth + 1, agent: agent, menu: m, files: t.files, budget: t.budget, changed: make(chan struct{})}
-	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: t.Provider, Status: Idle, Options: t.Options}
+	c := &thread{client: t.client, parent: t, depth: t.depth + 1, agent: agent, menu: m,
+		files: t.files, budget: t.budget, changed: make(chan struct{})}
+	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: t.Provider,
+		Status: Idle, Options: t.Options}
 	c.Options.NoQuestions = true
 	c.equip(t.command)
 	c.System, err = prompt(agent, m, c.tools, SessionOptions{})

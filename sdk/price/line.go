@@ -33,9 +33,10 @@ func Most(a, b []Line) []Line {
 	by := map[string]Line{}
 	for _, l := range slices.Concat(a, b) {
 		v, known := by[l.Model]
-		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls), Usage: l.Usage.Combine(v.Usage, func(a, b int64) int64 {
+		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls)}
+		most.Usage = l.Usage.Combine(v.Usage, func(a, b int64) int64 {
 			return min(max(a, b, 0), mostTokens*1000) // which can be added
-		})}
+		})
 		if most.Spent = v.Spent; l.Spent != nil && (!known || v.Spent != nil) {
 			sum := min(max(*l.Spent, 0), mostMoney)
 			if v.Spent != nil {

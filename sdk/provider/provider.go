@@ -173,8 +173,9 @@ func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite5m + u.CacheWrite1h
 // Combine makes one count of two, number by number. It is estimated if one of them is.
 func (u Usage) Combine(v Usage, of func(a, b int64) int64) Usage {
 	return Usage{
-		Input: of(u.Input, v.Input), CacheWrite5m: of(u.CacheWrite5m, v.CacheWrite5m), CacheWrite1h: of(u.CacheWrite1h, v.CacheWrite1h),
-		CacheRead: of(u.CacheRead, v.CacheRead), Output: of(u.Output, v.Output), Estimated: u.Estimated || v.Estimated,
+		Input: of(u.Input, v.Input), Output: of(u.Output, v.Output), CacheRead: of(u.CacheRead, v.CacheRead),
+		CacheWrite5m: of(u.CacheWrite5m, v.CacheWrite5m), CacheWrite1h: of(u.CacheWrite1h, v.CacheWrite1h),
+		Estimated: u.Estimated || v.Estimated,
 	}
 }
 

@@ -49,7 +49,8 @@ func (o *Overlay) Changes() ([]Change, error) {
 			return nil, err
 		}
 		if isNew || !bytes.Equal(before, n.data) {
-			out = append(out, Change{Path: n.info.Path, New: isNew, Before: before, After: bytes.Clone(n.data), conflict: now != n.below})
+			out = append(out, Change{Path: n.info.Path, New: isNew, Before: before, After: bytes.Clone(n.data),
+				conflict: now != n.below})
 		}
 	}
 	return out, nil

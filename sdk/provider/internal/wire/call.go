@@ -53,7 +53,8 @@ func New(o Options, base string, key Key) (*Caller, error) {
 	}
 	c := &Caller{
 		HTTP: boundClient(o.HTTPClient, cmp.Or(max(o.Idle, 0), defaultIdle), maxAnswer),
-		key:  key, base: u.Redacted(), retries: defaultRetries, timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout), wait: o.Wait,
+		key:  key, base: u.Redacted(), retries: defaultRetries, wait: o.Wait,
+		timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout),
 	}
 	if o.MaxRetries != nil {
 		c.retries = *o.MaxRetries
