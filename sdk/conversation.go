@@ -30,8 +30,7 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
 	if isOneOf(text, "*exit", "/exit") {
-		_, err := c.End(ctx)
-		return err
+		return c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
