@@ -30,8 +30,7 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
 	if isOneOf(text, "*exit", "/exit") {
-		_, err := c.End(ctx)
-		return err
+		return c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
@@ -102,11 +101,19 @@ func (c *Conversation) History() []Turn {
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
 // the channel.
 func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, live <-chan Event, stop func(), err error) {
-	live, first, stop := c.t.events.follow(after)
-	if first <= after+1 {
-		return nil, live, stop, nil
+	t := c.t
+	t.mu.Lock()
+	r, first := t.events.follow(after), t.events.first()
+	t.mu.Unlock()
+	stop = func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.events.drop(r)
 	}
-	stored, err := storedEvents(ctx, c.t.client.store, c.t.ID)
+	if first <= after+1 {
+		return nil, r.to, stop, nil
+	}
+	stored, err := storedEvents(ctx, t.client.store, t.ID)
 	if err != nil {
 		stop()
 		return nil, nil, nil, err
@@ -116,32 +123,22 @@ func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, l
 			past = append(past, e)
 		}
 	}
-	return past, live, stop, nil
+	return past, r.to, stop, nil
 }
 
 // Save writes the conversation now; it is saved by itself after every step.
-func (c *Conversation) Save(ctx context.Context) error { return c.t.saveUnlessWorking(ctx) }
+func (c *Conversation) Save(ctx context.Context) error {
+	c.t.mu.Lock()
+	defer c.t.mu.Unlock()
+	return c.t.saveUnlessWorking(ctx)
+}
 
 // End ends the conversation. A turn under way has to be over, or cancelled, before.
 func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
-	t := c.t
-	t.mu.Lock()
-	if err := t.ready(ctx); err != nil {
-		t.mu.Unlock()
+	if err := c.t.end(ctx); err != nil {
 		return nil, err
 	}
-	before := t.Status
-	t.Status, t.Questions = Ended, nil
-	t.publish(Event{Type: EventCompleted})
-	t.mu.Unlock()
-	if err := t.saveUnlessWorking(ctx); err != nil {
-		t.mu.Lock()
-		t.Status = before
-		t.mu.Unlock()
-		return nil, err
-	}
-	t.events.close()
-	out := &Outcome{ID: t.ID, Turns: c.History(), Documents: c.Documents(), Costs: c.Costs()}
+	out := &Outcome{ID: c.t.ID, Turns: c.History(), Documents: c.Documents(), Costs: c.Costs()}
 	for _, turn := range out.Turns {
 		out.Took += turn.Took
 		out.Usage = out.Usage.Plus(turn.Usage)
@@ -195,15 +192,11 @@ func (c *Conversation) Fresh(ctx context.Context) error {
 // if the process dies. The error is that of [Conversation.Save].
 func (c *Conversation) Sync(ctx context.Context) error {
 	t := c.t
-	t.events.mu.Lock()
-	last := t.events.seq
-	t.events.mu.Unlock()
 	t.mu.Lock()
-	err := t.until(ctx, func() bool { return t.Seq >= last || !t.working })
-	saved := t.Seq >= last
-	t.mu.Unlock()
-	if err != nil || saved {
+	defer t.mu.Unlock()
+	last := t.events.seq
+	if err := t.until(ctx, func() bool { return t.Seq >= last || !t.working }); err != nil || t.Seq >= last {
 		return err
 	}
-	return c.Save(ctx)
+	return t.saveUnlessWorking(ctx)
 }

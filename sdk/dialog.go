@@ -54,14 +54,15 @@ func (d dialog) Status() Status {
 // Events returns a channel of the last events and those to come. It is closed when the session is
 // over. A reader that is slow misses events, and is told how many; the session never waits.
 func (d dialog) Events() <-chan Event {
-	events, _, _ := d.t.events.follow(0)
-	return events
+	d.t.mu.Lock()
+	defer d.t.mu.Unlock()
+	return d.t.events.follow(0).to
 }
 
 // Documents returns the files that the agent has written so far.
 func (d dialog) Documents() []Document {
 	out := []Document{}
-	for _, info := range d.t.box.madeFiles() {
+	for _, info := range d.t.madeFiles() {
 		if data, err := d.t.files.Read(info.Path); err == nil {
 			out = append(out, Document{Path: info.Path, Content: string(data), Modified: info.Modified})
 		}

@@ -1,7 +1,7 @@
 package sdk
 
 import (
-	"sync"
+	"slices"
 	"time"
 )
 
@@ -72,9 +72,8 @@ const (
 	behind = 256
 )
 
-// hub hands the events of a session to its readers. It never waits for them.
+// hub hands the events of a session to its readers. It never waits for them. The session's lock guards it.
 type hub struct {
-	mu  sync.Mutex
 	seq int64
 	// recent are the last events, of which the last unsaved ones are not in the store.
 	recent  []Event
@@ -90,14 +89,12 @@ type reader struct {
 
 // publish numbers an event and hands it out.
 func (h *hub) publish(e Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if e.Type != EventTextDelta {
 		h.seq++
 		e.Seq = h.seq
 		h.unsaved++
 		if h.recent = append(h.recent, e); len(h.recent) > 2*max(kept, h.unsaved) {
-			h.recent = append([]Event(nil), h.recent[len(h.recent)-max(kept, h.unsaved):]...)
+			h.recent = slices.Clone(h.recent[len(h.recent)-max(kept, h.unsaved):])
 		}
 	}
 	for r := range h.readers {
@@ -118,58 +115,47 @@ func (r *reader) send(e Event) {
 	r.to <- e
 }
 
-// follow returns a channel of the recent events after one, and of those to come. first is the
-// number of the first event that the channel can have.
-func (h *hub) follow(after int64) (events <-chan Event, first int64, stop func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// follow returns a reader of the recent events after one, and of those to come.
+func (h *hub) follow(after int64) *reader {
 	r := &reader{to: make(chan Event, len(h.recent)+behind)}
-	first = h.seq + 1
-	if len(h.recent) > 0 {
-		first = h.recent[0].Seq
-	}
 	for _, e := range h.recent {
 		if e.Seq > after {
 			r.to <- e
 		}
 	}
-	if h.closed {
-		close(r.to)
-		return r.to, first, func() {}
-	}
 	if h.readers == nil {
 		h.readers = map[*reader]bool{}
 	}
 	h.readers[r] = true
-	return r.to, first, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		if h.readers[r] {
-			delete(h.readers, r)
-			close(r.to)
-		}
+	if h.closed {
+		h.drop(r)
+	}
+	return r
+}
+
+// first returns the number of the first event that a new reader can have.
+func (h *hub) first() int64 {
+	if len(h.recent) > 0 {
+		return h.recent[0].Seq
+	}
+	return h.seq + 1
+}
+
+// drop ends the channel of a reader.
+func (h *hub) drop(r *reader) {
+	if h.readers[r] {
+		delete(h.readers, r)
+		close(r.to)
 	}
 }
 
-// toSave returns the events that are not saved, and a function to call once they are.
-func (h *hub) toSave() (events []Event, saved func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	events = append(events, h.recent[len(h.recent)-h.unsaved:]...)
-	return events, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.unsaved -= len(events)
-	}
-}
+// toSave returns the events that are not saved.
+func (h *hub) toSave() []Event { return slices.Clone(h.recent[len(h.recent)-h.unsaved:]) }
 
 // close ends the channels of all readers.
 func (h *hub) close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.closed = true
 	for r := range h.readers {
-		close(r.to)
+		h.drop(r)
 	}
-	h.readers = nil
 }

@@ -1,36 +1,34 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// work takes the steps of a turn, saving if something was done, until it is over.
+// work takes the steps of a turn, saving if something was done, until it is over. The caller holds the lock.
+// Those steps leave it only while they wait for something outside.
 func (t *thread) work(ctx context.Context) error {
 	if err := t.save(ctx); err != nil {
 		return err
 	}
 	for {
-		t.mu.Lock()
-		pausing, next := t.pausing, t.next()
-		t.mu.Unlock()
-		if pausing {
+		if t.pausing {
 			return errPaused
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		done, err := t.step(ctx, next)
+		done, err := t.step(ctx)
 		if done || err != nil {
 			return err
 		}
-		if next == moveTools && t.Options.SaveTurnsOnly {
+		if t.Stop == "" && t.Options.SaveTurnsOnly {
 			continue
 		}
 		if err := t.save(ctx); err != nil {
@@ -39,50 +37,61 @@ func (t *thread) work(ctx context.Context) error {
 	}
 }
 
-// step takes one step; done is true at the end of the turn.
-func (t *thread) step(ctx context.Context, next move) (done bool, err error) {
-	switch next {
-	case moveCall:
+// maxPauses is how often in a row a server may ask to be called again.
+const maxPauses = 5
+
+// The texts that the loop itself says to the model.
+const (
+	cutToolText = "Your answer was cut at its limit, so that this tool was not used. Use it again with less at once, " +
+		"such as a file in several pieces."
+	cancelledText = "cancelled by the user"
+	newWordsText  = "the user said something else instead"
+)
+
+// step takes the next step, which follows from the state alone, so that a turn goes on after anything. done is
+// true at the end of the turn.
+func (t *thread) step(ctx context.Context) (done bool, err error) {
+	uses := len(t.uses()) > 0
+	switch t.Stop {
+	case "":
+		if t.Rounds >= t.Options.Rounds {
+			return false, t.askMore(ctx)
+		}
 		return false, t.call(ctx)
-	case moveTools:
-		return false, t.useTools(ctx)
-	case moveAskMore:
-		return false, t.askMore(ctx)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch next {
-	case moveCutTools:
-		t.Cut = true
-		t.say(cutToolText)
-		return false, nil
-	case moveContinue:
-		t.Cut = true
-		t.say("", provider.TextBlock(continueText))
-		return false, nil
-	case moveRefused:
+	case provider.Refusal:
 		return true, &RefusalError{t.response()}
-	case moveTruncated:
-		return true, ErrTruncated
-	case moveFull:
+	case provider.ContextWindow:
 		return true, ErrContextFull
-	case moveDone:
-		return true, nil
+	case provider.PauseTurn:
+		if t.Pauses > maxPauses {
+			return true, ErrTruncated
+		}
+		return false, t.call(ctx)
+	case provider.MaxTokens:
+		if t.Cut {
+			return true, ErrTruncated
+		}
+		t.Cut = true
+		if uses {
+			t.say(cutToolText)
+		} else {
+			t.say("", provider.TextBlock(continueText))
+		}
+		return false, nil
 	}
-	return true, fmt.Errorf("the step %d is unknown", next)
+	if uses {
+		return false, t.useTools(ctx)
+	}
+	return true, nil
 }
 
 // call has the model answer.
 func (t *thread) call(ctx context.Context) error {
-	t.mu.Lock()
-	r := provider.Request{System: t.System, Messages: append([]provider.Message(nil), t.Messages...), Tools: t.box.all, MaxTokens: t.Options.MaxTokens}
-	t.mu.Unlock()
-	response, err := t.send(ctx, r)
+	response, err := t.send(ctx, provider.Request{
+		System: t.System, Messages: slices.Clone(t.Messages), Tools: t.tools, MaxTokens: t.Options.MaxTokens})
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.Rounds++
 	if response.Stop == provider.PauseTurn {
 		t.Pauses++
@@ -97,41 +106,38 @@ func (t *thread) call(ctx context.Context) error {
 }
 
 // send sends a request within the budget, and counts it.
-func (t *thread) send(ctx context.Context, r provider.Request) (*provider.Response, error) {
-	model := t.Provider.Model
+func (t *thread) send(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
 	e := price.Estimate{Prompt: estimate(r)}
-	room, err := t.budget.Room(model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
+	r.MaxTokens, err = t.budget.Room(t.Provider.Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
-	r.MaxTokens = room
-	response, err := t.client.o.Provider.Send(ctx, r, func(d provider.Delta) {
-		switch {
-		case d.Retry != nil:
-			t.event(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt, AfterMS: d.Retry.After.Milliseconds()})
-		case d.Text != "":
-			t.event(Event{Type: EventTextDelta, Text: d.Text})
-		}
-	})
+	t.unlocked(func() { response, err = t.client.o.Provider.Send(ctx, r, t.pass) })
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, err
+		return nil, cmp.Or(ctx.Err(), err)
 	}
 	if len(response.Message.Blocks) > 0 { // some servers do not keep to the bound
-		e.Output = max(int64(room), estimate(provider.Request{Messages: []provider.Message{response.Message}}))
+		e.Output = max(int64(r.MaxTokens), estimate(provider.Request{Messages: []provider.Message{response.Message}}))
 	}
 	t.count(response, e)
 	return response, nil
+}
+
+// pass publishes a piece of an answer that is under way.
+func (t *thread) pass(d provider.Delta) {
+	switch {
+	case d.Retry != nil:
+		t.event(Event{Type: EventRetry, Text: d.Retry.Because.Error(), Attempt: d.Retry.Attempt,
+			AfterMS: d.Retry.After.Milliseconds()})
+	case d.Text != "":
+		t.event(Event{Type: EventTextDelta, Text: d.Text})
+	}
 }
 
 // count adds the cost of a call.
 func (t *thread) count(r *provider.Response, e price.Estimate) {
 	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
 	report := t.budget.Report()
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: charge.Usage.Prompt(), Output: charge.Usage.Output}
 	if charge.Known {
 		amount := int64(charge.Cost)
@@ -173,10 +179,10 @@ func estimate(r provider.Request) int64 {
 // useTools uses the tools that the last message asks for, in their order, and puts its questions.
 // Then it waits for the answers.
 func (t *thread) useTools(ctx context.Context) error {
-	t.mu.Lock()
-	open := t.open()
-	t.mu.Unlock()
-	for _, use := range open {
+	for _, use := range t.uses() {
+		if _, done := t.Results[use.ID]; done {
+			continue
+		}
 		if use.Name == askUser && !t.Options.NoQuestions {
 			t.ask(use)
 			continue
@@ -186,16 +192,11 @@ func (t *thread) useTools(ctx context.Context) error {
 			return err
 		}
 	}
-	t.mu.Lock()
-	waits := len(t.Questions) > 0
-	t.mu.Unlock()
-	if waits {
+	if len(t.Questions) > 0 {
 		if err := t.await(ctx); err != nil {
 			return err
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.say("")
 	return t.budget.Check()
 }
@@ -204,15 +205,14 @@ func (t *thread) useTools(ctx context.Context) error {
 func (t *thread) use(ctx context.Context, use provider.Block) {
 	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
 	started := call
-	t.event(Event{Type: EventToolStarted, Tool: &started})
-	text, failed := t.box.execute(ctx, use)
+	t.publish(Event{Type: EventToolStarted, Tool: &started})
+	var text string
+	t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
 	if ctx.Err() != nil { // it is used again, or refused with the person's next words
 		return
 	}
-	call.Result, call.Failed = clip(text, 300), failed
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.keep(use.ID, provider.Result(use.ID, text, failed))
+	call.Result = clip(text, 300)
+	t.keep(use.ID, provider.Result(use.ID, text, call.Failed))
 	t.Turn.Tools = append(t.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 }
@@ -220,18 +220,15 @@ func (t *thread) use(ctx context.Context, use provider.Block) {
 // ask puts the question of a tool's use to the person, unless that was done before.
 func (t *thread) ask(use provider.Block) {
 	q, err := parseQuestion(use)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		t.keep(use.ID, provider.Result(use.ID, err.Error(), true))
-		return
-	}
-	if !slices.ContainsFunc(t.Questions, func(open Question) bool { return open.ID == q.ID }) {
+	case !slices.ContainsFunc(t.Questions, func(open Question) bool { return open.ID == q.ID }):
 		t.put(q)
 	}
 }
 
-// put puts a question to the person. The caller holds the lock.
+// put puts a question to the person.
 func (t *thread) put(q Question) {
 	t.Questions = append(t.Questions, q)
 	t.publish(Event{Type: EventQuestion, Question: &q})
@@ -239,21 +236,16 @@ func (t *thread) put(q Question) {
 
 // askMore asks whether a turn of many calls goes on.
 func (t *thread) askMore(ctx context.Context) error {
-	t.mu.Lock()
 	if t.Options.NoQuestions {
-		t.mu.Unlock()
 		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.Options.Rounds)
 	}
 	if len(t.Questions) == 0 && t.Results[fromRounds].Text == "" {
 		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
 			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)})
 	}
-	t.mu.Unlock()
 	if err := t.await(ctx); err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	word := t.Results[fromRounds].Text
 	delete(t.Results, fromRounds)
 	if isOneOf(word, "stop", "no", "n", "end", "cancel", "停", "停止", "不", "否") {
@@ -265,42 +257,28 @@ func (t *thread) askMore(ctx context.Context) error {
 
 // await waits until every question is answered, or the work is to pause.
 func (t *thread) await(ctx context.Context) error {
-	t.mu.Lock()
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
 		t.wake()
 	}
-	t.mu.Unlock()
 	if err := t.save(ctx); err != nil {
 		return err
 	}
-	var late <-chan time.Time
+	waiting := ctx
 	if t.Options.PauseTimeout > 0 {
-		timer := time.NewTimer(t.Options.PauseTimeout)
-		defer timer.Stop()
-		late = timer.C
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, t.Options.PauseTimeout)
+		defer cancel()
 	}
-	for {
-		t.mu.Lock()
-		open, pausing, changed := len(t.Questions), t.pausing, t.changed
-		if open == 0 {
-			t.Status = Processing
-		}
-		t.mu.Unlock()
-		if open == 0 {
-			return nil
-		}
-		if pausing {
-			return errPaused
-		}
-		select {
-		case <-changed:
-		case <-late:
-			return errPaused
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	err := t.until(waiting, func() bool { return len(t.Questions) == 0 || t.pausing })
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return ctx.Err()
+	case len(t.Questions) > 0:
+		return errPaused
 	}
+	t.Status = Processing
+	return nil
 }
 
 // errPaused ends the work on a turn that is to go on later.

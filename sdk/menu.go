@@ -105,16 +105,9 @@ func (m menu) document(item menuItem, rest string) (string, bool) {
 		return "", false
 	}
 	does := strings.TrimSpace(item.does)
-	names := []string{does}
-	if base := path.Base(does); base != "." {
-		names = append(names, strings.TrimSuffix(base, path.Ext(base)))
-		if dir := path.Base(path.Dir(does)); dir != "." && dir != "/" { // workflow.yaml lies in a folder of its name
-			names = append(names, dir)
-		}
-	}
-	names = append(names, strings.TrimLeft(item.Code, "*/"))
-	for _, name := range names {
-		if name == "" || strings.ContainsAny(name, " \n{}") {
+	base, folder := path.Base(does), path.Base(path.Dir(does)) // workflow.yaml lies in a folder of its name
+	for _, name := range []string{does, strings.TrimSuffix(base, path.Ext(base)), folder, strings.TrimLeft(item.Code, "*/")} {
+		if strings.Trim(name, "./") == "" || strings.ContainsAny(name, " \n{}") {
 			continue
 		}
 		if text, err := m.snapshot.Workflow(name, rest, methodTools); err == nil {

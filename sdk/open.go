@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -50,12 +52,12 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		t.FilesOf = "caller"
 	}
-	t.box = newToolbox(t, o.Run)
+	t.equip(o.Run)
 	var err error
-	if t.box.context, err = contextText(o.Context); err != nil {
+	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
-	if t.System, err = prompt(agent, m, t.box.all, o.SessionOptions); err != nil {
+	if t.System, err = prompt(agent, m, t.tools, o.SessionOptions); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(t.System))
@@ -84,14 +86,7 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for "+
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
-	by, kept := caller{limit: c.o.CostLimit, prices: c.o.Prices, records: c.o.Rights != nil}, (*rightsState)(nil)
-	_, by.priced = c.o.Prices.Find(s.Provider.Model, c.o.Clock())
-	if by.records {
-		if found := (rightsState{}); json.Unmarshal(c.o.Rights.Kept(ctx, id), &found) == nil {
-			kept = &found
-		}
-	}
-	warning := s.admit(kept, by, o)
+	warning := c.admit(ctx, s, o)
 	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
@@ -111,7 +106,7 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err := s.restoreFiles(t.files); err != nil {
 		return nil, err
 	}
-	t.box = newToolbox(t, o.Run)
+	t.equip(o.Run)
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}
@@ -127,4 +122,46 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}
 	return t, nil
+}
+
+// admit puts the rights of the record, and without one the least, in place of those that the file of
+// a session claims. Of these, only lower ones count. warning names the others.
+func (c *Client) admit(ctx context.Context, s *state, o OpenOptions) (warning string) {
+	file, counted := s.Options, price.Most(s.Models, nil)
+	record, recorded := c.record(ctx, s.ID)
+	newest := recorded && record.Seq >= s.RightsSeq
+	s.Models, s.RightsSeq = price.Most(record.Models, counted), max(s.RightsSeq, record.Seq)
+	spent := price.NewBudget(c.o.Prices, 0, s.Models...).Report().Spent
+	if s.Options = record.Options; !newest {
+		s.Options = file.least(c.o.CostLimit)
+		// A session whose limit was lost, or taken out of the file, looks as one that had none. If the
+		// price of the model is not known, there was none.
+		_, priced := c.o.Prices.Find(s.Provider.Model, c.o.Clock())
+		if priced && c.o.Rights != nil && c.o.CostLimit == 0 {
+			s.Options.CostLimit = max(spent, 1)
+		}
+	}
+	says := file.differ(s.Options)
+	s.Options.CostLimit = cmp.Or(s.Options.CostLimit, c.o.CostLimit)
+	if newest && !slices.EqualFunc(counted, s.Models, price.Line.Same) {
+		says = append(says, "other costs")
+	}
+	s.Options.allow(o, spent)
+	text := fmt.Sprintf("%.400s", strings.Join(says, ", "))
+	switch {
+	case c.o.Rights == nil || len(says) == 0:
+		return ""
+	case newest:
+		return fmt.Sprintf("The file of this session was changed: it says %s. What this machine has recorded counts instead.", text)
+	}
+	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count "+
+		"unless you allow it again; a limit replaces that of the session.", text)
+}
+
+// record returns what Rights has kept of a session.
+func (c *Client) record(ctx context.Context, id string) (r rightsState, ok bool) {
+	if c.o.Rights == nil || json.Unmarshal(c.o.Rights.Kept(ctx, id), &r) != nil {
+		return rightsState{}, false
+	}
+	return r, true
 }

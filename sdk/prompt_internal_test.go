@@ -10,7 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
-	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // TestPrompts: the agents of every layout get a prompt of their own within its bound, every tool
@@ -45,9 +44,9 @@ func TestPrompts(t *testing.T) {
 					}
 					continue
 				}
-				box := &toolbox{files: vfs.NewToolbox(m.files(nil), vfs.ToolOptions{})}
-				box.all = append(append(box.files.Tools(), askTool), workflowTool, agentTool)
-				text, err := prompt(agent, m, box.all, SessionOptions{})
+				session := &thread{menu: m, files: m.files(nil)}
+				session.equip(nil)
+				text, err := prompt(agent, m, session.tools, SessionOptions{})
 				if err != nil {
 					t.Errorf("%s: %v", info.ID, err)
 					continue
@@ -57,7 +56,7 @@ func TestPrompts(t *testing.T) {
 						t.Errorf("%s: the file %s: %v", info.ID, file, err)
 					}
 				}
-				for _, tool := range box.all {
+				for _, tool := range session.tools {
 					if !strings.Contains(text, "`"+tool.Name+"`") {
 						t.Errorf("%s: the prompt lacks the tool %s", info.ID, tool.Name)
 					}
@@ -121,8 +120,7 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = s.next()
-		_ = s.open()
+		s.say("")
 		_ = s.response()
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -52,44 +51,6 @@ type OpenOptions struct {
 	MaxTokens, Rounds int
 }
 
-// caller has the rights that the caller of a client gives all its sessions.
-type caller struct {
-	limit  price.Money
-	prices *price.Table
-	// records is true if Rights keeps records, priced if the price of the model is known.
-	records, priced bool
-}
-
-// admit puts the rights of the record, nil for none, and without one the least, in place of those
-// that the file of a session claims. Of these, only lower ones count. warning names the others.
-func (s *state) admit(kept *rightsState, by caller, o OpenOptions) (warning string) {
-	file, counted, record := s.Options, price.Most(s.Models, nil), rightsState{}
-	if kept != nil {
-		record = *kept
-	}
-	newest := kept != nil && record.Seq >= s.RightsSeq
-	s.Models, s.RightsSeq = price.Most(record.Models, counted), max(s.RightsSeq, record.Seq)
-	spent := price.NewBudget(by.prices, 0, s.Models...).Report().Spent
-	if s.Options = record.Options; !newest {
-		s.Options = file.least(by, spent)
-	}
-	says := file.differ(s.Options)
-	s.Options.CostLimit = cmp.Or(s.Options.CostLimit, by.limit)
-	if newest && !slices.EqualFunc(counted, s.Models, price.Line.Same) {
-		says = append(says, "other costs")
-	}
-	s.Options.allow(o, spent)
-	text := fmt.Sprintf("%.400s", strings.Join(says, ", "))
-	switch {
-	case !by.records || len(says) == 0:
-		return ""
-	case newest:
-		return fmt.Sprintf("The file of this session was changed: it says %s. What this machine has recorded counts instead.", text)
-	}
-	return fmt.Sprintf("This machine has no record of what this session may do. Its file says %s, which does not count "+
-		"unless you allow it again; a limit replaces that of the session.", text)
-}
-
 // allow replaces options by those that a caller names.
 func (o *optionState) allow(by OpenOptions, spent price.Money) {
 	switch {
@@ -105,17 +66,12 @@ func (o *optionState) allow(by OpenOptions, spent price.Money) {
 	o.MaxTokens, o.Rounds = cmp.Or(by.MaxTokens, o.MaxTokens), cmp.Or(by.Rounds, o.Rounds)
 }
 
-// least returns the part of a file's options that counts if there is no record.
-func (o optionState) least(by caller, spent price.Money) optionState {
+// least returns the part of a file's options that counts if there is no record, with the limit of the client.
+func (o optionState) least(limit price.Money) optionState {
 	o.Commands = nil
 	o.MaxTokens, o.Rounds = min(o.MaxTokens, defaultMaxTokens), min(o.Rounds, defaultRounds)
-	if by.limit > 0 && (o.CostLimit <= 0 || o.CostLimit > by.limit) {
-		o.CostLimit = by.limit
-	}
-	// A session whose limit was lost, or taken out of the file, looks as one that had none. If the
-	// price of the model is not known, there was none.
-	if by.priced && by.records && by.limit == 0 {
-		o.CostLimit = max(spent, 1)
+	if limit > 0 && (o.CostLimit <= 0 || o.CostLimit > limit) {
+		o.CostLimit = limit
 	}
 	return o
 }

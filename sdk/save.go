@@ -35,19 +35,20 @@ func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
 	return unlock, nil
 }
 
-// save writes the state, and the events that are not written yet.
+// save writes the state, and the events that are not written yet. The caller holds the lock.
 func (t *thread) save(ctx context.Context) error {
 	if t.parent != nil { // its work is repeated after a crash
 		return nil
 	}
-	t.saving.Lock()
-	defer t.saving.Unlock()
-	return t.write(ctx)
-}
-
-// write does the work of save. The caller holds saving.
-func (t *thread) write(ctx context.Context) error {
-	events, saved := t.events.toSave()
+	if err := t.until(ctx, func() bool { return !t.writing }); err != nil {
+		return err
+	}
+	t.writing = true
+	defer func() {
+		t.writing = false
+		t.wake()
+	}()
+	events := t.events.toSave()
 	var lines bytes.Buffer
 	out := json.NewEncoder(&lines)
 	for _, e := range events {
@@ -55,7 +56,6 @@ func (t *thread) write(ctx context.Context) error {
 			return fmt.Errorf("an event cannot be saved: %w", err)
 		}
 	}
-	t.mu.Lock()
 	s := t.state
 	s.Revision++
 	s.Updated = t.client.o.Clock().UTC()
@@ -74,32 +74,36 @@ func (t *thread) write(ctx context.Context) error {
 		rights = t.newRights(&s)
 		data, err = json.Marshal(&s)
 	}
-	t.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("the session cannot be saved: %w", err)
 	}
-	if rights != nil { // before the file: of the two it is never the older
-		// A record that cannot be kept ends no work: the session is opened as one without.
-		if err := t.client.o.Rights.Keep(ctx, t.ID, rights); err != nil {
-			t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+	t.unlocked(func() {
+		if rights != nil { // before the file: of the two it is never the older
+			t.keepRights(ctx, rights)
 		}
-	}
-	if err := t.client.store.Append(ctx, t.ID, lines.Bytes()); err != nil {
+		err = t.client.store.Append(ctx, t.ID, lines.Bytes())
+	})
+	if err != nil {
 		return &StoreError{err}
 	}
-	saved()
-	if err := t.client.store.Save(ctx, t.ID, data); err != nil {
+	t.events.unsaved -= len(events)
+	t.unlocked(func() { err = t.client.store.Save(ctx, t.ID, data) })
+	if err != nil {
 		return &StoreError{err}
 	}
-	t.mu.Lock()
 	t.Revision, t.Updated, t.Seq, t.RightsSeq = s.Revision, s.Updated, s.Seq, s.RightsSeq
-	t.wake()
-	t.mu.Unlock()
 	return nil
 }
 
+// keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one without.
+func (t *thread) keepRights(ctx context.Context, record []byte) {
+	if err := t.client.o.Rights.Keep(ctx, t.ID, record); err != nil {
+		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+	}
+}
+
 // newRights returns the record of a state that is about to be saved, and numbers it; nil if it
-// is as it was kept last. The caller holds saving.
+// is as it was kept last.
 func (t *thread) newRights(s *state) []byte {
 	r := rightsState{Options: s.Options, Models: s.Models}
 	data, err := json.Marshal(r)
@@ -113,26 +117,20 @@ func (t *thread) newRights(s *state) []byte {
 	return data
 }
 
-// saveUnlessWorking saves the changes between turns. The work on a turn saves by itself.
-func (t *thread) saveUnlessWorking(ctx context.Context) error {
-	t.mu.Lock()
-	err := t.until(ctx, func() bool { return !t.working || t.claimed })
-	t.mu.Unlock()
+// saveUnlessWorking saves the changes between turns. The work on a turn saves by itself. The caller holds the lock.
+func (t *thread) saveUnlessWorking(ctx context.Context) (err error) {
+	if err := t.until(ctx, func() bool { return !t.writing && (!t.working || t.claimed) }); err != nil {
+		return err
+	}
+	if t.claimed {
+		return t.save(ctx)
+	}
+	var unlock func() error
+	t.unlocked(func() { unlock, err = t.claim(ctx) })
 	if err != nil {
 		return err
 	}
-	t.saving.Lock()
-	t.mu.Lock()
-	claimed := t.claimed // and stays so until this is written
-	t.mu.Unlock()
-	if claimed {
-		defer t.saving.Unlock()
-		return t.write(ctx)
-	}
-	t.saving.Unlock()
-	unlock, err := t.claim(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(t.save(ctx), unlock())
+	err = t.save(ctx)
+	t.unlocked(func() { err = errors.Join(err, unlock()) })
+	return err
 }

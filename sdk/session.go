@@ -40,13 +40,12 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 	}
 	s.t.mu.Lock()
 	turn := cmp.Or(s.t.last(), &Turn{})
-	s.t.mu.Unlock()
-	r := &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Documents: s.Documents(), Costs: s.Costs(),
-		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}
-	if r.Status == Ended || r.Status == Failed {
+	if s.t.Status == Ended || s.t.Status == Failed {
 		s.t.events.close()
 	}
-	return r, err
+	s.t.mu.Unlock()
+	return &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Documents: s.Documents(), Costs: s.Costs(),
+		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}, err
 }
 
 // Resume is Run for a session that is paused, here or by another process.

@@ -86,12 +86,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	snapshot, files := s.snapshot()
 	d, err := snapshot.Details(catalog.Agent, id)
 	if err != nil {
-		f := fault.From(err)
-		why := f.Message
-		if f.Hint != "" {
-			why += " (" + f.Hint + ")"
-		}
-		return nil, menu{}, &AgentError{ID: id, Why: why, Near: f.Suggestions}
+		return nil, menu{}, &AgentError{ID: id, Why: plainError(err).Error(), Near: fault.From(err).Suggestions}
 	}
 	a := &Agent{AgentInfo: infoOf(d.Item)}
 	m := menu{snapshot: snapshot, shelf: files}

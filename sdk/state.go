@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -157,16 +159,6 @@ func (s *state) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// stateKeys are the keys of a state.
-var stateKeys = func() (keys map[string]json.RawMessage) {
-	data, _ := json.Marshal(plain{
-		Title: "-", RightsSeq: 1, Results: map[string]provider.Block{"": {}}, Questions: make([]Question, 1), Turns: make([]Turn, 1), Turn: &Turn{}, Stop: "-",
-		Rounds: 1, Pauses: 1, Cut: true, Written: []string{"-"}, Models: make([]price.Line, 1), Files: json.RawMessage("0"), FilesOf: "-",
-	})
-	_ = json.Unmarshal(data, &keys)
-	return keys
-}()
-
 // parseState reads a saved session.
 func parseState(id string, data []byte) (*state, error) {
 	var head struct {
@@ -190,7 +182,8 @@ func parseState(id string, data []byte) (*state, error) {
 		return nil, unreadable(err)
 	}
 	_ = json.Unmarshal(data, &s.extra) // an object, as it was read above
-	for key := range stateKeys {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[plain]()) {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		delete(s.extra, key)
 	}
 	return s, s.check()
@@ -240,38 +233,35 @@ func (s *state) check() error {
 	return nil
 }
 
-// open returns the tool uses of the last message that have no result.
-func (s *state) open() []provider.Block {
-	if len(s.Messages) == 0 {
+// uses returns the tool uses of the last message, if that is the model's.
+func (s *state) uses() []provider.Block {
+	n := len(s.Messages)
+	if n == 0 || s.Messages[n-1].Role != provider.Assistant {
 		return nil
 	}
-	var open []provider.Block
-	last := s.Messages[len(s.Messages)-1]
-	if last.Role != provider.Assistant {
-		return nil
-	}
-	for _, use := range last.Uses() {
-		if _, done := s.Results[use.ID]; !done {
-			open = append(open, use)
-		}
-	}
-	return open
+	return s.Messages[n-1].Uses()
 }
 
 // say adds a message of the user. Tool uses that have no result get one that says why.
 func (s *state) say(why string, blocks ...provider.Block) {
 	var results []provider.Block
-	if n := len(s.Messages); n > 0 && s.Messages[n-1].Role == provider.Assistant {
-		for _, use := range s.Messages[n-1].Uses() {
-			result, done := s.Results[use.ID]
-			if !done {
-				result = provider.Result(use.ID, why, true)
-			}
-			results = append(results, result)
+	for _, use := range s.uses() {
+		result, done := s.Results[use.ID]
+		if !done {
+			result = provider.Result(use.ID, why, true)
 		}
+		results = append(results, result)
 	}
 	s.Results, s.Stop = nil, ""
 	s.add(provider.User, append(results, blocks...))
+}
+
+// keep keeps the result of a tool's use, or the answer to a question of the loop.
+func (s *state) keep(id string, result provider.Block) {
+	if s.Results == nil {
+		s.Results = map[string]provider.Block{}
+	}
+	s.Results[id] = result
 }
 
 // hear adds an answer of the model.

@@ -285,15 +285,9 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 			out = append(out, Summary{ID: id, Problem: err.Error()})
 			continue
 		}
-		line := Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status,
+		out = append(out, Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status,
 			Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns),
-			Created: s.Created, Updated: s.Updated}
-		for _, m := range s.Models {
-			if m.Spent != nil {
-				line.Spent += *m.Spent
-			}
-		}
-		out = append(out, line)
+			Spent: price.NewBudget(nil, 0, s.Models...).Report().Spent, Created: s.Created, Updated: s.Updated})
 	}
 	slices.SortStableFunc(out, func(a, b Summary) int { return b.Updated.Compare(a.Updated) })
 	return out, nil

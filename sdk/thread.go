@@ -9,21 +9,30 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
+// runCommand runs a command line that the agent may use.
+type runCommand = func(ctx context.Context, command string) (output string, failed bool)
+
 // thread is a session or conversation: its state, and the work on it. At most one goroutine
 // works on a turn; every other call only looks, or answers a question.
 type thread struct {
 	client *Client
 	// parent is the session that a sub-agent works for; nil for a session of its own.
 	parent *thread
+	depth  int
 	agent  *Agent
 	menu   menu
 	files  vfs.FS
-	box    *toolbox
-	budget *price.Budget
-	events hub
+	// tools are those that the model is offered, fileTools the part of them for files. context is told to the
+	// agent with its first message.
+	tools     []provider.Tool
+	fileTools *vfs.Toolbox
+	command   runCommand
+	context   string
+	budget    *price.Budget
 
 	mu sync.Mutex
 	state
+	events hub
 	// working is true while a goroutine is at work on the turn, cancel ends it.
 	// claimed is true once that goroutine holds the session against other processes.
 	working, claimed bool
@@ -32,26 +41,25 @@ type thread struct {
 	pausing bool
 	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
+	// writing is true while the state is written. rights are those that were kept last.
+	writing bool
+	rights  string
 	// changed is closed, and replaced, whenever somebody may wait for the change.
 	changed chan struct{}
 	// warned is true once the model's missing price was reported.
 	warned bool
-
-	// saving is held while the state is written. rights are those that were kept last.
-	saving sync.Mutex
-	rights string
 }
 
 // until waits until something holds. The caller holds the lock, under which it is looked at.
 func (t *thread) until(ctx context.Context, holds func() bool) error {
 	for !holds() {
 		changed := t.changed
-		t.mu.Unlock()
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
-		t.mu.Lock()
+		t.unlocked(func() {
+			select {
+			case <-changed:
+			case <-ctx.Done():
+			}
+		})
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -59,7 +67,14 @@ func (t *thread) until(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// publish adds the fields that every event has.
+// unlocked does something that may take long without the lock, which the caller holds.
+func (t *thread) unlocked(do func()) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	do()
+}
+
+// publish adds the fields that every event has. The caller holds the lock.
 func (t *thread) publish(e Event) {
 	if t.parent != nil {
 		if e.Type != EventTurnStarted {
@@ -69,10 +84,8 @@ func (t *thread) publish(e Event) {
 		return
 	}
 	e.At = t.client.o.Clock().UTC()
-	if e.Turn == 0 {
-		if e.Turn = len(t.Turns); t.Turn != nil {
-			e.Turn++
-		}
+	if e.Turn = len(t.Turns); t.Turn != nil {
+		e.Turn++
 	}
 	t.events.publish(e)
 }
@@ -83,17 +96,9 @@ func (t *thread) wake() {
 	t.changed = make(chan struct{})
 }
 
-// event publishes an event from the work on a turn.
+// event publishes an event without the lock.
 func (t *thread) event(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.publish(e)
-}
-
-// keep keeps the result of a tool's use. The caller holds the lock.
-func (t *thread) keep(id string, result provider.Block) {
-	if t.Results == nil {
-		t.Results = map[string]provider.Block{}
-	}
-	t.Results[id] = result
 }

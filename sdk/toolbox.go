@@ -28,49 +28,36 @@ var (
 	}
 )
 
-// toolbox has the tools of a session.
-type toolbox struct {
-	thread *thread
-	files  *vfs.Toolbox
-	all    []provider.Tool
-	// context is told to the agent with its first message.
-	context string
-	depth   int
-	run     runCommand
-}
-
-// runCommand runs a command line that the agent may use.
-type runCommand = func(ctx context.Context, command string) (output string, failed bool)
-
-func newToolbox(t *thread, run runCommand) *toolbox {
-	o := vfs.ToolOptions{ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note}
-	files := vfs.NewToolbox(t.files, o)
-	b := &toolbox{thread: t, files: files, all: files.Tools(), run: run}
+// equip gives a session its tools, of which run runs the command lines that the agent may use.
+func (t *thread) equip(run runCommand) {
+	t.command = run
+	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{
+		ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note})
+	t.tools = t.fileTools.Tools()
 	if !t.Options.NoQuestions {
-		b.all = append(b.all, askTool)
+		t.tools = append(t.tools, askTool)
 	}
 	if t.menu.snapshot != nil {
-		b.all = append(b.all, workflowTool, agentTool)
+		t.tools = append(t.tools, workflowTool, agentTool)
 	}
-	return b
 }
 
 // execute uses a tool, and returns its result for the model.
-func (b *toolbox) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
-	if !slices.ContainsFunc(b.all, func(t provider.Tool) bool { return t.Name == use.Name }) {
+func (t *thread) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
+	if !slices.ContainsFunc(t.tools, func(tool provider.Tool) bool { return tool.Name == use.Name }) {
 		var names []string
-		for _, t := range b.all {
-			names = append(names, t.Name)
+		for _, tool := range t.tools {
+			names = append(names, tool.Name)
 		}
 		return fmt.Sprintf("Unknown tool: %s. There are: %s", use.Name, strings.Join(names, ", ")), true
 	}
 	switch use.Name {
 	case openWorkflow:
-		return b.workflow(use.Input)
+		return t.workflow(use.Input)
 	case invokeAgent:
-		return b.invoke(ctx, use.Input)
+		return t.invoke(ctx, use.Input)
 	}
-	return b.files.Execute(ctx, use.Name, use.Input)
+	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
 
 // note keeps the path of a file that a tool has written.
@@ -86,23 +73,23 @@ func (t *thread) note(name string) {
 }
 
 // madeFiles returns the files that the agent has made.
-func (b *toolbox) madeFiles() []vfs.Info {
-	if _, ok := b.thread.files.(snapshotter); ok {
-		return vfs.Documents(b.thread.files)
+func (t *thread) madeFiles() []vfs.Info {
+	if _, ok := t.files.(snapshotter); ok {
+		return vfs.Documents(t.files)
 	}
-	b.thread.mu.Lock()
-	written := slices.Sorted(slices.Values(b.thread.Written))
-	b.thread.mu.Unlock()
+	t.mu.Lock()
+	written := slices.Sorted(slices.Values(t.Written))
+	t.mu.Unlock()
 	var out []vfs.Info
 	for _, name := range written {
-		if info, err := b.thread.files.Stat(name); err == nil {
+		if info, err := t.files.Stat(name); err == nil {
 			out = append(out, info)
 		}
 	}
 	return out
 }
 
-func (b *toolbox) workflow(input string) (text string, failed bool) {
+func (t *thread) workflow(input string) (text string, failed bool) {
 	var in struct {
 		Name  string `json:"name"`
 		Words string `json:"words"`
@@ -110,7 +97,7 @@ func (b *toolbox) workflow(input string) (text string, failed bool) {
 	if err := json.Unmarshal([]byte(input), &in); err != nil || in.Name == "" {
 		return "The input is not JSON of this tool; required: name", true
 	}
-	m := b.thread.menu
+	m := t.menu
 	text, err := m.snapshot.Workflow(in.Name, in.Words, methodTools)
 	if err != nil {
 		return plainError(err).Error(), true
@@ -119,7 +106,7 @@ func (b *toolbox) workflow(input string) (text string, failed bool) {
 }
 
 // invoke has another agent work. It spends the same budget, in the same files.
-func (b *toolbox) invoke(ctx context.Context, input string) (text string, failed bool) {
+func (t *thread) invoke(ctx context.Context, input string) (text string, failed bool) {
 	var in struct {
 		AgentID string `json:"agent_id"`
 		Command string `json:"command"`
@@ -128,10 +115,10 @@ func (b *toolbox) invoke(ctx context.Context, input string) (text string, failed
 	if err := json.Unmarshal([]byte(input), &in); err != nil || in.AgentID == "" || strings.TrimSpace(in.Command) == "" {
 		return "The input is not JSON of this tool; required: agent_id, command", true
 	}
-	if b.depth >= maxDepth {
+	if t.depth >= maxDepth {
 		return fmt.Sprintf("Agents call each other at most %d deep; do this work yourself", maxDepth), true
 	}
-	child, err := b.child(in.AgentID)
+	child, err := t.child(in.AgentID)
 	if err != nil {
 		return err.Error(), true
 	}
@@ -151,19 +138,19 @@ func (b *toolbox) invoke(ctx context.Context, input string) (text string, failed
 }
 
 // child returns an agent that works for this one.
-func (b *toolbox) child(agentID string) (*thread, error) {
-	parent := b.thread
-	agent, m, err := parent.client.shelf.agent(agentID)
+func (t *thread) child(agentID string) (*thread, error) {
+	agent, m, err := t.client.shelf.agent(agentID)
 	if err != nil {
 		return nil, err
 	}
-	t := &thread{client: parent.client, agent: agent, menu: m, files: parent.files, budget: parent.budget, parent: parent, changed: make(chan struct{})}
-	t.state = state{ID: parent.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: parent.Provider, Status: Idle, Options: parent.Options}
-	t.Options.NoQuestions = true
-	t.box = newToolbox(t, b.run)
-	t.box.depth = b.depth + 1
-	t.System, err = prompt(agent, m, t.box.all, SessionOptions{})
-	return t, err
+	c := &thread{client: t.client, parent: t, depth: t.depth + 1, agent: agent, menu: m,
+		files: t.files, budget: t.budget, changed: make(chan struct{})}
+	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: t.Provider,
+		Status: Idle, Options: t.Options}
+	c.Options.NoQuestions = true
+	c.equip(t.command)
+	c.System, err = prompt(agent, m, c.tools, SessionOptions{})
+	return c, err
 }
 
 // carryOut works until a command is carried out, and returns the answer.
@@ -171,9 +158,9 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	if err := t.begin(ctx, words); err != nil {
 		return "", err
 	}
-	err := t.work(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	err := t.work(ctx)
 	t.parent.mu.Lock()
 	defer t.parent.mu.Unlock()
 	turn := t.parent.Turn

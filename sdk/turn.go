@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -26,12 +27,11 @@ func (t *thread) take(ctx context.Context, words string) error {
 		return errors.New("the message is empty")
 	}
 	text, warning := t.menu.message(words)
-	if t.box.context != "" && len(t.Turns) == 0 {
-		text = t.box.context + "\n\n" + text
+	if t.context != "" && len(t.Turns) == 0 {
+		text = t.context + "\n\n" + text
 	}
 	t.Title = cmp.Or(t.Title, clip(words, 100))
-	now := t.client.o.Clock().UTC()
-	t.Turn = &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: now}
+	t.Turn = t.newTurn(words)
 	why := newWordsText
 	if errors.Is(t.failure, context.Canceled) {
 		why = cancelledText
@@ -44,6 +44,10 @@ func (t *thread) take(ctx context.Context, words string) error {
 		t.publish(Event{Type: EventWarning, Text: warning})
 	}
 	return nil
+}
+
+func (t *thread) newTurn(words string) *Turn {
+	return &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: t.client.o.Clock().UTC()}
 }
 
 // ready waits until a turn that is over is saved, and returns an error if the session takes no words
@@ -109,30 +113,23 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	}, nil
 }
 
-// run works on the turn under the session's lock, and leaves it saved.
+// run works on the turn while the session is held against other processes, and leaves it saved.
 func (t *thread) run(ctx context.Context) error {
 	began := t.client.o.Clock()
 	unlock, err := t.claim(ctx)
-	if err == nil {
-		t.mu.Lock()
-		t.claimed = true
-		t.wake()
-		t.mu.Unlock()
-		err = t.work(ctx)
-		t.mu.Lock()
-		t.Turn.Took += t.client.o.Clock().Sub(began)
-		t.settle(err, t.goesOn(ctx, err))
-		t.mu.Unlock()
-		err = errors.Join(err, t.save(context.WithoutCancel(ctx)))
-		t.saving.Lock() // a save by another call is written under the lock, or takes it anew
-		t.mu.Lock()
-		t.claimed = false
-		t.mu.Unlock()
-		err = errors.Join(err, unlock())
-		t.saving.Unlock()
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if err == nil {
+		t.claimed = true
+		t.wake()
+		err = t.work(ctx)
+		t.Turn.Took += t.client.o.Clock().Sub(began)
+		t.settle(err, t.goesOn(ctx, err))
+		ctx = context.WithoutCancel(ctx)
+		err = errors.Join(err, t.save(ctx), t.until(ctx, func() bool { return !t.writing }))
+		t.claimed = false
+		t.unlocked(func() { err = errors.Join(err, unlock()) })
+	}
 	t.working, t.cancel = false, nil
 	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
 		t.failure = err
@@ -207,54 +204,62 @@ func (t *thread) settle(err error, later bool) {
 // tell takes a turn that needs no model.
 func (t *thread) tell(ctx context.Context, words, text string) error {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	if err := t.ready(ctx); err != nil {
-		t.mu.Unlock()
 		return err
 	}
-	now := t.client.o.Clock().UTC()
-	turn := Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, Response: text, At: now}
-	t.publish(Event{Type: EventTurnStarted, Text: words, Turn: len(t.Turns) + 1})
-	t.publish(Event{Type: EventTurnCompleted, Text: text, Turn: len(t.Turns) + 1})
-	t.Turns, t.failure = append(t.Turns, turn), nil
+	turn := t.newTurn(words)
+	turn.Response = text
+	t.Turns, t.failure = append(t.Turns, *turn), nil
+	t.publish(Event{Type: EventTurnStarted, Text: words})
+	t.publish(Event{Type: EventTurnCompleted, Text: text})
 	t.publish(Event{Type: EventIdle})
-	t.mu.Unlock()
 	return t.saveUnlessWorking(ctx)
+}
+
+// end ends the session for good.
+func (t *thread) end(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	before := t.Status
+	t.Status, t.Questions = Ended, nil
+	t.publish(Event{Type: EventCompleted})
+	if err := t.saveUnlessWorking(ctx); err != nil {
+		t.Status = before
+		return err
+	}
+	t.events.close()
+	return nil
 }
 
 // answer answers a question, the oldest if no id is given. more is true if a turn waits to
 // go on and nobody works on it.
 func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
 	t.mu.Lock()
-	at := -1
-	for n, q := range t.Questions {
-		if id == "" || q.ID == id {
-			at = n
-			break
-		}
-	}
+	defer t.mu.Unlock()
+	at := slices.IndexFunc(t.Questions, func(q Question) bool { return id == "" || q.ID == id })
 	switch {
 	case at < 0:
-		t.mu.Unlock()
 		return false, ErrNoQuestion
 	case strings.TrimSpace(text) == "":
-		t.mu.Unlock()
 		return false, errors.New("the answer is empty")
 	}
 	q := t.Questions[at]
-	t.Questions = append(append([]Question(nil), t.Questions[:at]...), t.Questions[at+1:]...)
+	t.Questions = slices.Delete(slices.Clone(t.Questions), at, at+1)
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
-	if q.Source == fromText {
+	switch q.Source {
+	case fromText:
 		err = t.take(ctx, text)
-		t.mu.Unlock()
 		return err == nil, err
-	}
-	if q.Source == fromRounds {
+	case fromRounds:
 		t.keep(fromRounds, provider.TextBlock(text))
-	} else {
+	default:
 		t.keep(q.ID, provider.Result(q.ID, text, false))
 	}
 	more = len(t.Questions) == 0 && !t.working
 	t.wake()
-	t.mu.Unlock()
 	return more, t.saveUnlessWorking(ctx)
 }

@@ -33,11 +33,10 @@ func Most(a, b []Line) []Line {
 	by := map[string]Line{}
 	for _, l := range slices.Concat(a, b) {
 		v, known := by[l.Model]
-		u := within(l.Usage)
-		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls), Usage: provider.Usage{
-			Input: max(u.Input, v.Usage.Input), CacheWrite5m: max(u.CacheWrite5m, v.Usage.CacheWrite5m), CacheWrite1h: max(u.CacheWrite1h, v.Usage.CacheWrite1h),
-			CacheRead: max(u.CacheRead, v.Usage.CacheRead), Output: max(u.Output, v.Usage.Output), Estimated: u.Estimated || v.Usage.Estimated,
-		}}
+		most := Line{Model: l.Model, Calls: max(l.Calls, v.Calls)}
+		most.Usage = l.Usage.Combine(v.Usage, func(a, b int64) int64 {
+			return min(max(a, b, 0), mostTokens*1000) // which can be added
+		})
 		if most.Spent = v.Spent; l.Spent != nil && (!known || v.Spent != nil) {
 			sum := min(max(*l.Spent, 0), mostMoney)
 			if v.Spent != nil {
@@ -52,12 +51,4 @@ func Most(a, b []Line) []Line {
 		out = append(out, by[name])
 	}
 	return out
-}
-
-// within returns a count that was read, with numbers that can be added.
-func within(u provider.Usage) provider.Usage {
-	for _, n := range []*int64{&u.Input, &u.CacheWrite5m, &u.CacheWrite1h, &u.CacheRead, &u.Output} {
-		*n = min(max(*n, 0), mostTokens*1000)
-	}
-	return u
 }

@@ -2,6 +2,7 @@ package price
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -131,21 +132,19 @@ func (f pricesForm) prices() (p Prices, err error) {
 	if f.Input == nil || f.Output == nil {
 		return p, fmt.Errorf("input or output is missing")
 	}
-	for _, e := range []struct {
-		to    *Money
-		given *float64
-	}{{&p.Input, f.Input}, {&p.Output, f.Output}, {&p.CacheWrite5m, f.CacheWrite5m}, {&p.CacheWrite1h, f.CacheWrite1h}, {&p.CacheRead, f.CacheRead}} {
-		if e.given == nil {
-			*e.to = p.Input
-			continue
+	money := func(usd *float64) Money {
+		if usd == nil {
+			usd = f.Input
 		}
-		nano := *e.given * 1000 // of a token
-		if *e.given < 0 || *e.given > 1e6 || math.Abs(nano-math.Round(nano)) > 1e-6 {
-			return p, fmt.Errorf("%v is not a price between 0 and 1,000,000 dollars in steps of 0.001", *e.given)
+		nano := *usd * 1000 // of a token
+		if *usd < 0 || *usd > 1e6 || math.Abs(nano-math.Round(nano)) > 1e-6 {
+			err = fmt.Errorf("%v is not a price between 0 and 1,000,000 dollars in steps of 0.001", *usd)
 		}
-		*e.to = Money(math.Round(nano))
+		return Money(math.Round(nano))
 	}
-	return p, nil
+	p = Prices{Input: money(f.Input), CacheWrite5m: money(f.CacheWrite5m), CacheWrite1h: money(f.CacheWrite1h),
+		CacheRead: money(f.CacheRead), Output: money(f.Output)}
+	return p, err
 }
 
 // Over returns a list in which the prices of this one replace all prices of the same models in
@@ -163,10 +162,7 @@ func (t *Table) Over(other *Table) *Table {
 // All returns the list, sorted by model and day.
 func (t *Table) All() []Rate {
 	return slices.SortedFunc(slices.Values(t.rates), func(a, b Rate) int {
-		if c := strings.Compare(a.Model, b.Model); c != 0 {
-			return c
-		}
-		return a.From.Compare(b.From)
+		return cmp.Or(strings.Compare(a.Model, b.Model), a.From.Compare(b.From))
 	})
 }
 

@@ -170,21 +170,20 @@ type Usage struct {
 // Prompt returns all tokens that the model was given.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite5m + u.CacheWrite1h + u.CacheRead }
 
-// Plus returns the sum of two counts.
-func (u Usage) Plus(v Usage) Usage {
+// Combine makes one count of two, number by number. It is estimated if one of them is.
+func (u Usage) Combine(v Usage, of func(a, b int64) int64) Usage {
 	return Usage{
-		Input: u.Input + v.Input, CacheWrite5m: u.CacheWrite5m + v.CacheWrite5m, CacheWrite1h: u.CacheWrite1h + v.CacheWrite1h,
-		CacheRead: u.CacheRead + v.CacheRead, Output: u.Output + v.Output, Estimated: u.Estimated || v.Estimated,
+		Input: of(u.Input, v.Input), Output: of(u.Output, v.Output), CacheRead: of(u.CacheRead, v.CacheRead),
+		CacheWrite5m: of(u.CacheWrite5m, v.CacheWrite5m), CacheWrite1h: of(u.CacheWrite1h, v.CacheWrite1h),
+		Estimated: u.Estimated || v.Estimated,
 	}
 }
 
+// Plus returns the sum of two counts.
+func (u Usage) Plus(v Usage) Usage { return u.Combine(v, func(a, b int64) int64 { return a + b }) }
+
 // Minus returns the difference of two counts, of which the second is a part of the first.
-func (u Usage) Minus(v Usage) Usage {
-	return Usage{
-		Input: u.Input - v.Input, CacheWrite5m: u.CacheWrite5m - v.CacheWrite5m, CacheWrite1h: u.CacheWrite1h - v.CacheWrite1h,
-		CacheRead: u.CacheRead - v.CacheRead, Output: u.Output - v.Output, Estimated: u.Estimated,
-	}
-}
+func (u Usage) Minus(v Usage) Usage { return u.Combine(v, func(a, b int64) int64 { return a - b }) }
 
 // Delta is a piece of an answer under way. One field is set.
 type Delta struct {

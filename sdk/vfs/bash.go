@@ -102,72 +102,47 @@ func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
 var errShell = errors.New("this is not a shell: no ; | & > < ` $( ) or several lines; run one simple command, and use write_file to write")
 
 // shellWords splits a command into words with their quotes removed.
-func shellWords(command string) ([]string, error) {
-	s := splitter{in: []rune(strings.TrimSpace(command))}
-	for s.at < len(s.in) {
-		if err := s.step(); err != nil {
-			return nil, err
+func shellWords(command string) (words []string, err error) {
+	in := []rune(strings.TrimSpace(command))
+	var word []rune
+	begun, quote := false, rune(0) // a word, which may be empty in its quotes; an open quote
+	for i := 0; i < len(in); i++ {
+		r, next := in[i], rune(0)
+		if i+1 < len(in) {
+			next = in[i+1]
 		}
-		s.at++
-	}
-	if s.quote != 0 {
-		return nil, errors.New("a quote is not closed")
-	}
-	s.end()
-	if len(s.words) == 0 {
-		return nil, errors.New("the command is empty")
-	}
-	return s.words, nil
-}
-
-// splitter is a command that is being read.
-type splitter struct {
-	in    []rune
-	at    int
-	quote rune // the open one
-	words []string
-	word  strings.Builder
-	open  bool // a word has begun, which may be empty in its quotes
-}
-
-func (s *splitter) end() {
-	if s.open {
-		s.words, s.open = append(s.words, s.word.String()), false
-		s.word.Reset()
-	}
-}
-
-func (s *splitter) add(r rune) {
-	s.word.WriteRune(r)
-	s.open = true
-}
-
-// step reads the next character.
-func (s *splitter) step() error {
-	r, next := s.in[s.at], rune(0)
-	if s.at+1 < len(s.in) {
-		next = s.in[s.at+1]
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+			continue
+		case quote == '\'': // all is plain
+		case r == '`', r == '$' && (next == '(' || next == '{'):
+			return nil, errShell
+		case r == '\\' && next != 0 && (quote == 0 || strings.ContainsRune("$`\"\\", next)):
+			i++
+			r = next
+		case quote != 0:
+		case r == '\'' || r == '"':
+			quote, begun = r, true
+			continue
+		case strings.ContainsRune(";|&<>()\n\r", r):
+			return nil, errShell
+		case r == ' ' || r == '\t':
+			if begun {
+				words = append(words, string(word))
+			}
+			word, begun = nil, false
+			continue
+		}
+		word, begun = append(word, r), true
 	}
 	switch {
-	case s.quote != 0 && r == s.quote:
-		s.quote = 0
-	case s.quote == '\'':
-		s.add(r)
-	case r == '`', r == '$' && (next == '(' || next == '{'):
-		return errShell
-	case r == '\\' && next != 0 && (s.quote == 0 || strings.ContainsRune("$`\"\\", next)):
-		s.at++
-		s.add(next)
-	case s.quote != 0:
-		s.add(r)
-	case r == '\'' || r == '"':
-		s.quote, s.open = r, true
-	case strings.ContainsRune(";|&<>()\n\r", r):
-		return errShell
-	case r == ' ' || r == '\t':
-		s.end()
-	default:
-		s.add(r)
+	case quote != 0:
+		return nil, errors.New("a quote is not closed")
+	case begun:
+		words = append(words, string(word))
+	case len(words) == 0:
+		return nil, errors.New("the command is empty")
 	}
-	return nil
+	return words, nil
 }

@@ -106,13 +106,6 @@ func (d *Dir) Read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := d.read.Stat(rel)
-	if err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder", name)
-	}
-	if err != nil {
-		return nil, sentence(name, err)
-	}
 	data, err := d.read.ReadFile(rel, MaxFile)
 	return data, sentence(name, err)
 }
@@ -131,6 +124,8 @@ func sentence(name string, err error) error {
 		return &pathError{fmt.Sprintf("%s does not exist: a file lies where its folder would", name), fs.ErrNotExist}
 	case errors.As(err, &large):
 		return fmt.Errorf("%s has more than %d bytes, the limit", name, MaxFile)
+	case errors.As(err, &odd) && odd.Mode.IsDir():
+		return fmt.Errorf("%s is a folder", name)
 	case errors.As(err, &odd):
 		return fmt.Errorf("%s is not a regular file", name)
 	case errors.As(err, &of):

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -103,10 +105,13 @@ func (b *Toolbox) walkFiles(ctx context.Context, dir string, visit func(context.
 		}
 		return info.Dir || visit(ctx, info)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.SkipAll):
+		return note, nil
+	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("Directory is empty or does not exist: %s", dir) //nolint:staticcheck // a sentence for the model
 	}
-	return note, err
+	return "", err
 }
 
 // globIn reads a pattern for the files below a folder. An absolute pattern stands for itself.
@@ -140,76 +145,54 @@ func quoteGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`, "}", `\}`, ",", `\,`).Replace(name)
 }
 
+// globPart finds the parts of a pattern; wild has those that stand for other texts.
+var (
+	globPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\*\*/|\*\*|\[[^]]+\]|\\.|.`) })
+	wild     = map[string]string{"**/": `(?:[^/]*/)*`, "**": `.*`, "*": `[^/]*`, "?": `[^/]`, `\`: ""}
+)
+
 // globExpression translates a pattern into a regular expression.
-func globExpression(glob string) (string, error) {
-	var out strings.Builder
+func globExpression(glob string) (text string, err error) {
 	depth := 0
-	for i := 0; i < len(glob); i++ {
-		switch c := glob[i]; c {
-		case '*':
-			switch {
-			case strings.HasPrefix(glob[i:], "**/"):
-				out.WriteString(`(?:[^/]*/)*`)
-				i += 2
-			case strings.HasPrefix(glob[i:], "**"):
-				out.WriteString(`.*`)
-				i++
-			default:
-				out.WriteString(`[^/]*`)
+	text = globPart().ReplaceAllStringFunc(glob, func(part string) string {
+		other, stands := wild[part]
+		switch {
+		case stands:
+			return other
+		case part == "[":
+			err = fmt.Errorf("the pattern %q has a [ without its ]", glob)
+		case part[0] == '[':
+			class := globClass(part)
+			if match, wrong := regexp.MatchString(class, "/"); wrong != nil || match {
+				err = fmt.Errorf("the pattern %q has a [ ] that is out of order, or that includes /", glob)
 			}
-		case '?':
-			out.WriteString(`[^/]`)
-		case '[':
-			end := strings.IndexByte(glob[i+1:], ']')
-			if end < 1 {
-				return "", fmt.Errorf("the pattern %q has a [ without its ]", glob)
-			}
-			class := glob[i+1 : i+1+end]
-			if class[0] == '!' || class[0] == '^' {
-				class = "^/" + quoteClass(class[1:])
-			} else {
-				class = quoteClass(class)
-			}
-			class = "[" + class + "]"
-			if match, err := regexp.MatchString(class, "/"); err != nil || match {
-				return "", fmt.Errorf("the pattern %q has a [ ] that is out of order, or that includes /", glob)
-			}
-			out.WriteString(class)
-			i += end + 1
-		case '{':
+			return class
+		case part == "{":
 			depth++
-			out.WriteString(`(?:`)
-		case '}':
-			if depth == 0 {
-				out.WriteString(`\}`)
-				continue
-			}
+			return `(?:`
+		case part == "}" && depth > 0:
 			depth--
-			out.WriteByte(')')
-		case ',':
-			if depth > 0 {
-				out.WriteByte('|')
-			} else {
-				out.WriteByte(',')
-			}
-		case '\\':
-			if i++; i < len(glob) {
-				out.WriteString(regexp.QuoteMeta(glob[i : i+1]))
-			}
-		default:
-			_, size := utf8.DecodeRuneInString(glob[i:])
-			out.WriteString(regexp.QuoteMeta(glob[i : i+size]))
-			i += size - 1
+			return `)`
+		case part == "," && depth > 0:
+			return `|`
+		case part[0] == '\\':
+			return regexp.QuoteMeta(part[1:])
 		}
+		return regexp.QuoteMeta(part)
+	})
+	if err == nil && depth > 0 {
+		err = fmt.Errorf("the pattern %q has a { without its }", glob)
 	}
-	if depth > 0 {
-		return "", fmt.Errorf("the pattern %q has a { without its }", glob)
-	}
-	return out.String(), nil
+	return text, err
 }
 
-func quoteClass(class string) string {
-	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "^", `\^`).Replace(class)
+// globClass translates a [ ] of a pattern, which never stands for a slash.
+func globClass(part string) string {
+	inside, not := part[1:len(part)-1], ""
+	if inside[0] == '!' || inside[0] == '^' {
+		inside, not = inside[1:], "^/"
+	}
+	return "[" + not + strings.NewReplacer(`\`, `\\`, "[", `\[`, "^", `\^`).Replace(inside) + "]"
 }
 
 func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
@@ -224,22 +207,17 @@ func (b *Toolbox) grep(ctx context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, only, err := globIn(in.dir(), "**")
-	if err == nil && in.Glob != "" {
-		glob := in.Glob
-		if !strings.Contains(glob, "/") {
-			glob = "**/" + glob
-		}
-		dir, only, err = globIn(in.dir(), glob)
+	glob := cmp.Or(in.Glob, "**")
+	if !strings.Contains(glob, "/") {
+		glob = "**/" + glob
 	}
+	dir, only, err := globIn(in.dir(), glob)
 	if err != nil {
 		return "", err
 	}
 	var hits []string
-	info, err := b.files.Stat(dir)
-	one := err == nil && !info.Dir
 	note, err := b.walkFiles(ctx, dir, func(ctx context.Context, info Info) bool {
-		if one || only.MatchString(info.Path) {
+		if info.Path == dir || only.MatchString(info.Path) {
 			hits = append(hits, b.hits(ctx, match, info.Path, maxHits-len(hits))...)
 		}
 		return len(hits) < maxHits

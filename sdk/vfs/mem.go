@@ -17,35 +17,45 @@ import (
 type Mem struct{ *layer }
 
 // NewMem returns an empty file system. clock is nil if files have no times.
-func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nil, clock)} }
+func NewMem(clock func() time.Time) *Mem { return &Mem{newLayer(nothing{}, clock)} }
+
+// nothing is the base of files that are in memory alone. It is never written to.
+type nothing struct{ FS }
+
+func (nothing) Read(name string) ([]byte, error) { return nil, absent(name) }
+func (nothing) Stat(name string) (Info, error)   { return Info{}, absent(name) }
+func (nothing) List(name string) ([]Info, error) { return nil, absent(name) }
 
 // Give adds a file for the agent to read. It counts as given until the agent changes it. The data
 // must not be changed afterwards.
-func (m *Mem) Give(name string, data []byte) error { return m.put(name, data, "", true) }
+func (m *Mem) Give(name string, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name, err := m.free(name, false)
+	if err != nil {
+		return err
+	}
+	return m.put(name, data, "", true)
+}
 
 // GiveLater is Give for a file that is read when it is needed, and has about a size. It does not count to
 // the size of all files, and a snapshot leaves it out.
 func (m *Mem) GiveLater(name string, size int64, read func() ([]byte, error)) error {
-	name, err := Clean(name)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name, err := m.free(name, false)
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.nodes[name] != nil {
 		return fmt.Errorf("%s is there already", name)
 	}
-	if err := m.room(name); err != nil {
-		return err
-	}
-	m.mkdir(path.Dir(name), true)
-	m.add(&node{info: Info{Path: name, Size: size, Given: true}, read: read})
-	return nil
+	return m.add(&node{info: Info{Path: name, Size: size, Given: true}, read: read})
 }
 
-// layer keeps files in memory, over another file system if there is one.
+// layer keeps files in memory, over another file system.
 type layer struct {
-	base  FS // nil for none
+	base  FS
 	clock func() time.Time
 
 	mu    sync.RWMutex
@@ -77,16 +87,12 @@ func newLayer(base FS, clock func() time.Time) *layer {
 
 // find returns the node of a path in this layer; nil if the base has to be asked.
 func (l *layer) find(name string) (clean string, n *node, err error) {
-	clean, err = Clean(name)
-	if err != nil {
+	if clean, err = Clean(name); err != nil {
 		return "", nil, err
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	if n = l.nodes[clean]; n == nil && l.base == nil {
-		return "", nil, absent(clean)
-	}
-	return clean, n, nil
+	return clean, l.nodes[clean], nil
 }
 
 // Read implements FS.
@@ -107,91 +113,75 @@ func (l *layer) Read(name string) ([]byte, error) {
 
 // Write implements FS.
 func (l *layer) Write(name string, data []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	name, err := l.free(name, false)
 	if err != nil {
 		return err
 	}
 	below := ""
-	if _, own, _ := l.find(name); own == nil && l.base != nil {
-		if below, err = hashOf(l.base, name); err != nil {
+	if l.nodes[name] == nil {
+		before, err := l.base.Read(name)
+		if err == nil {
+			below = hash(before)
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return l.put(name, bytes.Clone(data), below, false)
 }
 
-// put makes or replaces a file. below is the hash of the one in the base.
+// put makes or replaces a file whose place is free for it. below is the hash of the one in the base.
 func (l *layer) put(name string, data []byte, below string, given bool) error {
-	name, err := Clean(name)
-	if err == nil {
-		err = checkSize(name, int64(len(data)))
-	}
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	old, now := l.nodes[name], l.clock().UTC()
+	now := l.clock().UTC()
 	n := &node{info: Info{Path: name, Size: int64(len(data)), Created: now, Modified: now, Given: given}, data: data, below: below}
 	size := l.size + n.info.Size
-	if old != nil {
+	if old := l.nodes[name]; old != nil {
 		n.info.Created, n.below = old.info.Created, old.below
 		size -= int64(len(old.data))
 	}
-	switch {
-	case old != nil && old.info.Dir:
-		return fmt.Errorf("%s is a folder", name)
-	case size > MaxMem:
+	if err := checkSize(name, n.info.Size); err != nil {
+		return err
+	}
+	if size > MaxMem {
 		return fmt.Errorf("the files would have more than %d bytes together", MaxMem)
 	}
-	if old == nil {
-		if err := l.room(name); err != nil {
-			return err
-		}
-		l.mkdir(path.Dir(name), given)
+	if err := l.add(n); err != nil {
+		return err
 	}
-	l.add(n)
 	l.size = size
 	return nil
 }
 
-func (l *layer) add(n *node) {
-	l.nodes[n.info.Path] = n
-	l.nodes[path.Dir(n.info.Path)].in[n.info.Path] = n
-}
-
 // Mkdir implements FS.
 func (l *layer) Mkdir(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	name, err := l.free(name, true)
 	if err != nil {
 		return err
 	}
-	if info, err := l.Stat(name); err == nil && info.Dir {
+	if _, err := l.stat(name, l.nodes[name]); err == nil {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.room(name); err != nil {
-		return err
-	}
-	l.mkdir(name, false)
-	return nil
+	now := l.clock().UTC()
+	return l.add(folder(Info{Path: name, Created: now, Modified: now}))
 }
 
 // free refuses a path that goes through a file, a file in the place of a folder, and names that Apply could
-// not write.
+// not write. The caller holds the lock for this and for the change.
 func (l *layer) free(name string, dir bool) (string, error) {
 	name, err := Clean(name)
-	if err != nil || l.base == nil { // all that is there is in this layer: put and room look at it
-		return name, err
+	if err != nil {
+		return "", err
 	}
 	if dir, ok := l.base.(*Dir); ok {
 		if _, _, err := dir.mayWrite(name); err != nil {
 			return "", err
 		}
 	}
-	for at := name; at != "/"; at = path.Dir(at) {
-		info, err := l.Stat(at)
+	for at := name; ; at = path.Dir(at) {
+		info, err := l.stat(at, l.nodes[at])
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -201,33 +191,33 @@ func (l *layer) free(name string, dir bool) (string, error) {
 		case !info.Dir && (at != name || dir):
 			return "", fmt.Errorf("%s is a file, not a folder", at)
 		}
+		if at == "/" {
+			return name, nil
+		}
 	}
-	return name, nil
 }
 
-// room refuses a path that goes through a file, and one that needs more files and folders than there
-// may be.
-func (l *layer) room(name string) error {
+// add puts a file or folder in its place, unless there are too many.
+func (l *layer) add(n *node) error {
 	needed := 0
-	for ; l.nodes[name] == nil; name = path.Dir(name) {
+	for name := n.info.Path; l.nodes[name] == nil; name = path.Dir(name) {
 		needed++
 	}
-	switch {
-	case !l.nodes[name].info.Dir:
-		return fmt.Errorf("%s is a file, not a folder", name)
-	case len(l.nodes)+needed > MaxFiles:
+	if len(l.nodes)+needed > MaxFiles {
 		return fmt.Errorf("there are %d files and folders already; the limit is %d", len(l.nodes), MaxFiles)
 	}
+	l.insert(n)
 	return nil
 }
 
-// mkdir makes a folder and those above it, for which there is room.
-func (l *layer) mkdir(name string, given bool) {
-	if l.nodes[name] == nil {
-		l.mkdir(path.Dir(name), given)
-		now := l.clock().UTC()
-		l.add(folder(Info{Path: name, Created: now, Modified: now, Given: given}))
+// insert puts a file or folder in its place, and makes the folders above it.
+func (l *layer) insert(n *node) {
+	dir := path.Dir(n.info.Path)
+	if l.nodes[dir] == nil {
+		l.insert(folder(Info{Path: dir, Created: n.info.Modified, Modified: n.info.Modified, Given: n.info.Given}))
 	}
+	l.nodes[n.info.Path] = n
+	l.nodes[dir].in[n.info.Path] = n
 }
 
 // Stat implements FS.
@@ -236,7 +226,12 @@ func (l *layer) Stat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	if l.base != nil && (n == nil || n.info.Dir) {
+	return l.stat(name, n)
+}
+
+// stat describes the file or folder of a path, of which the layer has a node or nil.
+func (l *layer) stat(name string, n *node) (Info, error) {
+	if n == nil || n.info.Dir {
 		if below, err := l.base.Stat(name); err == nil || n == nil {
 			below.Given = true
 			return below, err
@@ -254,36 +249,34 @@ func (l *layer) List(name string) ([]Info, error) {
 	if n != nil && !n.info.Dir {
 		return nil, fmt.Errorf("%s is a file, not a folder", name)
 	}
-	var below []Info
-	if l.base != nil {
-		below, err = l.base.List(name)
-		if err != nil && (n == nil || !errors.Is(err, fs.ErrNotExist)) {
-			return nil, err
-		}
-	}
-	var own map[string]*node
-	if n != nil {
-		own = n.in
+	out, err := l.base.List(name)
+	if n == nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return given(out), err
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	out, shared := make([]Info, 0, len(below)+len(own)), map[string]bool{}
-	for _, info := range below {
-		if over := own[info.Path]; over == nil || over.info.Dir {
-			info.Given = true
-			out = append(out, info)
-			if over != nil {
-				shared[info.Path] = true
-			}
-		}
-	}
-	for _, over := range own {
+	shared := map[string]bool{}
+	out = slices.DeleteFunc(given(out), func(info Info) bool {
+		over := n.in[info.Path]
+		shared[info.Path] = over != nil && over.info.Dir
+		return over != nil && !over.info.Dir
+	})
+	out = slices.Grow(out, len(n.in))
+	for _, over := range n.in {
 		if !shared[over.info.Path] {
 			out = append(out, over.info)
 		}
 	}
 	slices.SortFunc(out, byPath)
 	return out, nil
+}
+
+// given marks files and folders as those of the base.
+func given(infos []Info) []Info {
+	for i := range infos {
+		infos[i].Given = true
+	}
+	return infos
 }
 
 func byPath(a, b Info) int { return strings.Compare(a.Path, b.Path) }
@@ -296,28 +289,19 @@ func (l *layer) sortedNodes() []*node {
 	return out[1:] // without the root
 }
 
-// walk visits all files and folders below a folder, each folder before its content, until visit returns false.
+// walk visits all files and folders below a folder, each folder before its content. It ends with fs.SkipAll if
+// visit returns false. A folder below that cannot be listed hides nothing but itself.
 func walk(fsys FS, dir string, visit func(Info) bool) error {
-	_, err := walkIn(fsys, dir, visit)
-	return err
-}
-
-func walkIn(fsys FS, dir string, visit func(Info) bool) (more bool, err error) {
 	infos, err := fsys.List(dir)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, info := range infos {
-		if !visit(info) {
-			return false, nil
-		}
-		if info.Dir { // one that cannot be listed hides nothing but itself
-			if more, err := walkIn(fsys, info.Path, visit); !more && err == nil {
-				return false, nil
-			}
+		if !visit(info) || info.Dir && errors.Is(walk(fsys, info.Path, visit), fs.SkipAll) {
+			return fs.SkipAll
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // Documents returns the files that an agent has made or changed, sorted by path.

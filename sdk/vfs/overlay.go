@@ -18,17 +18,9 @@ type Overlay struct{ *layer }
 // NewOverlay returns an overlay without changes. clock is nil if changes have no times.
 func NewOverlay(base FS, clock func() time.Time) *Overlay { return &Overlay{newLayer(base, clock)} }
 
-// hashOf returns the hash of a file, "" if there is none.
-func hashOf(fsys FS, name string) (string, error) {
-	data, err := fsys.Read(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
+func hash(data []byte) string {
 	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
+	return hex.EncodeToString(sum[:])
 }
 
 // Change is a file that an overlay has made or changed.
@@ -37,7 +29,8 @@ type Change struct {
 	// New is true for a file that the base does not have.
 	New           bool
 	Before, After []byte
-	base          string
+	// conflict is true if the file of the base is not the one that was changed.
+	conflict bool
 }
 
 // Changes returns the differences from the base, sorted by path.
@@ -48,12 +41,16 @@ func (o *Overlay) Changes() ([]Change, error) {
 			continue
 		}
 		before, err := o.base.Read(n.info.Path)
-		isNew := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !isNew {
+		isNew, now := errors.Is(err, fs.ErrNotExist), ""
+		switch {
+		case err == nil:
+			now = hash(before)
+		case !isNew:
 			return nil, err
 		}
 		if isNew || !bytes.Equal(before, n.data) {
-			out = append(out, Change{Path: n.info.Path, New: isNew, Before: before, After: bytes.Clone(n.data), base: n.below})
+			out = append(out, Change{Path: n.info.Path, New: isNew, Before: before, After: bytes.Clone(n.data),
+				conflict: now != n.below})
 		}
 	}
 	return out, nil
@@ -76,11 +73,7 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		return err
 	}
 	for _, c := range changes {
-		now, err := hashOf(o.base, c.Path)
-		if err != nil {
-			return err
-		}
-		if now != c.base {
+		if c.conflict {
 			return &ConflictError{c.Path}
 		}
 	}
@@ -91,15 +84,11 @@ func (o *Overlay) Apply(ctx context.Context) error {
 		if err := o.base.Write(c.Path, c.After); err != nil {
 			return fmt.Errorf("%s cannot be written: %w", c.Path, err)
 		}
-		now, err := hashOf(o.base, c.Path)
-		if err != nil {
-			return err
-		}
 		o.mu.Lock()
 		if n := o.nodes[c.Path]; n != nil { // it may have been restored meanwhile
 			applied := *n
-			applied.below = now
-			o.add(&applied)
+			applied.below = hash(c.After)
+			o.insert(&applied)
 		}
 		o.mu.Unlock()
 	}

@@ -43,26 +43,37 @@ func (l *layer) Snapshot() Snapshot {
 // Restore replaces all files and folders; of an [Overlay], the changes. If the snapshot is not valid,
 // nothing is changed.
 func (l *layer) Restore(s Snapshot) error {
-	fresh := newLayer(nil, l.clock)
+	fresh := newLayer(nothing{}, l.clock)
 	for _, e := range s.Entries {
-		data, err := e.data()
-		if err == nil && e.Dir {
-			err = fresh.Mkdir(e.Path)
-		} else if err == nil {
-			err = fresh.put(e.Path, data, e.Base, e.Given)
-		}
-		if err != nil {
+		if err := fresh.restore(e); err != nil {
 			return fmt.Errorf("the entry %q of the snapshot cannot be used: %w", e.Path, err)
 		}
-		name, _ := Clean(e.Path)
-		info := e.Info
-		info.Path, info.Size = name, int64(len(data))
-		fresh.nodes[name].info = info
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nodes, l.size = fresh.nodes, fresh.size
 	return nil
+}
+
+// restore adds an entry to a layer that nobody uses yet.
+func (l *layer) restore(e Entry) error {
+	data, err := e.data()
+	if err != nil {
+		return err
+	}
+	if e.Path, err = l.free(e.Path, e.Dir); err != nil {
+		return err
+	}
+	if e.Dir {
+		err = l.Mkdir(e.Path)
+	} else {
+		err = l.put(e.Path, data, e.Base, e.Given)
+	}
+	if err == nil {
+		e.Size = int64(len(data))
+		l.nodes[e.Path].info = e.Info
+	}
+	return err
 }
 
 func (e Entry) data() ([]byte, error) {

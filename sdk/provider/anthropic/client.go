@@ -135,13 +135,12 @@ func announce(event api.MessageStreamEventUnion, on func(provider.Delta)) {
 	if on == nil {
 		return
 	}
+	text := event.ContentBlock.Text + event.Delta.Text // an event has one of them
 	switch {
-	case event.Type == "content_block_delta" && event.Delta.Type == "text_delta" && event.Delta.Text != "":
-		on(provider.Delta{Text: event.Delta.Text})
-	case event.Type == "content_block_start" && event.ContentBlock.Type == "tool_use":
+	case event.ContentBlock.Type == "tool_use":
 		on(provider.Delta{Tool: event.ContentBlock.Name})
-	case event.Type == "content_block_start" && event.ContentBlock.Type == "text" && event.ContentBlock.Text != "":
-		on(provider.Delta{Text: event.ContentBlock.Text})
+	case text != "":
+		on(provider.Delta{Text: text})
 	}
 }
 

@@ -5,6 +5,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -103,16 +104,10 @@ func (p *Provider) Info() provider.Info { return provider.Info{Provider: "fake",
 // Send answers with the next step.
 func (p *Provider) Send(ctx context.Context, r provider.Request, on func(provider.Delta)) (*provider.Response, error) {
 	step, err := p.next(r)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil && step.Before != nil {
+	if err = cmp.Or(err, ctx.Err()); err == nil && step.Before != nil {
 		err = step.Before(ctx, r)
 	}
-	if err == nil {
-		err = step.Err
-	}
-	if err != nil {
+	if err = cmp.Or(err, step.Err); err != nil {
 		return nil, err
 	}
 	m := provider.Message{Role: provider.Assistant, Blocks: slices.Clone(step.Blocks)}

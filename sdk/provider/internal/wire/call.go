@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,23 +51,20 @@ func New(o Options, base string, key Key) (*Caller, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("the base URL must be an address such as https://host/path")
 	}
-	c := &Caller{key: key, base: u.Redacted(), retries: defaultRetries, timeout: o.Timeout, wait: o.Wait}
+	c := &Caller{
+		HTTP: boundClient(o.HTTPClient, cmp.Or(max(o.Idle, 0), defaultIdle), maxAnswer),
+		key:  key, base: u.Redacted(), retries: defaultRetries, wait: o.Wait,
+		timeout: cmp.Or(max(o.Timeout, 0), defaultTimeout),
+	}
 	if o.MaxRetries != nil {
 		c.retries = *o.MaxRetries
 	}
 	if c.retries < 0 || c.retries > mostRetries {
 		return nil, fmt.Errorf("MaxRetries is %d; it must be between 0 and %d", c.retries, mostRetries)
 	}
-	if c.timeout <= 0 {
-		c.timeout = defaultTimeout
-	}
 	if c.wait == nil {
 		c.wait = sleep
 	}
-	if o.Idle <= 0 {
-		o.Idle = defaultIdle
-	}
-	c.HTTP = boundClient(o.HTTPClient, o.Idle, maxAnswer)
 	return c, nil
 }
 

@@ -42,11 +42,8 @@ func (c *Caller) Fail(status int, header http.Header, body []byte) *provider.Err
 	default:
 		e.Retryable = e.Status >= http.StatusInternalServerError
 	}
-	switch header.Get("X-Should-Retry") {
-	case "true":
-		e.Retryable = true
-	case "false":
-		e.Retryable = false
+	if should, err := strconv.ParseBool(header.Get("X-Should-Retry")); err == nil {
+		e.Retryable = should
 	}
 	e.After = after(header)
 	return e
