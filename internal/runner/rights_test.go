@@ -48,7 +48,7 @@ func reopenedBench(t *testing.T) *bench {
 	b.at(b.start("Build a to-do list"), runner.Done, "dev/generating")
 	b.do(request.Request{Action: workflow.ActionReopen, Address: project.Address{Session: b.session().SessionID}, Stage: "architect", Decision: request.Decision{Feedback: "again"}})
 	b.events, b.options.Flags = nil, runner.Flags{}
-	b.options.Repository = &repository{[]*runner.Tree{{Head: "abc", Changed: []string{" M main.go"}}}}
+	b.options.Look = (&repository{[]*runner.Tree{{Head: "abc", Changed: []string{" M main.go"}}}}).Look
 	return b
 }
 

@@ -180,7 +180,7 @@ func TestDirtyTree(t *testing.T) {
 		"dirty before the work": {trees: []*runner.Tree{clean, dirty}, refused: "such as main.go"},
 	} {
 		b := newBench(t, wholeRun())
-		b.options.Repository, b.options.Flags = &repository{tt.trees}, runner.Flags{Dirty: tt.allow, Stages: tt.stages}
+		b.options.Look, b.options.Flags = (&repository{tt.trees}).Look, runner.Flags{Dirty: tt.allow, Stages: tt.stages}
 		out, err := runner.New(b.options).Start(ctx, "Build a to-do list", "")
 		switch {
 		case tt.refused == "" && (err != nil || out.Reason != runner.Done):
@@ -205,7 +205,7 @@ func TestHiddenChanges(t *testing.T) {
 	acts["dev"][0].meanwhile = func() {
 		git.trees = []*runner.Tree{{Head: "abc", Changed: []string{"?? .github/workflows/test.yml"}}}
 	}
-	b.options.Repository, b.options.Flags.Dirty = git, false
+	b.options.Look, b.options.Flags.Dirty = git.Look, false
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Done, "qa/completed")
 	if len(out.After.Changed) != 1 || len(out.Before.Changed) != 0 {

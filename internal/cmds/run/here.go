@@ -19,7 +19,7 @@ import (
 
 // optionsHere returns the options of a runner that every run in this folder has.
 func optionsHere(a *app.App) (o runner.Options, err error) {
-	o = runner.Options{Engine: a.Engine(), Repository: gitRepository{}, Log: a.Log}
+	o = runner.Options{Engine: a.Engine(), Look: look, Log: a.Log}
 	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, runner.RunFile) }
 	if o.Folder, err = a.Project(); err != nil {
 		return o, err
@@ -69,11 +69,8 @@ func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Work
 	}}
 }
 
-// gitRepository describes a project's repository by git.
-type gitRepository struct{}
-
-// Look implements runner.Repository.
-func (gitRepository) Look(ctx context.Context, folder string) (*runner.Tree, error) {
+// look describes a project's repository by git.
+func look(ctx context.Context, folder string) (*runner.Tree, error) {
 	tree, err := git.Look(ctx, folder)
 	return (*runner.Tree)(tree), err
 }

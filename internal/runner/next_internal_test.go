@@ -114,15 +114,15 @@ func TestChoose(t *testing.T) {
 		"asked for, and not here": {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude"}, refused: `the engine "codex" cannot be used`},
 		"none":                    {stage: "po", refused: "there is no engine to work with"},
 	} {
-		got, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
+		got, why, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
 		if tt.refused != "" {
 			if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), tt.refused) {
 				t.Errorf("%s: %v; want %s", name, err, tt.refused)
 			}
 			continue
 		}
-		if err != nil || got.Engine != tt.want || got.Why.String() != tt.why {
-			t.Errorf("%s: %s because %s, %v; want %s because %s", name, got.Engine, got.Why, err, tt.want, tt.why)
+		if err != nil || got != tt.want || why.String() != tt.why {
+			t.Errorf("%s: %s because %s, %v; want %s because %s", name, got, why, err, tt.want, tt.why)
 		}
 	}
 }
