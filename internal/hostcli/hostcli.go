@@ -53,6 +53,13 @@ type Job struct {
 	Tell func(Activity)
 }
 
+// Report tells of an activity, if anyone listens.
+func (j *Job) Report(a Activity) {
+	if j.Tell != nil {
+		j.Tell(a)
+	}
+}
+
 // Activity is something that an engine does, for people to see.
 type Activity struct {
 	// Kind is one of the constants.

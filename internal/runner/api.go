@@ -72,12 +72,8 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	if err != nil {
 		return nil, w.failure(err)
 	}
-	tell := job.Tell
-	if tell == nil {
-		tell = func(hostcli.Activity) {}
-	}
-	tell(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
-	text, err := talk(ctx, c, job, tell)
+	job.Report(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
+	text, err := talk(ctx, c, job)
 	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: since(c.Costs(), before)}
 	if err != nil {
 		return out, w.failure(err)
@@ -105,7 +101,7 @@ func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS
 }
 
 // talk hands the prompt over, and returns the answer.
-func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, tell func(hostcli.Activity)) (string, error) {
+func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job) (string, error) {
 	_, events, stop, err := c.Follow(ctx, 0)
 	if err != nil {
 		return "", err
@@ -120,7 +116,7 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, tell func(h
 				}
 			}
 			if a, ok := activity(e); ok {
-				tell(a)
+				job.Report(a)
 			}
 		}
 	}()

@@ -2,13 +2,47 @@ package hostcli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
+
+// decode reads a line as far as it can. A field of an unexpected type does not hide the rest.
+func decode(line []byte, into any) bool {
+	err := json.Unmarshal(line, into)
+	var other *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &other)
+}
+
+// count reports the usage of all models together.
+func count(j Job, by map[string]provider.Usage) {
+	var sum provider.Usage
+	for _, u := range by {
+		sum = sum.Plus(u)
+	}
+	if sum.Prompt()+sum.Output > 0 {
+		j.Report(Activity{Kind: Counted, Usage: &sum})
+	}
+}
+
+// brief returns a tool and its object in one line.
+func brief(name, object string) string {
+	return visible.Line(visible.Clipped(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200))
+}
+
+// within returns a path relative to the project if it lies there.
+func within(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
 
 // maxWhy bounds the reason of a failure.
 const maxWhy = 600
