@@ -29,10 +29,7 @@ const (
 // grace is the time that a program has to save its session when it has to end.
 var grace = 5 * time.Second
 
-var (
-	errTimeout = errors.New("it took longer than it may")
-	errFlood   = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
-)
+var errFlood = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
 
 // program is an engine's program with its arguments.
 type program struct {
@@ -47,11 +44,6 @@ type program struct {
 // failed, the error has its own words if there are any. If the context has ended, the error is that of
 // the context.
 func (p program) run(ctx context.Context, j Job) error {
-	if j.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, j.Timeout, errTimeout)
-		defer cancel()
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:gosec // the person's own assistant

@@ -71,10 +71,7 @@ func fail(ctx context.Context, engine string, because error, words ...string) er
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	switch {
-	case errors.Is(because, errTimeout):
-		words = []string{strings.TrimRight(because.Error()+": "+strings.Join(words, " "), ": ")}
-	case because != nil:
+	if because != nil {
 		words = append(words, because.Error())
 	}
 	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSpace(w) != "" })

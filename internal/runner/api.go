@@ -49,11 +49,6 @@ func instructions(job hostcli.Job) string {
 
 // Work implements Worker.
 func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error) {
-	if job.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, job.Timeout)
-		defer cancel()
-	}
 	p, err := w.Provider(job.Model)
 	if err != nil {
 		return nil, &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Final: true}

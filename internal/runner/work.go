@@ -116,8 +116,11 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		Tell: func(a hostcli.Activity) { r.activity(t, a) },
 	}
 	job.Left, _ = r.budget.Left()
+	working := ctx
 	if r.Flags.Minutes > 0 {
-		job.Timeout = max(r.deadline().Sub(r.Engine.Clock()), time.Second)
+		var cancel context.CancelFunc
+		working, cancel = context.WithTimeout(ctx, max(r.deadline().Sub(r.Engine.Clock()), time.Second))
+		defer cancel()
 	}
 	if c := r.state.Conversations[t.Stage]; try == 1 && c.Engine == t.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0) {
 		job.Session = c.Session // each judgement is by fresh eyes, but for a report that was returned
@@ -138,7 +141,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		before = closed.In(r.project.Dir.Tree())
 	}
 	worker := r.Workers[slices.Index(r.names(), t.Engine)]
-	outcome, workErr := worker.Work(ctx, job)
+	outcome, workErr := worker.Work(working, job)
 	_ = raw.Close() // it shows how an engine works, and is not a part of the run
 	r.count(t, prompt, outcome)
 	var failure *hostcli.Failure
