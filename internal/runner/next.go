@@ -15,9 +15,6 @@ const (
 	Yes Gates = "yes"
 )
 
-// AllGates lists the values of Gates.
-func AllGates() []Gates { return []Gates{Ask, Stop, Yes} }
-
 // facts decide about the next step of a run.
 type facts struct {
 	state workflow.State

@@ -111,30 +111,17 @@ func (o *options) run(ctx context.Context, objective string) (err error) {
 	if o.dryRun {
 		return dryRun(ctx, o.App, opts, objective)
 	}
-	view, err := NewView(o.App, o.events)
-	if err != nil {
-		return err
-	}
-	defer view.Close()
-	opts.Tell = view.Tell
-	if opts.Person != nil {
-		opts.Person = view.Asking(opts.Person)
-	}
-	var out *runner.Result
-	if o.resume != "" {
-		out, err = runner.New(opts).Resume(ctx, o.resume)
-	} else {
-		out, err = runner.New(opts).Start(ctx, objective, o.name)
-	}
-	view.Close()
+	out, task, err := Show(o.App, opts, o.events, func(r *runner.Runner) (*runner.Result, error) {
+		if o.resume != "" {
+			return r.Resume(ctx, o.resume)
+		}
+		return r.Start(ctx, objective, o.name)
+	})
 	switch {
-	case errors.Is(err, context.Canceled) && view.task != "":
-		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+	case errors.Is(err, context.Canceled) && task != "":
+		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", task)
 		return terminal.ErrStopped
 	case err != nil:
-		return err
-	}
-	if err := view.End(out); err != nil {
 		return err
 	}
 	return map[runner.Reason]error{runner.Person: terminal.ErrPending, runner.Spent: terminal.ErrSpent, runner.Failed: terminal.ErrEngine}[out.Reason]
@@ -153,7 +140,7 @@ func (o *options) check(objective string) (err error) {
 		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
 	case o.yes && o.gates != "" && o.gates != string(runner.Yes):
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
-	case o.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(o.gates)):
+	case o.gates != "" && !slices.Contains([]runner.Gates{runner.Ask, runner.Stop, runner.Yes}, runner.Gates(o.gates)):
 		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
 	case o.events == "-" && o.JSON:
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
