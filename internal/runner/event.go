@@ -3,6 +3,7 @@ package runner
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -27,6 +28,21 @@ const (
 	Noticed      Type = "notice"
 	Stopped      Type = "stopped"
 	Completed    Type = "completed"
+)
+
+// Reason tells why a run has ended.
+type Reason string
+
+// The reasons.
+const (
+	// Done: the workflow, or the stages that were asked for, are complete.
+	Done Reason = "completed"
+	// Person: a person has to decide, to answer or to let it go on.
+	Person Reason = "person"
+	// Spent: the budget or the time.
+	Spent Reason = "spent"
+	// Failed: the engine did not do the work.
+	Failed Reason = "engine_failed"
 )
 
 // Event is something that happened in a run. Its JSON form is a contract: keys are added, never
@@ -152,4 +168,13 @@ func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, r
 		text += l.Say(", %s", rows)
 	}
 	return text
+}
+
+// clip returns the beginning of a text, on one line.
+func clip(text string, characters int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= characters {
+		return text
+	}
+	return string([]rune(text)[:characters]) + "…"
 }

@@ -315,12 +315,3 @@ func states(st workflow.Stage, text string) bool {
 	a := score.Read(st, text)
 	return a.Claimed != nil || len(a.Questions)+len(a.Sprints)+len(a.Scope)+len(a.Resolved) > 0
 }
-
-// clip returns the beginning of a text, on one line.
-func clip(text string, characters int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= characters {
-		return text
-	}
-	return string([]rune(text)[:characters]) + "…"
-}

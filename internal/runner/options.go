@@ -3,18 +3,76 @@ package runner
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
+
+// Worker writes the documents and does the work of stages: a program that people have installed,
+// or a model behind an API.
+type Worker interface {
+	// Name returns the name of the engine, for example "claude".
+	Name() string
+	// Work does one piece of work. Its outcome may be set beside an error: failed work costs too.
+	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
+}
+
+// Tree is the repository of a project at one moment.
+type Tree struct {
+	// Head is the commit that is checked out, "" before the first.
+	Head string `json:"head,omitempty"`
+	// Changed lists the files that differ from it or are new, with git's letters.
+	Changed []string `json:"changed,omitempty"`
+}
+
+// Files names the changed files, without git's letters.
+func (t *Tree) Files() (names []string) {
+	for _, line := range t.Changed {
+		names = append(names, fileOf(line))
+	}
+	return names
+}
+
+// fileOf returns the file of a line of [Tree.Changed], for example "a.go" of " M a.go".
+func fileOf(line string) string { return line[min(3, len(line)):] }
+
+// Options configure a Runner.
+type Options struct {
+	Engine *engine.Engine
+	// Workers are the engines at hand, the likeliest first.
+	Workers []Worker
+	Prices  *price.Table
+	// Look returns the repository of a folder as it is, nil if the folder is in none. If Look is nil,
+	// no folder is in one.
+	Look func(ctx context.Context, folder string) (*Tree, error)
+	// Person brings questions to a person; nil if there is none.
+	Person request.Channel
+	Gates  Gates
+	Flags  Flags
+	// Answers are the person's, by question id.
+	Answers map[string]string
+	// Folder is the project's.
+	Folder string
+	// Rights returns the records of the rights of a project's runs, outside of the project. If it is
+	// nil, none are kept, and each Resume needs its flags anew.
+	Rights func(project string) sdk.Rights
+	// By names the program in the history.
+	By string
+	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a
+	// time.
+	Tell func(Event)
+	Log  *slog.Logger
+}
 
 // byStage has a text for each of some stages.
 type byStage = map[workflow.StageID]string
@@ -157,52 +215,4 @@ func orNone(words string) lang.Text {
 		return lang.T("nothing")
 	}
 	return lang.T("%s", clip(words, 400))
-}
-
-// admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
-func (r *run) admit(ctx context.Context, kept *state) error {
-	if kept != nil && kept.SessionID != r.session.SessionID {
-		return fault.New(fault.Storage, "%s is not of this run: it names the session %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
-			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
-	}
-	r.state = &state{Version: stateVersion}
-	var file, record *rights
-	if kept != nil {
-		r.state, file = kept, &kept.rights
-	}
-	r.state.SessionID, r.state.TaskName = r.session.SessionID, r.session.TaskName
-	if r.record != nil {
-		if found := (rights{}); json.Unmarshal(r.record.Kept(ctx, r.session.SessionID), &found) == nil {
-			record = &found
-		}
-	}
-	now, proven, notice := combine(r.Flags, file, record)
-	r.Flags, r.unproven, r.notice = now.Flags, !proven, notice
-	if proven { // else the file stays as it is, for the person to read
-		r.state.rights = now
-	}
-	r.budget = price.NewBudget(r.Prices, r.Flags.Budget, now.Spent...)
-	return nil
-}
-
-// save saves the state, and before it the rights, so that of the two the record is never the older.
-func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
-
-// keepRights keeps the rights outside of the project, if they have changed.
-func (r *run) keepRights() error {
-	now := r.state.rights
-	now.Seq = 0
-	data, err := json.Marshal(now)
-	if r.record == nil || r.unproven || err != nil || string(data) == r.recorded {
-		return err
-	}
-	r.recorded = string(data)
-	r.state.Seq++
-	if data, err = json.Marshal(r.state.rights); err != nil {
-		return err
-	}
-	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
-		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
-	}
-	return nil
 }
