@@ -50,7 +50,7 @@ type Job struct {
 	Tell func(Activity)
 }
 
-// Report tells of an activity, if anyone listens.
+// Report passes on an activity, if anyone listens.
 func (j *Job) Report(a Activity) {
 	if j.Tell != nil {
 		j.Tell(a)

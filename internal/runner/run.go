@@ -47,11 +47,24 @@ type run struct {
 	seq int
 }
 
-// ending is the end of a run.
-type ending struct {
-	reason  Reason
-	why     lang.Text
-	command string
+// Result describes the end of a run.
+type Result struct {
+	Reason Reason `json:"reason"`
+	// Why says it for people.
+	Why string `json:"why"`
+	// Command is the command to decide with, if a person has to; Resume the one to go on with.
+	Command string `json:"command,omitempty"`
+	Resume  string `json:"resume,omitempty"`
+	// Unused has the ids of answers to questions that were not asked.
+	Unused []string     `json:"unused_answers,omitempty"`
+	Cost   price.Report `json:"cost"`
+	// Reported is the sum that the engines themselves state, in dollars.
+	Reported *float64 `json:"reported_usd,omitempty"`
+	// Before and After are the repository before the first change and at the end.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+	// Session describes the session.
+	Session *engine.Outcome `json:"session,omitempty"`
 }
 
 func (r *run) close() error {

@@ -21,34 +21,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
-
-// Result describes the end of a run.
-type Result struct {
-	Reason Reason `json:"reason"`
-	// Why says it for people.
-	Why string `json:"why"`
-	// Command is the command to decide with, if a person has to; Resume the one to go on with.
-	Command string `json:"command,omitempty"`
-	Resume  string `json:"resume,omitempty"`
-	// Unused has the ids of answers to questions that were not asked.
-	Unused []string     `json:"unused_answers,omitempty"`
-	Cost   price.Report `json:"cost"`
-	// Reported is the sum that the engines themselves state, in dollars.
-	Reported *float64 `json:"reported_usd,omitempty"`
-	// Before and After are the repository before the first change and at the end.
-	Before *Tree `json:"tree_before,omitempty"`
-	After  *Tree `json:"tree_after,omitempty"`
-	// Session describes the session.
-	Session *engine.Outcome `json:"session,omitempty"`
-}
 
 // Runner takes objectives through workflows.
 type Runner struct{ Options }
@@ -90,12 +68,12 @@ func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error)
 	defer func() { err = errors.Join(err, run.close()) }()
 	run.tellStart()
 	for {
-		ended, err := run.step(ctx)
+		out, err := run.step(ctx)
 		if err != nil {
 			return nil, run.interrupt(ctx, err)
 		}
-		if ended != nil {
-			return run.end(ctx, ended)
+		if out != nil {
+			return run.end(ctx, out)
 		}
 	}
 }
@@ -171,8 +149,8 @@ func (r *run) facts() facts {
 	return f
 }
 
-// step takes one step, and returns an ending if it was the last.
-func (r *run) step(ctx context.Context) (*ending, error) {
+// step takes one step, and returns how the run ends if it was the last.
+func (r *run) step(ctx context.Context) (*Result, error) {
 	if err := errors.Join(ctx.Err(), r.read(ctx)); err != nil {
 		return nil, err
 	}
@@ -186,60 +164,59 @@ func (r *run) step(ctx context.Context) (*ending, error) {
 		return nil, r.submitGiven(ctx)
 	case work:
 		return r.work(ctx)
+	case finish, stopStages:
+		return &Result{Reason: Done, Why: r.sayStop(s)}, nil
+	case stopChanged:
+		return &Result{Reason: Person, Why: r.sayStop(s), Command: "bmad-mcp adopt " + r.state.TaskName}, nil
 	default:
-		return r.stop(s), nil
+		out := &Result{Reason: Person, Why: r.sayStop(s)}
+		if r.now.Gate != nil {
+			out.Command = r.now.Gate.Terminal
+		}
+		return out, nil
 	}
 }
 
-// stop returns the ending that a step stands for.
-func (r *run) stop(s step) *ending {
-	task, stage := r.state.TaskName, r.session.CurrentStage
-	out := &ending{reason: Person}
-	if r.now.Gate != nil {
-		out.command = r.now.Gate.Terminal
-	}
+// sayStop returns the reason why a step ends the run.
+func (r *run) sayStop(s step) string {
+	l, stage, rec := r.language, r.session.CurrentStage, r.session.Current()
 	switch s {
 	case finish:
-		return &ending{reason: Done, why: lang.T("the workflow is complete")}
+		return l.Say("the workflow is complete")
 	case stopStages:
-		return &ending{reason: Done, why: lang.T("the stages that were asked for are done; %s would be next", stage)}
+		return l.Say("the stages that were asked for are done; %s would be next", stage)
 	case stopCancelled:
-		return &ending{reason: Person, why: lang.T("the session was cancelled")}
+		return l.Say("the session was cancelled")
 	case stopChanged:
-		out.why = lang.T("the session, or a text that you approved, was changed by other hands; only you can accept it as it is")
-		out.command = "bmad-mcp adopt " + task
+		return l.Say("the session, or a text that you approved, was changed by other hands; only you can accept it as it is")
 	case stopEdited:
-		out.why = lang.T("the draft was edited since it was scored: decide on it as it is now")
+		return l.Say("the draft was edited since it was scored: decide on it as it is now")
 	case stopQuestions:
-		out.why = lang.T("the %s has questions for you", r.language.Word(r.now.Standing.Stage.Role))
+		return l.Say("the %s has questions for you", l.Word(r.now.Standing.Stage.Role))
 	case stopPause:
-		out.why = lang.T("the setting pause has each round wait for your word; to resume the run is this word")
+		return l.Say("the setting pause has each round wait for your word; to resume the run is this word")
 	case stopFloor:
-		out.why = lang.T("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, r.session.Record(stage).Audit.Score, *r.now.Standing.Policy.AuditFloor)
+		return l.Say("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, rec.Audit.Score, *r.now.Standing.Policy.AuditFloor)
 	case stopRisk:
-		out.why = lang.T("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage)
-		if r.session.Record(stage).Spent() {
-			out.why = lang.T("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage)
+		if rec.Spent() {
+			return l.Say("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage)
 		}
+		return l.Say("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage)
 	case stopGiven:
-		out.why = lang.T("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
+		return l.Say("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
 	case stopMissing:
-		out.why = lang.T("the run does not work on %s; reopen or finish that stage, or resume with --stages", stage)
-	default:
-		out.why = lang.T("the gate of %s waits for your decision", stage)
+		return l.Say("the run does not work on %s; reopen or finish that stage, or resume with --stages", stage)
 	}
-	return out
+	return l.Say("the gate of %s waits for your decision", stage)
 }
 
-// end ends a run.
-func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
-	out := &Result{
-		Reason: e.reason, Why: e.why.In(r.language), Command: e.command, Cost: r.budget.Report(), Reported: r.state.Reported, Before: r.state.Before,
-	}
+// end ends a run with a result, of which the steps have said the reason.
+func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
+	out.Cost, out.Reported, out.Before = r.budget.Report(), r.state.Reported, r.state.Before
 	if r.now.Reply != nil {
 		out.Session = &r.now
 	}
-	if e.reason != Done && r.session.CurrentState != workflow.Cancelled {
+	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
 	}
 	asked := map[string]bool{}
@@ -260,14 +237,14 @@ func (r *run) end(ctx context.Context, e *ending) (*Result, error) {
 		}
 		r.state.After, out.After = tree, tree
 	}
-	if e.reason == Person && r.session.CurrentState.WaitsForHuman() {
+	if out.Reason == Person && r.session.CurrentState.WaitsForHuman() {
 		r.tell(r.waiting())
 	}
 	last := Event{
-		Type: Stopped, State: r.session.CurrentState, Reason: e.reason, Why: out.Why, Command: e.command,
-		Spent: &out.Cost.Spent, Reported: r.state.Reported, Tokens: out.Cost.Usage.Prompt() + out.Cost.Usage.Output,
+		Type: Stopped, State: r.session.CurrentState, Reason: out.Reason, Why: out.Why, Command: out.Command,
+		Spent: &out.Cost.Spent, Reported: out.Reported, Tokens: out.Cost.Usage.Prompt() + out.Cost.Usage.Output,
 	}
-	if e.reason == Done {
+	if out.Reason == Done {
 		last.Type = Completed
 	}
 	r.tell(last)

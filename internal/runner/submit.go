@@ -102,7 +102,7 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 const yesWords = "--yes of the command line"
 
 // person takes a step that is a person's: it asks them, or uses their words of before.
-func (r *run) person(ctx context.Context, s step) (*ending, error) {
+func (r *run) person(ctx context.Context, s step) (*Result, error) {
 	yes, at := true, r.at()
 	req := r.request(standing.GateAction(r.session.CurrentState))
 	req.Revision = &at.Revision
@@ -123,7 +123,7 @@ func (r *run) person(ctx context.Context, s step) (*ending, error) {
 		return nil, err
 	}
 	if out.Silence != nil {
-		return &ending{Person, lang.T("no decision was taken: %s", out.Silence.Why), out.Gate.Terminal}, nil
+		return &Result{Reason: Person, Why: r.language.Say("no decision was taken: %s", out.Silence.Why), Command: out.Gate.Terminal}, nil
 	}
 	r.session = out.Standing.Session
 	r.tellDecision(at.Stage)

@@ -34,7 +34,7 @@ type task struct {
 }
 
 // work has the stage's engine do its work, and submits it.
-func (r *run) work(ctx context.Context) (*ending, error) {
+func (r *run) work(ctx context.Context) (*Result, error) {
 	r.worked++
 	t, err := r.task(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *run) work(ctx context.Context) (*ending, error) {
 	if end := r.checkLimits(); end != nil {
 		return end, nil
 	}
-	return &ending{reason: Failed, why: lang.T("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)}, nil
+	return &Result{Reason: Failed, Why: r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)}, nil
 }
 
 // task prepares the work for the current stage.
@@ -226,19 +226,19 @@ func (r *run) deadline() time.Time {
 	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
 }
 
-// checkLimits returns the ending of a run if it may cost no more, else nil.
-func (r *run) checkLimits() *ending {
+// checkLimits returns the end of a run if it may cost no more, else nil.
+func (r *run) checkLimits() *Result {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
 	switch {
 	case r.unproven:
-		return &ending{reason: Spent, why: lang.T("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")}
+		return &Result{Reason: Spent, Why: r.language.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")}
 	case limited && report.Unknown:
-		return &ending{reason: Spent, why: lang.T("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)}
+		return &Result{Reason: Spent, Why: r.language.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)}
 	case limited && left == 0:
-		return &ending{reason: Spent, why: lang.T("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())}
+		return &Result{Reason: Spent, Why: r.language.Say("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())}
 	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):
-		return &ending{reason: Spent, why: lang.T("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))}
+		return &Result{Reason: Spent, Why: r.language.Say("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))}
 	}
 	return nil
 }
