@@ -263,6 +263,9 @@ func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
 		return nil, nil
 	}
 	tree, err := o.Look(ctx, folder)
+	if o.Flags.Dirty && fault.Is(err, fault.NotAllowed) {
+		return nil, nil // the person has said to do without it
+	}
 	if err != nil || tree == nil {
 		return nil, err
 	}

@@ -195,6 +195,19 @@ func TestDirtyTree(t *testing.T) {
 	}
 }
 
+// TestUnreadableRepository: a repository that cannot be read is done without, if the person says so.
+func TestUnreadableRepository(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Look = func(context.Context, string) (*runner.Tree, error) {
+		return nil, fault.New(fault.NotAllowed, "the git repository cannot be used")
+	}
+	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
+	b.options.Flags.Dirty = false
+	if _, err := runner.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) {
+		t.Errorf("not allowed: %v", err)
+	}
+}
+
 // TestHiddenChanges: work in a hidden folder is work, as the repository shows.
 func TestHiddenChanges(t *testing.T) {
 	acts := wholeRun()
