@@ -41,7 +41,7 @@ func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {
 	env := environment(c.Env, claudeEnv...)
 	settings, err := writeSettings(claudeSettings(j, personal(env)))
 	if err != nil {
-		return nil, fail(ctx, c.Name(), err)
+		return nil, fail(ctx, c.Name(), err, "")
 	}
 	defer func() { _ = os.Remove(settings) }()
 	if strings.HasPrefix(strings.TrimSpace(j.Prompt), "/") { // would be one of its own commands
@@ -180,13 +180,14 @@ type claudeReader struct {
 	job    Job
 	out    Outcome
 	result *claudeLine
-	// said has the messages with their usage so far, uses the calls of tools that were not refused.
-	said map[string]claudeMessage
+	// said has the ids of the messages that were counted, uses the calls of tools that were not refused.
+	said map[string]bool
 	uses map[string]string
 }
 
 func newClaudeReader(j Job, session string) *claudeReader {
-	return &claudeReader{job: j, out: Outcome{Session: session}, said: map[string]claudeMessage{}, uses: map[string]string{}}
+	out := Outcome{Session: session, Usage: map[string]provider.Usage{}}
+	return &claudeReader{job: j, out: out, said: map[string]bool{}, uses: map[string]string{}}
 }
 
 // claudeLine has the fields of a line that matter. Those of an unexpected type are left out.
@@ -218,7 +219,11 @@ type claudeMessage struct {
 	Usage     claudeUsage
 	Content   []struct {
 		Type, Text, ID, Name string
-		Input                claudeTool
+		// Input has the arguments of a tool that show its purpose in one line.
+		Input struct {
+			File             string `json:"file_path"`
+			Command, Pattern string
+		}
 	}
 }
 
@@ -236,13 +241,6 @@ type claudeUsage struct {
 type claudeModel struct {
 	InputTokens, OutputTokens, CacheReadInputTokens, CacheCreationInputTokens, CacheCreationEphemeral1hInputTokens int64
 	CostUSD                                                                                                        float64
-}
-
-// claudeTool has the arguments of a tool that show its purpose in one line.
-type claudeTool struct {
-	File    string `json:"file_path"`
-	Command string
-	Pattern string
 }
 
 // synthetic is the model of messages that Claude Code writes itself, for example errors.
@@ -290,15 +288,20 @@ func (r *claudeReader) assistant(l claudeLine) {
 		case b.Type == "text" && l.Parent == nil && m.Model != synthetic && strings.TrimSpace(b.Text) != "":
 			r.job.Report(Activity{Kind: Says, Text: b.Text})
 		case b.Type == "tool_use":
-			r.uses[b.ID] = r.describe(b.Name, b.Input)
+			r.uses[b.ID] = brief(b.Name, cmp.Or(b.Input.Command, within(r.job.Dir, b.Input.File), b.Input.Pattern))
 			r.job.Report(Activity{Kind: UsesTool, Text: r.uses[b.ID]})
 		}
 	}
-	if _, known := r.said[m.ID]; m.ID == "" || known || m.Usage == (claudeUsage{}) {
+	u, hour := m.Usage, m.Usage.ByTime.Hour
+	if m.ID == "" || r.said[m.ID] || u == (claudeUsage{}) {
 		return
 	}
-	r.said[m.ID] = m
-	count(r.job, r.usage())
+	r.said[m.ID] = true
+	// It is less than the result will say, because a message reports its output when it begins.
+	r.out.Usage[m.Model] = r.out.Usage[m.Model].Plus(provider.Usage{
+		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: hour, CacheWrite5m: u.CacheWrite - hour, Estimated: true,
+	})
+	count(r.job, r.out.Usage)
 }
 
 // refuse reports a tool that was not allowed, once.
@@ -310,33 +313,8 @@ func (r *claudeReader) refuse(id string) {
 	}
 }
 
-// describe returns a tool with its object.
-func (r *claudeReader) describe(name string, t claudeTool) string {
-	switch {
-	case t.Command != "":
-		return brief(name, t.Command)
-	case t.File != "":
-		return brief(name, within(r.job.Dir, t.File))
-	}
-	return brief(name, t.Pattern)
-}
-
-// usage adds up the messages so far, by model. It is less than the result will say, because a message
-// reports its output when it begins.
-func (r *claudeReader) usage() map[string]provider.Usage {
-	sum := map[string]provider.Usage{}
-	for _, m := range r.said {
-		u, hour := m.Usage, m.Usage.ByTime.Hour
-		sum[m.Model] = sum[m.Model].Plus(provider.Usage{
-			Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite1h: hour, CacheWrite5m: u.CacheWrite - hour, Estimated: true,
-		})
-	}
-	return sum
-}
-
 // outcome returns the result, after the last line.
 func (r *claudeReader) outcome() *Outcome {
-	r.out.Usage = r.usage()
 	l := r.result
 	if l == nil {
 		return &r.out

@@ -37,7 +37,7 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 	env := environment(c.Env)
 	own, err := codexConfig(env)
 	if err != nil {
-		return nil, fail(ctx, c.Name(), err)
+		return nil, fail(ctx, c.Name(), err, "")
 	}
 	args, before, err := c.arguments(j, own)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Codex) Work(ctx context.Context, j Job) (*Outcome, error) {
 		// belong to everything else on the machine, too.
 		folder, err := os.MkdirTemp("", "bmad-engine-")
 		if err != nil {
-			return nil, fail(ctx, c.Name(), err)
+			return nil, fail(ctx, c.Name(), err, "")
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
 		env = append(env, "TMPDIR="+folder, "XDG_CACHE_HOME="+folder, "GOCACHE="+filepath.Join(folder, "go-build"))

@@ -1,11 +1,11 @@
 package hostcli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
@@ -65,19 +65,16 @@ var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AI
 // mask returns a text without credentials.
 func mask(text string) string { return secret.ReplaceAllString(text, "${1}***") }
 
-// fail returns the failure of an engine, in the program's words as far as they are known. The
-// error of a context that has ended stays as it is, because nothing has failed then.
-func fail(ctx context.Context, engine string, because error, words ...string) error {
+// fail returns the failure of an engine, in the program's words if it has said why. The error of a
+// context that has ended stays as it is, because nothing has failed then.
+func fail(ctx context.Context, engine string, because error, why string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if because != nil {
-		words = append(words, because.Error())
+	if because != nil && strings.TrimSpace(why) == "" {
+		why = because.Error()
 	}
-	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSpace(w) != "" })
-	if at < 0 {
-		words, at = []string{"it ended without a result"}, 0
-	}
-	why := visible.Line(visible.Clip(mask(strings.Join(strings.Fields(words[at]), " ")), maxWhy))
+	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
+	why = visible.Line(visible.Clip(mask(why), maxWhy))
 	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why)}
 }
