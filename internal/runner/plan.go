@@ -51,13 +51,9 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 		return nil, err
 	}
 	defer p.Close()
-	name := cmp.Or(r.Flags.Workflow, p.Config.Workflow)
-	w, err := p.Config.Find(name)
+	w, err := p.Config.Find(cmp.Or(r.Flags.Workflow, p.Config.Workflow))
 	if err != nil {
 		return nil, err
-	}
-	if w.Definition == nil {
-		return nil, fault.New(fault.InvalidArgument, "the workflow %q cannot be used", name).WithHint("see bmad-mcp workflow check")
 	}
 	l := p.Language(objective)
 	plan, err := r.planFor(p.Config.Under(w.Definition), objective, l, 0)
@@ -134,10 +130,7 @@ func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
 
 // span reads a list or range of stages; empty takes all. The numbers count from 0.
 func span(d *workflow.Definition, text string) (from, to int, err error) {
-	if text == "" {
-		return 0, len(d.Stages) - 1, nil
-	}
-	first, last, isRange := strings.Cut(text, "..")
+	first, last, isRange := strings.Cut(cmp.Or(text, ".."), "..")
 	names := strings.Split(text, ",")
 	if isRange {
 		names = []string{cmp.Or(first, d.IDs()[0]), cmp.Or(last, d.IDs()[len(d.Stages)-1])}
@@ -191,15 +184,14 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 	for _, e := range st.EnginesFor(objective) {
 		named = append(named, string(e))
 	}
-	here := func(name string) bool { return slices.Contains(available, name) }
-	other := func(name string) bool { return here(name) && name != builder }
-	if all := slices.Concat(named, available); builder != "" && slices.ContainsFunc(all, other) {
-		return all[slices.IndexFunc(all, other)], lang.T("the work that it judges is by %s", builder), nil
+	here := slices.DeleteFunc(slices.Concat(named, available), func(name string) bool { return !slices.Contains(available, name) })
+	if i := slices.IndexFunc(here, func(name string) bool { return name != builder }); builder != "" && i >= 0 {
+		return here[i], lang.T("the work that it judges is by %s", builder), nil
 	}
-	if i := slices.IndexFunc(named, here); i >= 0 {
-		return named[i], lang.T("the workflow names it for this stage"), nil
+	if slices.Contains(named, here[0]) {
+		return here[0], lang.T("the workflow names it for this stage"), nil
 	}
-	return available[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", ")), nil
+	return here[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", ")), nil
 }
 
 // engines lists the engines that a run can have, and how to get each.

@@ -212,10 +212,7 @@ func (r *run) sayStop(s step) string {
 
 // end ends a run with a result, of which the steps have said the reason.
 func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
-	out.Cost, out.Reported, out.Before = r.budget.Report(), r.state.Reported, r.state.Before
-	if r.now.Reply != nil {
-		out.Session = &r.now
-	}
+	out.Session, out.Cost, out.Reported, out.Before = &r.now, r.budget.Report(), r.state.Reported, r.state.Before
 	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
 		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
 	}

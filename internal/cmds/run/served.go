@@ -1,9 +1,7 @@
 package run
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -57,8 +55,11 @@ func (s *Served) Start(ctx context.Context, req sdkhttp.RunRequest) (sdkhttp.Run
 	}
 	s.work.Go(func() {
 		_, err := runner.New(o).Start(s.base, req.Objective, req.TaskName)
-		s.live.Delete(run.end())
-		refused <- cmp.Or(err, errors.New("the run ended before it began"))
+		if id := run.end(); id != "" {
+			s.live.Delete(id)
+		} else {
+			refused <- err
+		}
 	})
 	select {
 	case id := <-begun:
