@@ -137,11 +137,10 @@ func (r *run) facts() facts {
 	s, id := r.now.Standing, r.session.CurrentStage
 	st, planned := r.plan.stage(id)
 	f := facts{
-		state: s.CurrentState, wanted: st.Engine != "", passed: !planned, changed: s.Stopped(),
+		state: s.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
 		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
 		pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
-		given: planned && st.Engine == "",
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
 	open := s.Current().OpenQuestions()
@@ -204,8 +203,6 @@ func (r *run) sayStop(s step) string {
 		return l.Say("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage)
 	case stopGiven:
 		return l.Say("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
-	case stopMissing:
-		return l.Say("the run does not work on %s; reopen or finish that stage, or resume with --stages", stage)
 	}
 	return l.Say("the gate of %s waits for your decision", stage)
 }

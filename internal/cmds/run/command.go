@@ -204,7 +204,6 @@ func (o *options) runner(ctx context.Context) (runner.Options, error) {
 	case out.Gates == runner.Ask && !o.dryRun:
 		return out, err
 	}
-	out.Gates = cmp.Or(out.Gates, runner.Stop)
 	return out, nil
 }
 
@@ -262,11 +261,10 @@ func runWorkers(a *app.App, prices *price.Table) []runner.Worker {
 func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Worker {
 	return &runner.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Provider: func(model string) (provider.Provider, error) {
 		m := a.Config.Model
-		other := m.Provider != name
-		if m.Provider == "" { // an address alone is not that of Anthropic
-			other = m.BaseURL != "" && name == config.ProviderAnthropic
+		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
+			m.Provider = config.ProviderOpenAI
 		}
-		if other {
+		if m.Provider != "" && m.Provider != name {
 			m = config.Model{}
 		}
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)

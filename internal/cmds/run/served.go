@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -81,14 +82,7 @@ func (s *Served) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
 		return sdkhttp.Run{}, err
 	}
 	last := events[len(events)-1]
-	out := sdkhttp.Run{ID: id, Status: "interrupted", Result: last}
-	switch {
-	case last.Reason != "":
-		out.Status = string(last.Reason)
-	case last.Type == runner.Completed:
-		out.Status = string(runner.Done)
-	}
-	return out, nil
+	return sdkhttp.Run{ID: id, Status: cmp.Or(string(last.Reason), "interrupted"), Result: last}, nil
 }
 
 // Events implements sdkhttp.Runs.
