@@ -30,7 +30,7 @@ type task struct {
 	stage workflow.Stage
 	// builds is true if the work is to change the project.
 	builds bool
-	before string // the files of the project
+	before string // the files of the project, if it builds
 }
 
 // work has the stage's engine do its work, and submits it.
@@ -94,7 +94,7 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	// After a crash the work may be half done: the files before its first attempt count.
 	if a := r.state.Attempt; a != nil && a.point == r.at() {
 		t.before = a.Files
-	} else {
+	} else if t.builds {
 		t.before = r.worktree(ctx)
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
