@@ -84,11 +84,15 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 			}
 		}
 	}
-	plan := &Plan{Workflow: d.Name, Gates: o.Gates, Budget: f.Budget, Minutes: f.Minutes, Commands: f.Commands, Open: f.Open}
+	plan := &Plan{
+		Workflow: d.Name, Gates: o.Gates, Budget: f.Budget, Minutes: f.Minutes, Commands: f.Commands, Open: f.Open,
+	}
 	builder := byStage{}
 	for i, st := range d.Stages[:to+1] {
 		policy := st.Policy()
-		s := PlanStage{Stage: st.ID, Gate: st.Gate, Policy: policy.Gate, Score: policy.GateScore, Scoring: string(policy.Scoring)}
+		s := PlanStage{
+			Stage: st.ID, Gate: st.Gate, Policy: policy.Gate, Score: policy.GateScore, Scoring: string(policy.Scoring),
+		}
 		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
 			return nil, fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
 				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
@@ -166,7 +170,9 @@ const Auto = "auto"
 
 // choose returns the engine for a stage, and the reason. available is ordered, the likeliest first;
 // builder is the engine whose work st judges, "" if there is none or it is not known.
-func choose(st workflow.Stage, objective string, f Flags, available []string, builder string) (engine string, why lang.Text, err error) {
+func choose(
+	st workflow.Stage, objective string, f Flags, available []string, builder string,
+) (engine string, why lang.Text, err error) {
 	if name := cmp.Or(f.EngineFor[st.ID], f.Engine, Auto); name != Auto {
 		if !slices.Contains(available, name) {
 			return "", why, notHere(name, available)
@@ -184,7 +190,8 @@ func choose(st workflow.Stage, objective string, f Flags, available []string, bu
 	for _, e := range st.EnginesFor(objective) {
 		named = append(named, string(e))
 	}
-	here := slices.DeleteFunc(slices.Concat(named, available), func(name string) bool { return !slices.Contains(available, name) })
+	missing := func(name string) bool { return !slices.Contains(available, name) }
+	here := slices.DeleteFunc(slices.Concat(named, available), missing)
 	if i := slices.IndexFunc(here, func(name string) bool { return name != builder }); builder != "" && i >= 0 {
 		return here[i], lang.T("the work that it judges is by %s", builder), nil
 	}

@@ -105,7 +105,8 @@ func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &run{Options: r.Options, project: p, session: s, language: p.Language(s.Objective), started: r.Engine.Clock()}
+	out := &run{Options: r.Options, project: p, session: s}
+	out.language, out.started = p.Language(s.Objective), r.Engine.Clock()
 	var kept *state
 	if out.files, kept, err = openFiles(ctx, p.Dir, s); err != nil {
 		p.Close()

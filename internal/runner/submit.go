@@ -123,7 +123,8 @@ func (r *run) person(ctx context.Context, s step) (*Result, error) {
 		return nil, err
 	}
 	if out.Silence != nil {
-		return &Result{Reason: Person, Why: r.language.Say("no decision was taken: %s", out.Silence.Why), Command: out.Gate.Terminal}, nil
+		why := r.language.Say("no decision was taken: %s", out.Silence.Why)
+		return &Result{Reason: Person, Why: why, Command: out.Gate.Terminal}, nil
 	}
 	r.session = out.Standing.Session
 	r.tellDecision(at.Stage)
@@ -135,7 +136,10 @@ func (r *run) waiting() Event {
 	if r.session.CurrentState == workflow.Clarifying {
 		return Event{Type: Questioned, State: r.session.CurrentState, Questions: r.now.Questions}
 	}
-	e := Event{Type: GateReached, Round: r.now.Iteration, State: r.session.CurrentState, Score: r.now.Score, Verdict: r.now.Verdict}
+	e := Event{
+		Type: GateReached, Round: r.now.Iteration, State: r.session.CurrentState,
+		Score: r.now.Score, Verdict: r.now.Verdict,
+	}
 	if r.now.Audit != nil {
 		e.Audit = &r.now.Audit.Score
 	}

@@ -64,7 +64,8 @@ func (r *run) work(ctx context.Context) (*Result, error) {
 	if end := r.checkLimits(); end != nil {
 		return end, nil
 	}
-	return &Result{Reason: Failed, Why: r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)}, nil
+	why := r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)
+	return &Result{Reason: Failed, Why: why}, nil
 }
 
 // task prepares the work for the current stage.
@@ -99,7 +100,10 @@ func (r *run) task(ctx context.Context) (*task, error) {
 	}
 	if begun := (point{t.Stage, r.now.Iteration + 1}); r.begun != begun {
 		r.begun = begun
-		r.tell(Event{Type: StageStarted, Round: begun.Revision, State: r.session.CurrentState, Engine: t.Engine, Model: t.Model, Why: t.Why})
+		r.tell(Event{
+			Type: StageStarted, Round: begun.Revision, State: r.session.CurrentState,
+			Engine: t.Engine, Model: t.Model, Why: t.Why,
+		})
 	}
 	return t, nil
 }
@@ -112,7 +116,8 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		return problem, false, err
 	}
 	job := hostcli.Job{
-		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.Writes, Model: t.Model, Allow: r.Flags.Commands, Open: r.Flags.Open,
+		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.Writes, Model: t.Model,
+		Allow: r.Flags.Commands, Open: r.Flags.Open,
 		Tell: func(a hostcli.Activity) { r.activity(t, a) },
 	}
 	job.Left, _ = r.budget.Left()
@@ -122,8 +127,10 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 		working, cancel = context.WithTimeout(ctx, max(r.deadline().Sub(r.Engine.Clock()), time.Second))
 		defer cancel()
 	}
-	if c := r.state.Conversations[t.Stage]; try == 1 && c.Engine == t.Engine && (t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0) {
-		job.Session = c.Session // each judgement is by fresh eyes, but for a report that was returned
+	// Each judgement is by fresh eyes, but for a report that was returned.
+	goesOn := t.stage.Kind != workflow.KindVerdict || len(r.now.Returned) > 0
+	if c := r.state.Conversations[t.Stage]; try == 1 && goesOn && c.Engine == t.Engine {
+		job.Session = c.Session
 	}
 	r.state.Calls++
 	r.state.Attempt, r.state.Answer = &attempt{r.at(), t.before}, nil
@@ -230,17 +237,20 @@ func (r *run) deadline() time.Time {
 func (r *run) checkLimits() *Result {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
+	out, l := &Result{Reason: Spent}, r.language
 	switch {
 	case r.unproven:
-		return &Result{Reason: Spent, Why: r.language.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")}
+		out.Why = l.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")
 	case limited && report.Unknown:
-		return &Result{Reason: Spent, Why: r.language.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)}
+		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)
 	case limited && left == 0:
-		return &Result{Reason: Spent, Why: r.language.Say("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())}
+		out.Why = l.Say("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())
 	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):
-		return &Result{Reason: Spent, Why: r.language.Say("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))}
+		out.Why = l.Say("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))
+	default:
+		return nil
 	}
-	return nil
+	return out
 }
 
 // activity reports an act of an engine.

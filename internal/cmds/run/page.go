@@ -198,7 +198,8 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 	if f.run.Budget > 0 {
 		cost = f.language.Say("%s of %s", cost, f.run.Budget.Short())
 	}
-	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.cost.Tokens, cost, now.Sub(f.began).Round(time.Second))))
+	past := now.Sub(f.began).Round(time.Second)
+	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.cost.Tokens, cost, past)))
 	if len(out) >= height { // the end says most
 		out = out[len(out)-max(height-1, 1):]
 	}

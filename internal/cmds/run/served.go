@@ -35,7 +35,8 @@ type servedRun struct {
 // Serve serves the runs of the project until base ends.
 func Serve(base context.Context, a *app.App) *Served {
 	a.UseAudits()
-	return &Served{base: base, options: func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) }}
+	options := func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) }
+	return &Served{base: base, options: options}
 }
 
 // Close returns once every run has ended.

@@ -32,9 +32,12 @@ type view struct {
 	task string
 }
 
+// work is what a runner is to do.
+type work = func(*runner.Runner) (*runner.Result, error)
+
 // Show has a runner do a run, and shows how it goes and ends. The events go to a file too, "-" for
 // standard output. task is the name of the run's task, "" if it has not begun.
-func Show(a *app.App, o runner.Options, events string, do func(*runner.Runner) (*runner.Result, error)) (out *runner.Result, task string, err error) {
+func Show(a *app.App, o runner.Options, events string, do work) (out *runner.Result, task string, err error) {
 	v := &view{app: a}
 	switch {
 	case events == "-":
@@ -59,7 +62,7 @@ func Show(a *app.App, o runner.Options, events string, do func(*runner.Runner) (
 }
 
 // watch has a runner do a run, and shows its events.
-func (v *view) watch(o runner.Options, events string, do func(*runner.Runner) (*runner.Result, error)) (*runner.Result, error) {
+func (v *view) watch(o runner.Options, events string, do work) (*runner.Result, error) {
 	a := v.app
 	switch {
 	case a.JSON || events == "-":
