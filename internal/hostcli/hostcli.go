@@ -20,7 +20,6 @@ package hostcli
 
 import (
 	"io"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -45,12 +44,17 @@ type Job struct {
 	// Open has the files that the engine may write although other programs obey them, by their names
 	// in the list of package obeyed.
 	Open []string
-	// Timeout bounds the work; 0 sets no limit.
-	Timeout time.Duration
 	// Raw, if not nil, gets the engine's own output, line by line.
 	Raw io.Writer
 	// Tell, if not nil, is called with the engine's activities, in order.
 	Tell func(Activity)
+}
+
+// Report passes on an activity, if anyone listens.
+func (j *Job) Report(a Activity) {
+	if j.Tell != nil {
+		j.Tell(a)
+	}
 }
 
 // Activity is something that an engine does, for people to see.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,16 +24,12 @@ import (
 const (
 	maxLine   = 16 << 20
 	maxOutput = 512 << 20
-	maxWords  = 16 << 10 // of its standard error
 )
 
 // grace is the time that a program has to save its session when it has to end.
 var grace = 5 * time.Second
 
-var (
-	errTimeout = errors.New("it took longer than it may")
-	errFlood   = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
-)
+var errFlood = fmt.Errorf("it printed more than %d MB", maxOutput>>20)
 
 // program is an engine's program with its arguments.
 type program struct {
@@ -47,17 +44,18 @@ type program struct {
 // failed, the error has its own words if there are any. If the context has ended, the error is that of
 // the context.
 func (p program) run(ctx context.Context, j Job) error {
-	if j.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, j.Timeout, errTimeout)
-		defer cancel()
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	cmd := exec.CommandContext(ctx, p.path, p.args...) //nolint:gosec // the person's own assistant
 	cmd.Dir, cmd.Env, cmd.Stdin = j.Dir, p.env, strings.NewReader(j.Prompt)
 	out := &lines{each: p.line, raw: j.Raw, left: maxOutput, flood: func() { stop(errFlood) }}
-	words := &words{}
+	why := "" // the last line that begins as an error, or the last one if none does
+	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
+	words := &lines{left: math.MaxInt, each: func(line []byte) {
+		if isError(string(line)) || !isError(why) {
+			why = string(line)
+		}
+	}}
 	cmd.Stdout, cmd.Stderr = out, words
 	group := process.Own(cmd, grace)
 	if err := cmd.Start(); err != nil {
@@ -69,11 +67,12 @@ func (p program) run(ctx context.Context, j Job) error {
 	stopped, err := group.Wait()
 	group.End()
 	out.end()
+	words.end()
 	switch {
 	case stopped:
 		return context.Cause(ctx)
 	case cmd.ProcessState == nil || !cmd.ProcessState.Success():
-		return errors.Join(errors.New(words.String()), err)
+		return errors.Join(errors.New(why), err)
 	}
 	return nil // the program did not fail if a child held the output open
 }
@@ -121,35 +120,6 @@ func (l *lines) end() {
 		_, _ = l.raw.Write(append(slices.Clip(line), '\n')) // only a log: the work goes on without it
 	}
 	l.each(line)
-}
-
-// words is a writer that keeps the end of its input.
-type words struct{ text []byte }
-
-// Write implements io.Writer.
-func (w *words) Write(p []byte) (int, error) {
-	w.text = append(w.text, p...)
-	if over := len(w.text) - maxWords; over > 0 {
-		w.text = append(w.text[:0], w.text[over:]...)
-	}
-	return len(p), nil
-}
-
-// String returns the line with the reason why a program ended: the last one that begins as an error, or
-// the last one if none does.
-func (w *words) String() string {
-	last := ""
-	isError := func(line string) bool { return strings.HasPrefix(strings.ToLower(line), "error") }
-	for line := range strings.FieldsFuncSeq(string(w.text), func(r rune) bool { return r == '\n' || r == '\r' }) {
-		trimmed := strings.TrimSpace(line)
-		if trimmed == "" {
-			continue
-		}
-		if isError(line) || !isError(last) {
-			last = trimmed
-		}
-	}
-	return last
 }
 
 // marks are the variables that an assistant sets for the programs that it starts.

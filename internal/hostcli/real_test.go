@@ -141,9 +141,16 @@ func goCache(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
+// Work does a job, within two minutes.
+func (r *real) Work(ctx context.Context, j hostcli.Job) (*hostcli.Outcome, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	return r.engine.Work(ctx, j)
+}
+
 // job returns a job in the project.
 func (r *real) job(writes bool) hostcli.Job {
-	j := hostcli.Job{Dir: r.project, Prompt: "Do what is to be done.", Writes: writes, Allow: []string{"go test ./...", "sleep"}, Timeout: 2 * time.Minute}
+	j := hostcli.Job{Dir: r.project, Prompt: "Do what is to be done.", Writes: writes, Allow: []string{"go test ./...", "sleep"}}
 	if r.name == "claude" {
 		j.Model = "claude-sonnet-5-5"
 	}

@@ -49,11 +49,6 @@ func instructions(job hostcli.Job) string {
 
 // Work implements Worker.
 func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error) {
-	if job.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, job.Timeout)
-		defer cancel()
-	}
 	p, err := w.Provider(job.Model)
 	if err != nil {
 		return nil, &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Final: true}
@@ -68,16 +63,13 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 		return nil, err
 	}
 	defer client.Close()
-	c, before, err := w.conversation(ctx, client, files, job)
+	c, err := w.conversation(ctx, client, files, job)
 	if err != nil {
 		return nil, w.failure(err)
 	}
-	tell := job.Tell
-	if tell == nil {
-		tell = func(hostcli.Activity) {}
-	}
-	tell(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
-	text, err := talk(ctx, c, job, tell)
+	before := c.Costs()
+	job.Report(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
+	text, err := talk(ctx, c, job)
 	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: since(c.Costs(), before)}
 	if err != nil {
 		return out, w.failure(err)
@@ -85,27 +77,23 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	return out, nil
 }
 
-// conversation begins a conversation, or continues one, and returns the costs that it has so far.
-func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job) (*sdk.Conversation, price.Report, error) {
+// conversation begins a conversation, or continues one.
+func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job) (*sdk.Conversation, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
 		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes})
-		if err != nil {
-			return nil, price.Report{}, err
-		}
-		if c.Status() != sdk.Idle { // it was cut off; its words are said again
+		if err == nil && c.Status() != sdk.Idle { // it was cut off; its words are said again
 			c.Cancel()
 		}
-		return c, c.Costs(), nil
+		return c, err
 	}
-	c, err := client.StartConversation(ctx, "", sdk.ConversationOptions{PlainText: true, SessionOptions: sdk.SessionOptions{
+	return client.StartConversation(ctx, "", sdk.ConversationOptions{PlainText: true, SessionOptions: sdk.SessionOptions{
 		Agent: worker, Instructions: instructions(job), FS: files, ReadOnly: !job.Writes, NoQuestions: true, CostLimit: job.Left, Commands: job.Allow, Run: run,
 	}})
-	return c, price.Report{}, err
 }
 
 // talk hands the prompt over, and returns the answer.
-func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, tell func(hostcli.Activity)) (string, error) {
+func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job) (string, error) {
 	_, events, stop, err := c.Follow(ctx, 0)
 	if err != nil {
 		return "", err
@@ -120,7 +108,7 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, tell func(h
 				}
 			}
 			if a, ok := activity(e); ok {
-				tell(a)
+				job.Report(a)
 			}
 		}
 	}()

@@ -53,6 +53,8 @@ type script struct {
 	acts map[string][]act
 	jobs []hostcli.Job
 	who  []string
+	// until has the ends of the time of each job.
+	until []time.Time
 }
 
 func (w *script) Name() string { return w.name }
@@ -68,7 +70,8 @@ func (w *script) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, e
 			stage = id
 		}
 	}
-	w.jobs, w.who = append(w.jobs, job), append(w.who, stage)
+	until, _ := ctx.Deadline()
+	w.jobs, w.who, w.until = append(w.jobs, job), append(w.who, stage), append(w.until, until)
 	if len(w.acts[stage]) == 0 {
 		w.t.Errorf("the engine %s is asked for %q once more than the test expects:\n%.300s", w.name, stage, job.Prompt)
 		return nil, &hostcli.Failure{Engine: w.name, Why: "the script is over", Final: true}

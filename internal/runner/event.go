@@ -1,9 +1,12 @@
 package runner
 
 import (
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -25,6 +28,21 @@ const (
 	Noticed      Type = "notice"
 	Stopped      Type = "stopped"
 	Completed    Type = "completed"
+)
+
+// Reason tells why a run has ended.
+type Reason string
+
+// The reasons.
+const (
+	// Done: the workflow, or the stages that were asked for, are complete.
+	Done Reason = "completed"
+	// Person: a person has to decide, to answer or to let it go on.
+	Person Reason = "person"
+	// Spent: the budget or the time.
+	Spent Reason = "spent"
+	// Failed: the engine did not do the work.
+	Failed Reason = "engine_failed"
 )
 
 // Event is something that happened in a run. Its JSON form is a contract: keys are added, never
@@ -78,4 +96,85 @@ type Event struct {
 	Reason Reason `json:"reason,omitempty"`
 	// Command is the command to decide with, if the run waits for a person.
 	Command string `json:"command,omitempty"`
+}
+
+// Line returns the event as a line for people, "" if it is not for them.
+func (e Event) Line(l lang.Language) string {
+	switch e.Type {
+	case RunStarted:
+		return l.Say("%s is at %s (%s)", e.TaskName, e.Stage, e.State)
+	case StageStarted:
+		text := l.Say("%s, round %d: %s works (%s)", e.Stage, e.Round, e.Engine, e.Why)
+		if e.Model != "" {
+			text = l.Say("%s, round %d: %s works with %s (%s)", e.Stage, e.Round, e.Engine, e.Model, e.Why)
+		}
+		return text
+	case Noticed:
+		return l.Say("Note: %s.", e.Why)
+	case Retry:
+		return l.Say("%s: once more, because %s", e.Stage, e.Why)
+	case Submitted:
+		if len(e.Returned) > 0 {
+			return l.Say("%s: returned, because %s", e.Stage, strings.Join(e.Returned, "; "))
+		}
+		return l.Say("%s: submitted%s", e.Stage, Outcome(l, e.Score, e.Audit, e.Verdict, e.Rows))
+	case Rework:
+		return l.Say("%s: back to work: %s", e.Stage, e.Text)
+	case GateReached:
+		switch e.Decision {
+		case "":
+		case workflow.DecisionAnswer:
+			return l.Say("%s: the questions are answered (%s)", e.Stage, e.Channel)
+		default:
+			return l.Say("%s: %s (%s)", e.Stage, e.Decision, e.Channel)
+		}
+	case Cost:
+		text := l.Say("  %d tokens, %s so far", e.Tokens, Spending(l, *e.Spent, e.Unpriced))
+		if e.Unpriced && *e.Spent == 0 {
+			text = l.Say("  %d tokens so far, price not known", e.Tokens)
+		}
+		if e.Percent > 0 {
+			text += l.Say(": %d %% of the budget are spent", e.Percent)
+		}
+		return text
+	}
+	return ""
+}
+
+// Spending describes a sum; unpriced is true if models without a price were used besides.
+func Spending(l lang.Language, spent price.Money, unpriced bool) string {
+	switch {
+	case unpriced && spent == 0:
+		return l.Say("price not known")
+	case unpriced:
+		return l.Say("%s and calls without a known price", spent.Short())
+	}
+	return spent.Short()
+}
+
+// Outcome names the scores, the verdict and the rows of a submission, each after a comma.
+func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, rows string) string {
+	text := ""
+	if score != nil {
+		text += l.Say(", score %g", *score)
+	}
+	if audit != nil {
+		text += l.Say(", audit %g", *audit)
+	}
+	if verdict != "" {
+		text += l.Say(", %s", verdict)
+	}
+	if rows != "" {
+		text += l.Say(", %s", rows)
+	}
+	return text
+}
+
+// clip returns the beginning of a text, on one line.
+func clip(text string, characters int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= characters {
+		return text
+	}
+	return string([]rune(text)[:characters]) + "…"
 }

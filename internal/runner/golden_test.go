@@ -24,7 +24,7 @@ func TestContracts(t *testing.T) {
 	b := newBench(t, acts)
 	b.options.Answers = map[string]string{"q1": "me", "q2": "a laptop", "q7": "?"}
 	b.options.Flags.Budget, b.options.Flags.Model = cost(14), model
-	b.options.Repository = &repository{[]*runner.Tree{{Head: "abc", Changed: []string{"?? notes.txt"}}}}
+	b.options.Look = (&repository{[]*runner.Tree{{Head: "abc", Changed: []string{"?? notes.txt"}}}}).Look
 	plan, err := runner.New(b.options).Plan(ctx, "Build a to-do list")
 	if err != nil {
 		t.Fatal(err)

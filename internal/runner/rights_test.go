@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -48,7 +49,7 @@ func reopenedBench(t *testing.T) *bench {
 	b.at(b.start("Build a to-do list"), runner.Done, "dev/generating")
 	b.do(request.Request{Action: workflow.ActionReopen, Address: project.Address{Session: b.session().SessionID}, Stage: "architect", Decision: request.Decision{Feedback: "again"}})
 	b.events, b.options.Flags = nil, runner.Flags{}
-	b.options.Repository = &repository{[]*runner.Tree{{Head: "abc", Changed: []string{" M main.go"}}}}
+	b.options.Look = (&repository{[]*runner.Tree{{Head: "abc", Changed: []string{" M main.go"}}}}).Look
 	return b
 }
 
@@ -95,9 +96,10 @@ func TestRunFileWidensNothing(t *testing.T) {
 			before := len(b.worker.jobs)
 			b.edit(c.edit)
 			out := b.resume("build-a-to-do-list")
-			for _, job := range b.worker.jobs[before:] {
-				if fmt.Sprint(job.Allow) != "[go vet]" || job.Left <= 0 || job.Left > cost(3) || job.Model != model || job.Session == "of-the-person" || job.Timeout > 60*60e9 {
-					t.Errorf("a job with %q, %s, the model %q, the conversation %q and %s", job.Allow, job.Left, job.Model, job.Session, job.Timeout)
+			for i, job := range b.worker.jobs[before:] {
+				minutes := time.Until(b.worker.until[before+i]).Minutes()
+				if fmt.Sprint(job.Allow) != "[go vet]" || job.Left <= 0 || job.Left > cost(3) || job.Model != model || job.Session == "of-the-person" || minutes < 1 || minutes > 60 {
+					t.Errorf("a job with %q, %s, the model %q, the conversation %q and %.1f minutes", job.Allow, job.Left, job.Model, job.Session, minutes)
 				}
 			}
 			if slices.Contains(b.worker.who, "dev") || len(b.worker.jobs) != before+2 {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,44 +41,65 @@ type run struct {
 	session *workflow.Session
 	now     engine.Outcome
 	worked  int
-	begun   map[workflow.StageID]int // rounds whose begin was told
+	begun   point // the latest stage and round whose begin was told
 
-	mu  sync.Mutex // of seq and files.events
+	mu  sync.Mutex // of seq and files.pending
 	seq int
 }
 
-// ending is the end of a run.
-type ending struct {
-	reason  Reason
-	why     lang.Text
-	command string
+// Result describes the end of a run.
+type Result struct {
+	Reason Reason `json:"reason"`
+	// Why says it for people.
+	Why string `json:"why"`
+	// Command is the command to decide with, if a person has to; Resume the one to go on with.
+	Command string `json:"command,omitempty"`
+	Resume  string `json:"resume,omitempty"`
+	// Unused has the ids of answers to questions that were not asked.
+	Unused []string     `json:"unused_answers,omitempty"`
+	Cost   price.Report `json:"cost"`
+	// Reported is the sum that the engines themselves state, in dollars.
+	Reported *float64 `json:"reported_usd,omitempty"`
+	// Before and After are the repository before the first change and at the end.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+	// Session describes the session.
+	Session *engine.Outcome `json:"session,omitempty"`
 }
 
 func (r *run) close() error {
 	defer r.project.Close()
-	return r.files.close()
+	return r.files.unlock()
 }
 
-// save saves the state, and before it the rights, so that of the two the record is never the older.
-func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
+func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
 
-// keepRights keeps the rights outside of the project, if they have changed.
-func (r *run) keepRights() error {
-	now := r.state.rights
-	now.Seq = 0
-	data, err := json.Marshal(now)
-	if r.record == nil || r.unproven || err != nil || string(data) == r.recorded {
-		return err
+// request returns a request for the session of the run.
+func (r *run) request(action workflow.Action) request.Request {
+	return request.Request{
+		Action:  action,
+		Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
+		Caller:  request.Caller{By: r.By},
 	}
-	r.recorded = string(data)
-	r.state.Seq++
-	if data, err = json.Marshal(r.state.rights); err != nil {
-		return err
+}
+
+// read reads the session as it is now.
+func (r *run) read(ctx context.Context) error {
+	r.project.Dir.ForgetFolders() // others may have worked in between
+	req := r.request(workflow.ActionResume)
+	req.Inline = true
+	s, _, err := r.Engine.Session(ctx, req.Address)
+	if err != nil {
+		return err // the end of the run is reported with the session as it was
 	}
-	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
-		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
+	if !s.CurrentState.Active() {
+		req.Action = workflow.ActionStatus
 	}
-	return nil
+	now, err := r.Engine.Do(ctx, req)
+	if err == nil {
+		r.now, r.session = now, now.Standing.Session
+	}
+	return err
 }
 
 // admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
@@ -106,45 +128,36 @@ func (r *run) admit(ctx context.Context, kept *state) error {
 	return nil
 }
 
-func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
+// save saves the state, and before it the rights, so that of the two the record is never the older.
+func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
 
-// stage returns the current stage as it is now.
-func (r *run) stage() workflow.Stage { return r.plan.definition.Current(r.session) }
-
-// read reads the session as it is now.
-func (r *run) read(ctx context.Context) error {
-	at := project.Address{Cwd: r.project.Dir.Path(), Session: r.state.SessionID}
-	r.project.Dir.ForgetFolders() // others may have worked in between
-	for range 3 {
-		s, _, err := r.Engine.Session(ctx, at)
-		if err != nil {
-			return err // the end of the run is reported with the session as it was
-		}
-		r.session = s
-		action := workflow.ActionResume
-		if !r.session.CurrentState.Active() {
-			action = workflow.ActionStatus
-		}
-		now, err := r.Engine.Do(ctx, request.Request{Action: action,
-			Address: project.Address{Session: r.state.SessionID, Cwd: at.Cwd},
-			Caller:  request.Caller{By: r.By, Inline: true}})
-		if err != nil {
-			return err
-		}
-		if r.now = now; now.Revision == s.Revision {
-			return nil
-		}
+// keepRights keeps the rights outside of the project, if they have changed.
+func (r *run) keepRights() error {
+	now := r.state.rights
+	now.Seq = 0
+	data, err := json.Marshal(now)
+	if r.record == nil || r.unproven || err != nil || string(data) == r.recorded {
+		return err
 	}
-	return fault.New(fault.Conflict, "the session %s changes while it is read", r.state.TaskName).WithHint("look who else works on it, then resume the run")
+	r.recorded = string(data)
+	r.state.Seq++
+	if data, err = json.Marshal(r.state.rights); err != nil {
+		return err
+	}
+	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
+		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
+	}
+	return nil
 }
 
-// tell reports an event.
-func (r *run) tell(e Event, write bool) {
+// tell reports an event of the current stage.
+func (r *run) tell(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq++
 	e.Seq, e.At, e.SessionID = r.seq, r.Engine.Clock().UTC().Truncate(time.Millisecond), r.state.SessionID
-	if err := r.files.log(e, write); err != nil { // it is a record, and not a part of the run
+	e.Stage = cmp.Or(e.Stage, r.session.CurrentStage)
+	if err := r.files.log(e); err != nil { // it is a record, and not a part of the run
 		r.Log.Warn("the events of the run were not kept", "error", err)
 	}
 	if r.Tell != nil {

@@ -2,17 +2,21 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
 // stateVersion is the version of run.json.
@@ -33,8 +37,9 @@ type state struct {
 	Answer     *answer     `json:"answer,omitempty"`
 	Submission *submission `json:"submission,omitempty"`
 	// Given has the stages whose document the person has named, if it was submitted.
-	Given    map[workflow.StageID]bool `json:"given,omitempty"`
-	Reported *float64                  `json:"reported_usd,omitempty"`
+	Given map[workflow.StageID]bool `json:"given,omitempty"`
+	// Reported is the cost that the engines state.
+	Reported *float64 `json:"reported_usd,omitempty"`
 	// Before is the project's repository before its first change, After the one seen last.
 	Before *Tree `json:"tree_before,omitempty"`
 	After  *Tree `json:"tree_after,omitempty"`
@@ -74,6 +79,10 @@ type files struct {
 	pending []byte
 }
 
+func filesOf(dir *durable.Dir, sessionID string) *files {
+	return &files{dir: dir, folder: store.RunFolder(sessionID)}
+}
+
 // Limits of the files, in bytes.
 const (
 	maxState   = 64 << 20
@@ -86,7 +95,7 @@ const lockWait = 300 * time.Millisecond
 
 // openFiles locks the run of a session, and reads its state, nil if there is none.
 func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
-	f := &files{dir: dir, folder: store.RunFolder(s.SessionID)}
+	f := filesOf(dir, s.SessionID)
 	if _, err := dir.MkdirAll(f.folder); err != nil {
 		return nil, nil, fault.From(err)
 	}
@@ -104,19 +113,17 @@ func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*fil
 	f.unlock = lock.Unlock
 	kept, err := f.read()
 	if err != nil {
-		return nil, nil, errors.Join(err, f.close())
+		return nil, nil, errors.Join(err, f.unlock())
 	}
 	return f, kept, nil
 }
 
-func (f *files) close() error { return f.unlock() }
-
 // RunFile returns the file of a session's run, from the project's folder.
-func RunFile(sessionID string) string { return store.RunFolder(sessionID) + "/run.json" }
+func RunFile(sessionID string) string { return filesOf(nil, sessionID).stateName() }
 
 func (f *files) stateName() string { return f.folder + "/run.json" }
 
-// read reads the state.
+// read reads the state, nil if there is none.
 func (f *files) read() (*state, error) {
 	data, err := f.dir.ReadFile(f.stateName(), maxState)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,13 +156,13 @@ func (f *files) save(s *state) error {
 func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
 
 // log keeps an event. Only one that ends something is worth a write; the others go with it.
-func (f *files) log(e Event, write bool) error {
+func (f *files) log(e Event) error {
 	line, err := workflow.Marshal(e)
 	if err != nil {
 		return err
 	}
 	f.pending = append(append(f.pending, line...), '\n')
-	if !write && len(f.pending) < maxPending {
+	if begins := e.Type == RunStarted || e.Type == EngineEvent; begins && len(f.pending) < maxPending {
 		return nil
 	}
 	lines := f.pending
@@ -169,16 +176,13 @@ func (f *files) events() (events []Event, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fault.From(err)
-	}
 	for line := range bytes.Lines(data) { // a crash may have cut one
 		var e Event
 		if workflow.Unmarshal(line, &e) == nil && e.Seq > 0 {
 			events = append(events, e)
 		}
 	}
-	return events, nil
+	return events, disk(err)
 }
 
 // raw returns the file for the output of a call, which ends at a limit.
@@ -216,14 +220,48 @@ func disk(err error) error {
 	return fault.From(err)
 }
 
-// Events returns the events that are kept of a session's run, none if it had no run.
-func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
-	s, p, err := r.find(ctx, task)
-	if err != nil {
-		return "", nil, err
+// Kept is the record of a run, for people to look at.
+type Kept struct {
+	state
+	Cost price.Report
+	// At is the time of the last save. Working is true while a process works on the run.
+	At      time.Time
+	Working bool
+}
+
+// Past returns the record of a session's run, nil if it had none. It changes nothing, and can be
+// called while the run is at work.
+func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
+	f := filesOf(dir, sessionID)
+	s, err := f.read()
+	if s == nil {
+		return nil, err
 	}
-	defer p.Close()
-	f := &files{dir: p.Dir, folder: store.RunFolder(s.SessionID)}
-	events, err = f.events()
-	return s.SessionID, events, err
+	out := &Kept{state: *s, Cost: price.NewBudget(price.Default(), s.Flags.Budget, s.Spent...).Report()}
+	if info, err := dir.Stat(f.stateName()); err == nil {
+		out.At = info.ModTime()
+	}
+	if lock := f.folder + "/lock"; dir.Exists(lock) {
+		holder, err := dir.Holder(lock)
+		out.Working = err == nil && holder != ""
+	}
+	return out, nil
+}
+
+// Ran lists the ids of the sessions of a project that had a run, the latest first.
+func Ran(dir *durable.Dir) ([]string, error) {
+	entries, err := dir.ReadDir(path.Dir(store.RunFolder("x")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	at := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := dir.Stat(RunFile(e.Name())); err == nil {
+			out = append(out, e.Name())
+			at[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(at[b].Compare(at[a]), cmp.Compare(a, b)) })
+	return out, err
 }

@@ -180,7 +180,7 @@ func TestDirtyTree(t *testing.T) {
 		"dirty before the work": {trees: []*runner.Tree{clean, dirty}, refused: "such as main.go"},
 	} {
 		b := newBench(t, wholeRun())
-		b.options.Repository, b.options.Flags = &repository{tt.trees}, runner.Flags{Dirty: tt.allow, Stages: tt.stages}
+		b.options.Look, b.options.Flags = (&repository{tt.trees}).Look, runner.Flags{Dirty: tt.allow, Stages: tt.stages}
 		out, err := runner.New(b.options).Start(ctx, "Build a to-do list", "")
 		switch {
 		case tt.refused == "" && (err != nil || out.Reason != runner.Done):
@@ -195,6 +195,19 @@ func TestDirtyTree(t *testing.T) {
 	}
 }
 
+// TestUnreadableRepository: a repository that cannot be read is done without, if the person says so.
+func TestUnreadableRepository(t *testing.T) {
+	b := newBench(t, wholeRun())
+	b.options.Look = func(context.Context, string) (*runner.Tree, error) {
+		return nil, fault.New(fault.NotAllowed, "the git repository cannot be used")
+	}
+	b.at(b.start("Build a to-do list"), runner.Done, "qa/completed")
+	b.options.Flags.Dirty = false
+	if _, err := runner.New(b.options).Start(ctx, "Build another", ""); !fault.Is(err, fault.NotAllowed) {
+		t.Errorf("not allowed: %v", err)
+	}
+}
+
 // TestHiddenChanges: work in a hidden folder is work, as the repository shows.
 func TestHiddenChanges(t *testing.T) {
 	acts := wholeRun()
@@ -205,7 +218,7 @@ func TestHiddenChanges(t *testing.T) {
 	acts["dev"][0].meanwhile = func() {
 		git.trees = []*runner.Tree{{Head: "abc", Changed: []string{"?? .github/workflows/test.yml"}}}
 	}
-	b.options.Repository, b.options.Flags.Dirty = git, false
+	b.options.Look, b.options.Flags.Dirty = git.Look, false
 	out := b.start("Build a to-do list")
 	b.at(out, runner.Done, "qa/completed")
 	if len(out.After.Changed) != 1 || len(out.Before.Changed) != 0 {

@@ -6,18 +6,26 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
 // options are those of run.
@@ -103,30 +111,17 @@ func (o *options) run(ctx context.Context, objective string) (err error) {
 	if o.dryRun {
 		return dryRun(ctx, o.App, opts, objective)
 	}
-	view, err := NewView(o.App, o.events)
-	if err != nil {
-		return err
-	}
-	defer view.Close()
-	opts.Tell = view.Tell
-	if opts.Person != nil {
-		opts.Person = view.Asking(opts.Person)
-	}
-	var out *runner.Result
-	if o.resume != "" {
-		out, err = runner.New(opts).Resume(ctx, o.resume)
-	} else {
-		out, err = runner.New(opts).Start(ctx, objective, o.name)
-	}
-	view.Close()
+	out, task, err := Show(o.App, opts, o.events, func(r *runner.Runner) (*runner.Result, error) {
+		if o.resume != "" {
+			return r.Resume(ctx, o.resume)
+		}
+		return r.Start(ctx, objective, o.name)
+	})
 	switch {
-	case errors.Is(err, context.Canceled) && view.task != "":
-		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", view.task)
+	case errors.Is(err, context.Canceled) && task != "":
+		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", task)
 		return terminal.ErrStopped
 	case err != nil:
-		return err
-	}
-	if err := view.End(out); err != nil {
 		return err
 	}
 	return map[runner.Reason]error{runner.Person: terminal.ErrPending, runner.Spent: terminal.ErrSpent, runner.Failed: terminal.ErrEngine}[out.Reason]
@@ -145,7 +140,7 @@ func (o *options) check(objective string) (err error) {
 		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
 	case o.yes && o.gates != "" && o.gates != string(runner.Yes):
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
-	case o.gates != "" && !slices.Contains(runner.AllGates(), runner.Gates(o.gates)):
+	case o.gates != "" && !slices.Contains([]runner.Gates{runner.Ask, runner.Stop, runner.Yes}, runner.Gates(o.gates)):
 		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
 	case o.events == "-" && o.JSON:
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
@@ -209,6 +204,76 @@ func (o *options) runner(ctx context.Context) (runner.Options, error) {
 	case out.Gates == runner.Ask && !o.dryRun:
 		return out, err
 	}
-	out.Gates = cmp.Or(out.Gates, runner.Stop)
 	return out, nil
+}
+
+// OpenFlag is the flag for files that are closed to agents.
+func OpenFlag(cmd *cobra.Command, open *[]string) {
+	cmd.Flags().StringArrayVar(open, "allow-path", nil, "a file that other programs obey and that may be written all the same, such as .github/workflows")
+}
+
+// CheckOpen refuses names that open nothing.
+func CheckOpen(open []string) error {
+	if _, unknown := obeyed.Closed(open...); len(unknown) > 0 {
+		return fault.New(fault.InvalidArgument, "--allow-path %q opens nothing", unknown[0]).
+			WithHint("name a file or folder as the refusal names it, such as .github/workflows or .npmrc; .git, HEAD and .bmad-task stay closed, and other files need no permission")
+	}
+	return nil
+}
+
+// optionsHere returns the options of a runner that every run in this folder has.
+func optionsHere(a *app.App) (o runner.Options, err error) {
+	o = runner.Options{Engine: a.Engine(), Look: look, Log: a.Log}
+	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, runner.RunFile) }
+	if o.Folder, err = a.Project(); err != nil {
+		return o, err
+	}
+	if o.Prices, _, err = app.PriceTable(); err != nil {
+		return o, err
+	}
+	o.Workers = runWorkers(a, o.Prices)
+	return o, a.Unread // the limit of the costs may be in it
+}
+
+// runWorkers returns the engines on this machine, the likeliest first: programs bring their own
+// login, permissions and sandbox.
+func runWorkers(a *app.App, prices *price.Table) []runner.Worker {
+	var out []runner.Worker
+	if path, err := exec.LookPath("claude"); err == nil {
+		out = append(out, &hostcli.Claude{Path: path})
+	}
+	if path, err := exec.LookPath("codex"); err == nil {
+		out = append(out, &hostcli.Codex{Path: path})
+	}
+	set := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
+	}
+	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
+		out = append(out, apiWorker(a, prices, "api", config.ProviderAnthropic))
+	}
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.Config.Model.BaseURL != "" && a.Config.Model.Provider != config.ProviderAnthropic {
+		out = append(out, apiWorker(a, prices, "openai", config.ProviderOpenAI))
+	}
+	return out
+}
+
+// apiWorker returns the worker of an API. The settings name its model if they are for that API.
+func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Worker {
+	return &runner.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Provider: func(model string) (provider.Provider, error) {
+		m := a.Config.Model
+		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
+			m.Provider = config.ProviderOpenAI
+		}
+		if m.Provider != "" && m.Provider != name {
+			m = config.Model{}
+		}
+		m.Provider, m.Name = name, cmp.Or(model, m.Name)
+		return app.NewProvider(m, prices, a.Now())
+	}}
+}
+
+// look describes a project's repository by git.
+func look(ctx context.Context, folder string) (*runner.Tree, error) {
+	tree, err := git.Look(ctx, folder)
+	return (*runner.Tree)(tree), err
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -35,33 +36,21 @@ type runPage struct {
 type pageFacts struct {
 	language lang.Language
 	color    bool
-	task     string
-	stages   []workflow.StageID
-	results  map[workflow.StageID]string
-	stage    workflow.StageID
-	round    int
-	engine   string
-	doing    string
-	note     string
-	tokens   int64
-	spent    price.Money
-	unpriced bool
-	budget   price.Money
 	began    time.Time
-	complete bool
+	// run is how the run has begun, work how its latest stage has, and cost the latest cost.
+	run, work, cost runner.Event
+	spent           price.Money
+	results         map[workflow.StageID]string
+	stage           workflow.StageID
+	doing, note     string
+	complete        bool
 }
 
 // redraw is the interval at which the time is drawn anew.
 const redraw = 500 * time.Millisecond
 
 func newRunPage(a *app.App) *runPage {
-	p := &runPage{out: a.Raw, now: a.Engine().Clock, stop: make(chan struct{})}
-	p.size = func() (int, int) {
-		if w, h := a.Size(); w > 0 {
-			return w, h
-		}
-		return 80, 24
-	}
+	p := &runPage{out: a.Raw, size: a.Size, now: a.Engine().Clock, stop: make(chan struct{})}
 	p.facts = pageFacts{language: a.Lang, color: os.Getenv("NO_COLOR") == "", results: map[workflow.StageID]string{}, began: p.now()}
 	fmt.Fprint(p.out, hideCursor)
 	p.done.Go(func() {
@@ -120,10 +109,13 @@ func (p *runPage) wake() {
 
 // draw replaces the lines that were drawn last.
 func (p *runPage) draw() {
-	if p.resting || p.facts.task == "" {
+	if p.resting || p.facts.run.TaskName == "" {
 		return
 	}
 	width, height := p.size()
+	if width == 0 {
+		width, height = 80, 24
+	}
 	var b strings.Builder
 	if p.drawn > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA\r", p.drawn)
@@ -141,9 +133,9 @@ func (p *runPage) draw() {
 func (f *pageFacts) take(e runner.Event) {
 	switch e.Type {
 	case runner.RunStarted:
-		f.task, f.stages, f.stage, f.budget = visible.Line(e.TaskName), e.Stages, e.Stage, e.Budget
+		f.run = e
 	case runner.StageStarted:
-		f.stage, f.round, f.engine, f.doing, f.note = e.Stage, e.Round, e.Engine, "", ""
+		f.work, f.doing, f.note = e, "", ""
 		delete(f.results, e.Stage)
 	case runner.EngineEvent:
 		if e.Text != "" {
@@ -155,15 +147,17 @@ func (f *pageFacts) take(e runner.Event) {
 	case runner.Retry, runner.Rework, runner.Noticed:
 		f.note, f.doing = visible.Line(e.Line(f.language)), ""
 	case runner.Cost:
-		f.tokens, f.spent, f.unpriced = e.Tokens, *e.Spent, e.Unpriced
+		f.cost, f.spent = e, *e.Spent
 		if e.Percent > 0 {
 			f.note = f.language.Say("%d %% of the budget are spent", e.Percent)
 		}
 	case runner.Completed, runner.Stopped:
-		f.doing, f.engine, f.complete = "", "", e.Type == runner.Completed
+		f.doing, f.work, f.complete = "", runner.Event{}, e.Type == runner.Completed
 	}
-	if e.Type != runner.EngineEvent && e.Stage != "" && e.Type != runner.Submitted && e.Type != runner.Cost {
-		f.stage = e.Stage
+	switch e.Type {
+	case runner.EngineEvent, runner.Submitted, runner.Cost:
+	default:
+		f.stage = cmp.Or(e.Stage, f.stage)
 	}
 }
 
@@ -176,22 +170,22 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 		}
 		return "\x1b[" + code + "m" + fit(text) + "\x1b[0m"
 	}
-	out := []string{paint("1", f.task)}
-	at := slices.Index(f.stages, f.stage)
+	out := []string{paint("1", visible.Line(f.run.TaskName))}
+	at := slices.Index(f.run.Stages, f.stage)
 	if f.complete {
-		at = len(f.stages)
+		at = len(f.run.Stages)
 	}
-	for i, id := range f.stages {
+	for i, id := range f.run.Stages {
 		text := strings.TrimRight(fmt.Sprintf("%-10s %s", id, f.results[id]), " ")
 		switch {
 		case i < at:
 			out = append(out, fit("✓ "+text))
 		case i > at:
 			out = append(out, paint("2", "· "+text))
-		case f.results[id] != "" || f.engine == "": // it waits
+		case f.results[id] != "" || f.work.Engine == "": // it waits
 			out = append(out, paint("36", "▶ "+text))
 		default:
-			out = append(out, paint("36", f.language.Say("▶ %-10s round %d · %s", id, f.round, f.engine)))
+			out = append(out, paint("36", f.language.Say("▶ %-10s round %d · %s", id, f.work.Round, f.work.Engine)))
 			if f.doing != "" {
 				out = append(out, fit("    "+f.doing))
 			}
@@ -200,11 +194,12 @@ func (f *pageFacts) lines(width, height int, now time.Time) []string {
 	if f.note != "" {
 		out = append(out, paint("33", f.note))
 	}
-	cost := runner.Spending(f.language, f.spent, f.unpriced)
-	if f.budget > 0 {
-		cost = f.language.Say("%s of %s", cost, f.budget.Short())
+	cost := runner.Spending(f.language, f.spent, f.cost.Unpriced)
+	if f.run.Budget > 0 {
+		cost = f.language.Say("%s of %s", cost, f.run.Budget.Short())
 	}
-	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.tokens, cost, now.Sub(f.began).Round(time.Second))))
+	past := now.Sub(f.began).Round(time.Second)
+	out = append(out, fit(f.language.Say("%d tokens · %s · %s", f.cost.Tokens, cost, past)))
 	if len(out) >= height { // the end says most
 		out = out[len(out)-max(height-1, 1):]
 	}

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -20,10 +19,9 @@ type Served struct {
 	options func(sdkhttp.RunRequest) (runner.Options, error)
 	base    context.Context
 
-	mu   sync.Mutex
 	work sync.WaitGroup
-	// live are the runs at work, by session.
-	live map[string]*servedRun
+	// live has the servedRun of each run at work, by session.
+	live sync.Map
 }
 
 // servedRun is a run at work.
@@ -37,11 +35,8 @@ type servedRun struct {
 // Serve serves the runs of the project until base ends.
 func Serve(base context.Context, a *app.App) *Served {
 	a.UseAudits()
-	return newServedRuns(base, func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) })
-}
-
-func newServedRuns(base context.Context, options func(sdkhttp.RunRequest) (runner.Options, error)) *Served {
-	return &Served{options: options, base: base, live: map[string]*servedRun{}}
+	options := func(req sdkhttp.RunRequest) (runner.Options, error) { return servedOptions(a, req) }
+	return &Served{base: base, options: options}
 }
 
 // Close returns once every run has ended.
@@ -56,23 +51,17 @@ func (s *Served) Start(ctx context.Context, req sdkhttp.RunRequest) (sdkhttp.Run
 	run, begun, refused := &servedRun{changed: make(chan struct{})}, make(chan string, 1), make(chan error, 1)
 	o.Tell = func(e runner.Event) {
 		if run.add(e); e.Type == runner.RunStarted {
-			s.mu.Lock()
-			s.live[e.SessionID] = run
-			s.mu.Unlock()
+			s.live.Store(e.SessionID, run)
 			begun <- e.SessionID
 		}
 	}
 	s.work.Go(func() {
 		_, err := runner.New(o).Start(s.base, req.Objective, req.TaskName)
-		run.end()
-		s.mu.Lock()
-		for id, r := range s.live {
-			if r == run {
-				delete(s.live, id)
-			}
+		if id := run.end(); id != "" {
+			s.live.Delete(id)
+		} else {
+			refused <- err
 		}
-		s.mu.Unlock()
-		refused <- cmp.Or(err, errors.New("the run ended before it began"))
 	})
 	select {
 	case id := <-begun:
@@ -86,7 +75,7 @@ func (s *Served) Start(ctx context.Context, req sdkhttp.RunRequest) (sdkhttp.Run
 
 // Get implements sdkhttp.Runs.
 func (s *Served) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
-	if run := s.find(id); run != nil {
+	if _, ok := s.live.Load(id); ok {
 		return sdkhttp.Run{ID: id, Status: "running"}, nil
 	}
 	id, events, err := s.savedEvents(ctx, id)
@@ -94,26 +83,19 @@ func (s *Served) Get(ctx context.Context, id string) (sdkhttp.Run, error) {
 		return sdkhttp.Run{}, err
 	}
 	last := events[len(events)-1]
-	out := sdkhttp.Run{ID: id, Status: "interrupted", Result: last}
-	switch {
-	case last.Reason != "":
-		out.Status = string(last.Reason)
-	case last.Type == runner.Completed:
-		out.Status = string(runner.Done)
-	}
-	return out, nil
+	return sdkhttp.Run{ID: id, Status: cmp.Or(string(last.Reason), "interrupted"), Result: last}, nil
 }
 
 // Events implements sdkhttp.Runs.
 func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdkhttp.RunEvent, error) {
-	run := s.find(id)
-	if run == nil {
+	live, ok := s.live.Load(id)
+	run, _ := live.(*servedRun)
+	if !ok {
 		_, events, err := s.savedEvents(ctx, id)
 		if err != nil {
 			return nil, err
 		}
-		run = &servedRun{events: events, changed: make(chan struct{})}
-		run.end()
+		run = &servedRun{events: events, over: true}
 	}
 	to := make(chan sdkhttp.RunEvent)
 	go func() {
@@ -128,7 +110,7 @@ func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdk
 					return
 				}
 			}
-			if over && len(events) == 0 {
+			if over {
 				return
 			}
 			select {
@@ -139,12 +121,6 @@ func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdk
 		}
 	}()
 	return to, nil
-}
-
-func (s *Served) find(id string) *servedRun {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.live[id]
 }
 
 // savedEvents returns the events of a run that is not at work here.
@@ -163,25 +139,27 @@ func (s *Served) savedEvents(ctx context.Context, task string) (id string, event
 // maxLive bounds the events of a run that are kept in memory, pieces of text included.
 const maxLive = 5000
 
+// add adds an event, and wakes those who watch the run.
 func (r *servedRun) add(e runner.Event) {
-	r.change(func() {
-		if r.events = append(r.events, e); len(r.events) > maxLive {
-			r.events = slices.Clone(r.events[len(r.events)-maxLive/2:])
-		}
-	})
-}
-
-func (r *servedRun) end() { r.change(func() { r.over = true }) }
-
-// change changes a run, and wakes those who watch it.
-func (r *servedRun) change(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	do()
-	close(r.changed)
-	if !r.over { // then it stays closed
-		r.changed = make(chan struct{})
+	if r.events = append(r.events, e); len(r.events) > maxLive {
+		r.events = slices.Clone(r.events[len(r.events)-maxLive/2:])
 	}
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// end ends a run for those who watch it, and returns the id of its session, "" if it has none.
+func (r *servedRun) end() (id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	close(r.changed)
+	if len(r.events) > 0 {
+		id = r.events[0].SessionID
+	}
+	return id
 }
 
 // since returns the events after one.

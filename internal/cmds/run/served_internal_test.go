@@ -41,7 +41,7 @@ func TestServedRuns(t *testing.T) {
 	}
 	base, end := context.WithCancel(t.Context())
 	defer end()
-	s := newServedRuns(base, with)
+	s := &Served{base: base, options: with}
 	if _, err := s.Start(t.Context(), sdkhttp.RunRequest{Objective: "Build a clock", Workflow: "nowhere"}); err == nil {
 		t.Error("a workflow that does not exist was accepted")
 	}
@@ -67,7 +67,7 @@ func TestServedRuns(t *testing.T) {
 		t.Errorf("events %v", kinds)
 	}
 	s.Close()
-	for _, server := range []*Served{s, newServedRuns(base, with)} {
+	for _, server := range []*Served{s, {base: base, options: with}} {
 		if got, err := server.Get(t.Context(), run.ID); err != nil || got.Status != "engine_failed" {
 			t.Errorf("afterwards: %+v, %v", got, err)
 		}

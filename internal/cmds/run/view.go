@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -21,49 +20,67 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
 
-// View shows a run as it goes: on a page, as lines, or as lines of JSON.
-type View struct {
+// view shows a run as it goes: on a page, as lines, or as lines of JSON.
+type view struct {
 	app  *app.App
 	page *runPage
 	// lines is nil if only a program reads.
 	lines io.Writer
 	// events takes lines of JSON.
 	events func(line []byte)
-	closed sync.Once
 	// task is the name of the run's task, once it has begun.
 	task string
-	// folder holds the file of events; nil if there is none.
-	folder *durable.Dir
 }
 
-// NewView returns the view of a run whose events go to a file, "-" for standard output.
-func NewView(a *app.App, events string) (v *View, err error) {
-	v = &View{app: a}
+// work is what a runner is to do.
+type work = func(*runner.Runner) (*runner.Result, error)
+
+// Show has a runner do a run, and shows how it goes and ends. The events go to a file too, "-" for
+// standard output. task is the name of the run's task, "" if it has not begun.
+func Show(a *app.App, o runner.Options, events string, do work) (out *runner.Result, task string, err error) {
+	v := &view{app: a}
 	switch {
 	case events == "-":
 		v.events = func(line []byte) { _, _ = a.Out.Write(line) } // a reader that has gone does not end the run
 	case events != "":
-		if v.folder, err = durable.OpenDir(filepath.Dir(events)); err != nil {
-			return nil, fault.From(err)
+		folder, err := durable.OpenDir(filepath.Dir(events))
+		if err != nil {
+			return nil, "", fault.From(err)
 		}
+		defer func() { _ = folder.Close() }()
 		v.events = func(line []byte) {
-			if err := v.folder.AppendLines(filepath.Base(events), line); err != nil {
+			if err := folder.AppendLines(filepath.Base(events), line); err != nil {
 				a.Log.Warn("an event was not written", "error", err)
 			}
 		}
 	}
+	out, err = v.watch(o, events, do)
+	if err == nil {
+		err = v.end(out)
+	}
+	return out, v.task, err
+}
+
+// watch has a runner do a run, and shows its events.
+func (v *view) watch(o runner.Options, events string, do work) (*runner.Result, error) {
+	a := v.app
 	switch {
 	case a.JSON || events == "-":
 	case terminal.IsTerminal(a.Raw) && os.Getenv("TERM") != "dumb":
 		v.page = newRunPage(a)
+		defer v.page.close()
+		if o.Person != nil {
+			o.Person = pausing{v.page, o.Person}
+		}
 	default:
 		v.lines = a.Out
 	}
-	return v, nil
+	o.Tell = v.tell
+	return do(runner.New(o))
 }
 
-// Tell shows an event.
-func (v *View) Tell(e runner.Event) {
+// tell shows an event.
+func (v *view) tell(e runner.Event) {
 	if e.TaskName != "" {
 		v.task = e.TaskName
 	}
@@ -82,38 +99,21 @@ func (v *View) Tell(e runner.Event) {
 	}
 }
 
-// Close ends the page. It may be called more than once.
-func (v *View) Close() {
-	v.closed.Do(func() {
-		if v.page != nil {
-			v.page.close()
-		}
-		if v.folder != nil {
-			_ = v.folder.Close()
-		}
-	})
-}
-
-// Asking returns a channel that asks the person of another while the page rests.
-func (v *View) Asking(person request.Channel) request.Channel { return pausing{v, person} }
-
-// pausing asks the person while the page rests.
+// pausing asks a person while a page rests.
 type pausing struct {
-	view *View
-	request.Channel
+	page   *runPage
+	person request.Channel
 }
 
 // Ask implements request.Channel.
 func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
-	if p.view.page != nil {
-		p.view.page.rest()
-		defer p.view.page.wake()
-	}
-	return p.Channel.Ask(ctx, q)
+	p.page.rest()
+	defer p.page.wake()
+	return p.person.Ask(ctx, q)
 }
 
-// End prints the result of a run.
-func (v *View) End(r *runner.Result) error {
+// end prints the result of a run.
+func (v *view) end(r *runner.Result) error {
 	a := v.app
 	if a.JSON {
 		return a.PrintJSON(r)

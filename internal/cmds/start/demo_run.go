@@ -160,23 +160,17 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 	if terminal.IsTerminal(a.Raw) {
 		pace = demoPace
 	}
-	view, err := run.NewView(a, "")
-	if err != nil {
-		return err
-	}
-	defer view.Close()
 	a.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
 	played := new(int)
-	out, err := runner.New(runner.Options{
+	options := runner.Options{
 		Engine: a.Engine(), Workers: []runner.Worker{demoEngine{"claude", pace, played},
-			demoEngine{"codex", pace, played}}, Person: view.Asking(newDemoDecider(a, pace)), Gates: runner.Ask,
-		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Tell: view.Tell, Log: a.Log,
-	}).Start(cmd.Context(), a.Lang.Say(demoObjective), "")
-	if err != nil {
-		return err
+			demoEngine{"codex", pace, played}}, Person: newDemoDecider(a, pace), Gates: runner.Ask,
+		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Log: a.Log,
 	}
-	view.Close()
-	if err := view.End(out); err != nil {
+	out, _, err := run.Show(a, options, "", func(r *runner.Runner) (*runner.Result, error) {
+		return r.Start(cmd.Context(), a.Lang.Say(demoObjective), "")
+	})
+	if err != nil {
 		return err
 	}
 	if out.Reason != runner.Done {

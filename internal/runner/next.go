@@ -15,14 +15,11 @@ const (
 	Yes Gates = "yes"
 )
 
-// AllGates lists the values of Gates.
-func AllGates() []Gates { return []Gates{Ask, Stop, Yes} }
-
 // facts decide about the next step of a run.
 type facts struct {
 	state workflow.State
-	// wanted is true for a stage that the run is to work on, passed for one behind these.
-	wanted, passed bool
+	// passed is true for a stage behind those that the run is to work on.
+	passed bool
 	// changed is true if the person has to accept the session first.
 	changed bool
 	// ordinary is true if a yes at the gate only takes the submission: it accepts no risk, and answers
@@ -42,7 +39,8 @@ type facts struct {
 	worked int
 	// kept is true if an engine's answer for exactly this point waits to be submitted.
 	kept bool
-	// given is true if the person has named a document for the stage, spent after it was submitted.
+	// given is true for a stage before those that the run is to work on, for which the person has named a
+	// document, spent after it was submitted.
 	given, spent bool
 }
 
@@ -62,7 +60,6 @@ const (
 	stopQuestions step = "stop: questions"
 	stopPause     step = "stop: a pause"
 	stopGiven     step = "stop: a given document"
-	stopMissing   step = "stop: no document"
 	decide        step = "decide"
 	sayYes        step = "say yes"
 	askQuestions  step = "ask the questions"
@@ -91,10 +88,8 @@ func next(f facts) step {
 		return submitKept
 	case f.given && !f.spent:
 		return submitGiven
-	case f.given && !f.wanted:
+	case f.given:
 		return stopGiven
-	case !f.wanted:
-		return stopMissing
 	case f.pauses && f.worked > 0:
 		return stopPause
 	}

@@ -1,14 +1,48 @@
 package hostcli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
+
+// decode reads a line as far as it can. A field of an unexpected type does not hide the rest.
+func decode(line []byte, into any) bool {
+	err := json.Unmarshal(line, into)
+	var other *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &other)
+}
+
+// count reports the usage of all models together.
+func count(j Job, by map[string]provider.Usage) {
+	var sum provider.Usage
+	for _, u := range by {
+		sum = sum.Plus(u)
+	}
+	if sum.Prompt()+sum.Output > 0 {
+		j.Report(Activity{Kind: Counted, Usage: &sum})
+	}
+}
+
+// brief returns a tool and its object in one line.
+func brief(name, object string) string {
+	return visible.Line(visible.Clipped(strings.TrimSpace(name+" "+strings.Join(strings.Fields(object), " ")), 200))
+}
+
+// within returns a path relative to the project if it lies there.
+func within(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
 
 // maxWhy bounds the reason of a failure.
 const maxWhy = 600
@@ -31,22 +65,16 @@ var secret = pattern.New(`(?i)\b(?:sk|pk|rk|xai|ghp|gho|github_pat|glpat|AKIA|AI
 // mask returns a text without credentials.
 func mask(text string) string { return secret.ReplaceAllString(text, "${1}***") }
 
-// fail returns the failure of an engine, in the program's words as far as they are known. The
-// error of a context that has ended stays as it is, because nothing has failed then.
-func fail(ctx context.Context, engine string, because error, words ...string) error {
+// fail returns the failure of an engine, in the program's words if it has said why. The error of a
+// context that has ended stays as it is, because nothing has failed then.
+func fail(ctx context.Context, engine string, because error, why string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	switch {
-	case errors.Is(because, errTimeout):
-		words = []string{strings.TrimRight(because.Error()+": "+strings.Join(words, " "), ": ")}
-	case because != nil:
-		words = append(words, because.Error())
+	if because != nil && strings.TrimSpace(why) == "" {
+		why = because.Error()
 	}
-	at := slices.IndexFunc(words, func(w string) bool { return strings.TrimSpace(w) != "" })
-	if at < 0 {
-		words, at = []string{"it ended without a result"}, 0
-	}
-	why := visible.Line(visible.Clip(mask(strings.Join(strings.Fields(words[at]), " ")), maxWhy))
+	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
+	why = visible.Line(visible.Clip(mask(why), maxWhy))
 	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why)}
 }

@@ -11,10 +11,10 @@ import (
 
 func TestNext(t *testing.T) {
 	t.Parallel()
-	ready := facts{state: workflow.Generating, wanted: true}
-	gate := facts{state: workflow.AwaitingConfirmation, wanted: true, ordinary: true}
-	failed := facts{state: workflow.AwaitingApproval, wanted: true}
-	asked := facts{state: workflow.Clarifying, wanted: true}
+	ready := facts{state: workflow.Generating}
+	gate := facts{state: workflow.AwaitingConfirmation, ordinary: true}
+	failed := facts{state: workflow.AwaitingApproval}
+	asked := facts{state: workflow.Clarifying}
 	with := func(f facts, change func(*facts)) facts { change(&f); return f }
 	for name, tt := range map[string]struct {
 		f    facts
@@ -33,7 +33,6 @@ func TestNext(t *testing.T) {
 		"a pause, later":                    {with(ready, func(f *facts) { f.pauses, f.worked = true, 1 }), stopPause},
 		"a document is given":               {facts{state: workflow.Generating, given: true}, submitGiven},
 		"it does not open the gate":         {facts{state: workflow.Refining, given: true, spent: true}, stopGiven},
-		"not worked on, nothing given":      {facts{state: workflow.Generating}, stopMissing},
 		"gate, nobody said how":             {gate, stopGate},
 		"gate, stop":                        {with(gate, func(f *facts) { f.gates, f.person = Stop, true }), stopGate},
 		"gate, ask":                         {with(gate, func(f *facts) { f.gates, f.person = Ask, true }), decide},
@@ -67,11 +66,11 @@ func TestYesOpensOrdinaryGatesOnly(t *testing.T) {
 	t.Parallel()
 	said := 0
 	for _, state := range workflow.States() {
-		for bits := range 1 << 12 {
+		for bits := range 1 << 11 {
 			bit := func(n int) bool { return bits>>n&1 == 1 }
 			f := facts{
-				state: state, gates: Yes, wanted: bit(0), passed: bit(1), changed: bit(2), ordinary: bit(3), edited: bit(4), strict: bit(5),
-				person: bit(6), answers: bit(7), kept: bit(8), given: bit(9), spent: bit(10), below: bit(11),
+				state: state, gates: Yes, passed: bit(1), changed: bit(2), ordinary: bit(3), edited: bit(4), strict: bit(5),
+				person: bit(6), answers: bit(7), kept: bit(8), given: bit(9), spent: bit(10), below: bit(0),
 			}
 			switch got := next(f); got {
 			case sayYes:
@@ -114,15 +113,15 @@ func TestChoose(t *testing.T) {
 		"asked for, and not here": {stage: "po", flags: Flags{Engine: "codex"}, available: []string{"claude"}, refused: `the engine "codex" cannot be used`},
 		"none":                    {stage: "po", refused: "there is no engine to work with"},
 	} {
-		got, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
+		got, why, err := choose(stage(tt.stage), "build it", tt.flags, tt.available, tt.builder)
 		if tt.refused != "" {
 			if !fault.Is(err, fault.InvalidArgument) || !strings.Contains(err.Error(), tt.refused) {
 				t.Errorf("%s: %v; want %s", name, err, tt.refused)
 			}
 			continue
 		}
-		if err != nil || got.Engine != tt.want || got.Why.String() != tt.why {
-			t.Errorf("%s: %s because %s, %v; want %s because %s", name, got.Engine, got.Why, err, tt.want, tt.why)
+		if err != nil || got != tt.want || why.String() != tt.why {
+			t.Errorf("%s: %s because %s, %v; want %s because %s", name, got, why, err, tt.want, tt.why)
 		}
 	}
 }
