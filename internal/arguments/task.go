@@ -20,14 +20,13 @@ var TaskSchema []byte
 // taskArguments are those of bmad-task, in the order in which they are read: action is first,
 // because it decides which others are taken.
 var taskArguments = []Argument[request.Request]{
-	{Name: "action", Text: func(q *request.Request) *string { return (*string)(&q.Action) },
-		Missing: lang.T("pass one of: start, submit, answer, confirm, approve, status, resume, reopen, cancel")},
-	{Name: "session_id", Text: func(q *request.Request) *string { return &q.Session }},
-	{Name: "objective", Text: func(q *request.Request) *string { return &q.Objective }},
-	{Name: "workflow", Text: func(q *request.Request) *string { return &q.Workflow }},
-	{Name: "task_name", Text: func(q *request.Request) *string { return &q.TaskName }},
-	{Name: "cwd", Text: func(q *request.Request) *string { return &q.Cwd }},
-	{Name: "stage", Text: func(q *request.Request) *string { return &q.Stage }},
+	{Name: "action", Read: text(func(q *request.Request) *string { return (*string)(&q.Action) })},
+	{Name: "session_id", Read: text(func(q *request.Request) *string { return &q.Session })},
+	{Name: "objective", Read: text(func(q *request.Request) *string { return &q.Objective })},
+	{Name: "workflow", Read: text(func(q *request.Request) *string { return &q.Workflow })},
+	{Name: "task_name", Read: text(func(q *request.Request) *string { return &q.TaskName })},
+	{Name: "cwd", Read: text(func(q *request.Request) *string { return &q.Cwd })},
+	{Name: "stage", Read: text(func(q *request.Request) *string { return &q.Stage })},
 	{Name: "claude_result", Read: result(workflow.Claude, func(r *request.Result) *string { return &r.Text })},
 	{Name: "codex_result", Read: result(workflow.Codex, func(r *request.Result) *string { return &r.Text })},
 	{Name: "claude_result_path", Read: result(workflow.Claude, func(r *request.Result) *string { return &r.Path })},
@@ -36,8 +35,8 @@ var taskArguments = []Argument[request.Request]{
 	{Name: "answers", Read: valueAs(lang.T(`an object of question id and text such as {"q1": "…"}`), func(q *request.Request) *map[string]string { return &q.Answers })},
 	{Name: "confirmed", Read: truth(func(q *request.Request) **bool { return &q.Yes }), Decides: true},
 	{Name: "approved", Read: truth(func(q *request.Request) **bool { return &q.Yes }), Decides: true},
-	{Name: "feedback", Text: func(q *request.Request) *string { return &q.Feedback }},
-	{Name: "view", Text: func(q *request.Request) *string { return &q.View }},
+	{Name: "feedback", Read: text(func(q *request.Request) *string { return &q.Feedback })},
+	{Name: "view", Read: text(func(q *request.Request) *string { return &q.View })},
 	{Name: "wait", Read: valueAs(lang.T("a whole number of seconds such as 50"), func(q *request.Request) *int { return &q.Wait })},
 	{Name: "revision", Read: readRevision},
 }
@@ -72,7 +71,10 @@ var taskShape = ShapeOf(TaskSchema)
 // Task reads the arguments of bmad-task. An error is one that the model can correct; the call then
 // does nothing.
 func Task(raw []byte) (request.Request, error) {
-	return Set[request.Request]{Table: taskArguments, Schema: taskShape, Example: `{"action": "status"}`, fits: fitsAction}.Decode(raw)
+	return Set[request.Request]{
+		Table: taskArguments, Schema: taskShape, Example: `{"action": "status"}`, fits: fitsAction,
+		Missing: lang.T("pass one of: start, submit, answer, confirm, approve, status, resume, reopen, cancel"),
+	}.Decode(raw)
 }
 
 // fitsAction refuses an argument that the action of a call does not take.
@@ -92,6 +94,10 @@ func fitsAction(q *request.Request, name string) error {
 	}
 	return fault.New(fault.InvalidArgument, "%s does not take %s", q.Action, name).
 		WithHint("%s takes: %s", q.Action, strings.Join(taken, ", "))
+}
+
+func text(field func(*request.Request) *string) func(*request.Request, json.RawMessage) error {
+	return func(q *request.Request, raw json.RawMessage) error { return Text(field(q), raw) }
 }
 
 func result(e workflow.Engine, field func(*request.Result) *string) func(*request.Request, json.RawMessage) error {

@@ -110,10 +110,11 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Method.SetChanged(s.feed.Poke)
 	}
 	s.connect(o)
+	of := projectTools{callers: s.callers, offer: s.offer, changed: s.feed.Poke}
 	tools := allTools(
 		tasks{callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke},
-		bmadTools{offer: s.offer, callers: s.callers},
-		memoryTools{callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke})
+		methodTools{of},
+		memoryTools{projectTools: of, memory: o.Memory, contract: o.Contract, model: o.Model})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {

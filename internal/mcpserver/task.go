@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"math"
 	"sync"
@@ -17,9 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-//go:embed task_description.md
-var taskDescription string
 
 // TaskTool is the name of the workflow tool.
 const TaskTool = "bmad-task"
