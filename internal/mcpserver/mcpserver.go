@@ -143,12 +143,10 @@ func (s *Server) connect(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.hook(hooks)
-	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.callers.formLimit,
+	s.wire = mcpwire.New(mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}, mcpwire.Options{FormLimit: s.callers.formLimit,
 		Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
-		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
-		server.WithIcons(icons()...),
 		server.WithLogging(),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completions{r}),

@@ -40,6 +40,9 @@ type Wire struct {
 	spoken lang.Language
 	log    *slog.Logger
 	tasks  *tasks
+	// formLimit and refuse are those of the options.
+	formLimit func(state string) time.Duration
+	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
@@ -50,26 +53,28 @@ type Wire struct {
 }
 
 // New makes a server of the library with the given hooks and options, and its wire.
-func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
-	w := &Wire{spoken: o.Language, log: o.Log}
+func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
+	w := &Wire{spoken: o.Language, log: o.Log, formLimit: o.FormLimit, refuse: o.Refuse}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
 	w.tasks = &tasks{
-		now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
-		self: mcp.Implementation{Name: name, Version: version},
+		now: o.Now, limits: defaultTaskLimits, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
+		self: self,
 	}
 	hooks.AddOnError(noteFailure(o.Missing))
-	hooks.AddAfterCallTool(noteHandle)
+	hooks.AddAfterCallTool(w.tasks.noteHandle)
 	hooks.AddBeforeSubscriptionsListen(w.tasks.follow)
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Capabilities.Extensions = nil // there are none before 2026-07-28
 	})
-	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
+	w.MCPServer = server.NewMCPServer(self.Name, self.Version, append([]server.ServerOption{
+		server.WithTitle(self.Title),
+		server.WithIcons(self.Icons...),
 		server.WithHooks(hooks),
 		server.WithExtensions(map[string]any{TasksExtension: struct{}{}}),
 		server.WithToolHandlerMiddleware(w.tasks.middleware),
 		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
-		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.closing}.middleware),
+		server.WithToolHandlerMiddleware(w.asking),
 	}, options...)...)
 	return w
 }

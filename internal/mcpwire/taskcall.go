@@ -3,7 +3,6 @@ package mcpwire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -52,7 +51,12 @@ func Detach(ctx context.Context, message string) bool {
 	return true
 }
 
-func (c *taskCall) currentTask() *task {
+// currentTask returns the task that the call at work has become, if any.
+func currentTask(ctx context.Context) *task {
+	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
+	if !ok {
+		return nil
+	}
 	c.tasks.mu.Lock()
 	defer c.tasks.mu.Unlock()
 	return c.task
@@ -76,12 +80,13 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		bound := context.AfterFunc(ctx, cancel)
 		c := &taskCall{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
+		work = context.WithValue(work, taskCallKey{}, c)
 		var result *mcp.CallToolResult
 		var err error
 		ended := make(chan struct{})
 		t.work.Go(func() {
 			defer cancel()
-			result, err = c.work(context.WithValue(work, taskCallKey{}, c), next, call)
+			result, err = next(work, call)
 			k := c.end()
 			close(ended)
 			if k != nil {
@@ -93,57 +98,36 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		case <-c.became:
 		}
 		bound()
-		k := c.currentTask()
+		k := currentTask(work)
 		if k == nil {
 			return result, err
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle{k.seed()}}, nil
+		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle(k.seed())}, nil
 	}
 }
 
-// work calls the handler. If the call is a task, it calls the handler again with the answers to its
-// questions.
-func (c *taskCall) work(ctx context.Context, next server.ToolHandlerFunc, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	result, err := next(ctx, call)
-	for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
-		k := c.currentTask()
-		if k == nil {
-			break // the client repeats the call with its answers
-		}
-		responses, answered := c.answers(ctx, k, result, round)
-		if !answered {
-			return nil, errors.New("the task has ended before its questions were answered")
-		}
-		call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
-		result, err = next(ctx, call)
-	}
-	return result, err
-}
-
-// answers puts the requests of a result to the client of a task, and returns the responses as far
-// as they come in time. answered is false if the work has to end.
-func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolResult, round int) (responses mcp.InputResponses, answered bool) {
+// fulfilByTask puts the requests of a result to the client of a task, and returns the responses as far
+// as they come in time, and before the work has to end.
+func (w *Wire) fulfilByTask(ctx context.Context, k *task, result *mcp.CallToolResult, round int) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
 		key := fmt.Sprintf("%d-%s", round, id)
 		requests[key], ids[key] = request, id
 	}
-	all := c.tasks.ask(k, requests)
-	limit := time.NewTimer(cmp.Or(c.tasks.formLimit(result.RequestState), c.tasks.limits.life))
+	all := w.tasks.ask(k, requests)
+	limit := time.NewTimer(cmp.Or(w.formLimit(result.RequestState), w.tasks.limits.life))
 	defer limit.Stop()
 	select {
 	case <-all:
 	case <-limit.C:
 	case <-ctx.Done():
-		return nil, false
-	case <-c.tasks.closing.Done():
-		return nil, false
+	case <-w.closing.Done():
 	}
-	responses = mcp.InputResponses{}
-	for key, response := range c.tasks.goOn(k) {
+	responses := mcp.InputResponses{}
+	for key, response := range w.tasks.goOn(k) {
 		responses[ids[key]] = response
 	}
-	return responses, true
+	return responses
 }

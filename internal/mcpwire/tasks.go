@@ -58,10 +58,9 @@ var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 
 
 // tasks has the calls that are answered by a handle. A client sees only its own.
 type tasks struct {
-	now       func() time.Time
-	limits    taskLimits
-	formLimit func(state string) time.Duration
-	self      mcp.Implementation
+	now    func() time.Time
+	limits taskLimits
+	self   mcp.Implementation
 	// closing ends when the server begins to close.
 	closing context.Context
 

@@ -32,12 +32,12 @@ var takes = map[string]any{TasksExtension: map[string]any{}}
 // became one, else the result.
 func calls(t *testing.T, w *Wire, name string, work server.ToolHandlerFunc) (seed map[string]any, result *mcp.CallToolResult) {
 	t.Helper()
-	result, err := w.tasks.middleware(work)(asClient(t, name, takes), mcp.CallToolRequest{})
+	result, err := w.tasks.middleware(w.asking(work))(asClient(t, name, takes), mcp.CallToolRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h, ok := result.StructuredContent.(handle); ok {
-		return h.seed, result
+		return h, result
 	}
 	return nil, result
 }
