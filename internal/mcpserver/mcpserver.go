@@ -97,8 +97,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s := &Server{
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
 		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock),
-			folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, page: o.Page,
-			log: o.Log},
+			hostConfirm: o.HostConfirm, page: o.Page, log: o.Log},
 		offer: &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil &&
 			o.Contract != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
@@ -143,7 +142,7 @@ func (s *Server) connect(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.hook(hooks)
-	s.wire = mcpwire.New(mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}, mcpwire.Options{FormLimit: s.callers.formLimit,
+	s.wire = mcpwire.New(mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}, mcpwire.Options{FormLimit: s.callers.forms.limit,
 		Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
 		server.WithInstructions(s.instructions()),
