@@ -10,64 +10,41 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// taskCall is a call of a tool that may become a task.
-type taskCall struct {
-	tasks  *tasks
-	client string
-	// cancel ends the work.
-	cancel context.CancelFunc
-	// became is closed when the call becomes a task.
-	became chan struct{}
-
-	// The lock of tasks guards the rest. over is true once the work has ended.
-	task *task
-	over bool
-}
-
-type taskCallKey struct{}
+// taskKey is the key of the task that a call at work may become, in its context.
+type taskKey struct{}
 
 // Detach makes the call at work a task if its client takes tasks: the client is answered at once and
 // asks for the result later, and the work does not depend on the request any longer. message
 // tells people about the work; a later call replaces it. Detach reports whether the call is a task.
 func Detach(ctx context.Context, message string) bool {
-	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
+	k, ok := ctx.Value(taskKey{}).(*task)
 	if !ok {
 		return false
 	}
-	t := c.tasks
+	t := k.tasks
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case c.task == nil && c.over:
-		return false
-	case c.task == nil:
-		if c.task = t.add(c.client, message, c.cancel); c.task == nil {
-			return false
-		}
-		close(c.became)
-	case c.task.status == taskWorking && c.task.message != message:
-		t.change(c.task, taskWorking, message)
+	case k.id == "":
+		return t.add(k, message)
+	case k.status == taskWorking && k.message != message:
+		t.change(k, taskWorking, message)
 	}
 	return true
 }
 
 // currentTask returns the task that the call at work has become, if any.
 func currentTask(ctx context.Context) *task {
-	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
+	k, ok := ctx.Value(taskKey{}).(*task)
 	if !ok {
 		return nil
 	}
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	return c.task
-}
-
-// end notes that the work has ended, and returns the task that the call has become, if any.
-func (c *taskCall) end() *task {
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	c.over = true
-	return c.task
+	k.tasks.mu.Lock()
+	defer k.tasks.mu.Unlock()
+	if k.id == "" {
+		return nil
+	}
+	return k
 }
 
 // middleware lets calls become tasks.
@@ -79,27 +56,23 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		// Until the call is a task, its work ends with the request.
 		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		bound := context.AfterFunc(ctx, cancel)
-		c := &taskCall{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
-		work = context.WithValue(work, taskCallKey{}, c)
+		k := &task{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
+		work = context.WithValue(work, taskKey{}, k)
 		var result *mcp.CallToolResult
 		var err error
 		ended := make(chan struct{})
 		t.work.Go(func() {
 			defer cancel()
 			result, err = next(work, call)
-			k := c.end()
+			t.finish(k, result, failureOf(result, err))
 			close(ended)
-			if k != nil {
-				t.finish(k, result, failureOf(result, err))
-			}
 		})
 		select {
 		case <-ended:
-		case <-c.became:
+		case <-k.became:
 		}
 		bound()
-		k := currentTask(work)
-		if k == nil {
+		if currentTask(work) == nil {
 			return result, err
 		}
 		t.mu.Lock()
