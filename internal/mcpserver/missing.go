@@ -34,12 +34,8 @@ func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) 
 }
 
 func (l *lists) noTool(ctx context.Context, base request.Request, name string) error {
-	var all []mcp.Tool
-	for _, t := range l.wire.ListTools() {
-		all = append(all, t.Tool)
-	}
 	var names []string
-	for _, t := range l.selectTools(l.callable(ctx, all), l.offer.shelf(base)) {
+	for _, t := range l.tools(ctx, l.offer.shelf(base)) {
 		names = append(names, t.Name)
 	}
 	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).
