@@ -111,7 +111,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s.connect(o)
 	of := projectTools{callers: s.callers, offer: s.offer, changed: s.feed.Poke}
 	tools := allTools(
-		tasks{callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke},
+		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
 		methodTools{of},
 		memoryTools{projectTools: of, memory: o.Memory, contract: o.Contract, model: o.Model})
 	for _, t := range tools {
