@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Set has the arguments of a tool, as they are read into a T.
@@ -30,13 +31,15 @@ type Set[T any] struct {
 	// Missing is the hint to a call without one of the texts that it needs.
 	Missing lang.Text
 	// fits, if not nil, refuses an argument that does not go with those before it in the table.
-	fits func(to *T, name string) error
+	fits func(to *T, known Argument[T]) error
 }
 
 // Argument is one argument of a tool.
 type Argument[T any] struct {
 	Name string
 	Read func(to *T, raw json.RawMessage) error
+	// By has the actions that take the argument, if not every action of the tool does.
+	By []workflow.Action
 	// Decides is true if leaving the argument out would be a decision: null is not that.
 	Decides bool
 }
@@ -76,7 +79,7 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 		if a.fits == nil {
 			continue
 		}
-		if err := a.fits(&to, known.Name); err != nil {
+		if err := a.fits(&to, known); err != nil {
 			return to, err
 		}
 	}
