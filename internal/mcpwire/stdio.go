@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
 	"log/slog"
 	"sync"
 	"time"
@@ -27,7 +26,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	stdio := server.NewStdioServer(w.MCPServer)
 	server.WithWorkerPoolSize(workers)(stdio)
 	server.WithQueueSize(queueSize)(stdio)
-	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
+	stdio.SetErrorLogger(slog.NewLogLogger(w.log.Handler(), slog.LevelWarn))
 	filter := newStdioFilter(in, out, w)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
 		return context.WithValue(ctx, answererKey{}, filter)
@@ -37,14 +36,6 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	cancel()
 	w.tasks.end(gone)
 	return err
-}
-
-// logWriter passes the library's log lines on.
-type logWriter struct{ log *slog.Logger }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	w.log.Warn("stdio", "message", string(p))
-	return len(p), nil
 }
 
 // SendProgress sends the client of a request a progress notification, so that it arrives before
