@@ -15,25 +15,31 @@ import (
 // maxRounds bounds how often one call may ask its client for something.
 const maxRounds = 5
 
-// asking lets handlers ask their clients in the modern style, over whatever connection they have: a
+// bridge lets handlers ask their clients in the modern style, over whatever connection they have: a
 // modern client repeats the call with its answers, the others are asked here. The library would send
 // the requests of legacy clients too, but without a time limit, and would fail the call with a client's
 // error.
-func (w *Wire) asking(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+type bridge struct {
+	formLimit func(state string) time.Duration
+	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
+	tasks     *tasks
+}
+
+func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := next(ctx, call)
 		for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
 			var responses mcp.InputResponses
 			if k := currentTask(ctx); k != nil {
-				responses = w.fulfilByTask(ctx, k, result, round)
+				responses = b.tasks.fulfil(ctx, k, result, round, b.formLimit(result.RequestState))
 			} else if server.IsModernRequest(ctx) {
 				break
 			} else {
-				responses = w.fulfil(ctx, result)
+				responses = b.fulfil(ctx, result)
 			}
-			if w.Closing() || ctx.Err() != nil {
+			if b.tasks.closing.Err() != nil || ctx.Err() != nil {
 				// Nobody has answered, and the arguments of the call must not stand in for that.
-				return w.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
+				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
 					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
 			call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
@@ -45,10 +51,10 @@ func (w *Wire) asking(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 
 // fulfil sends the requests of a result to a legacy client. A request without an answer in time,
 // or with an error, has no response.
-func (w *Wire) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
-	limited, cancel := context.WithTimeout(ctx, w.formLimit(result.RequestState))
+func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
+	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
 	defer cancel()
-	defer context.AfterFunc(w.closing, cancel)()
+	defer context.AfterFunc(b.tasks.closing, cancel)()
 	srv, responses := server.ServerFromContext(ctx), mcp.InputResponses{}
 	for id, request := range result.InputRequests {
 		switch {

@@ -40,9 +40,6 @@ type Wire struct {
 	spoken lang.Language
 	log    *slog.Logger
 	tasks  *tasks
-	// formLimit and refuse are those of the options.
-	formLimit func(state string) time.Duration
-	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
 	// closing ends when the server begins to close: waiting for a person then goes on without
 	// an answer. It is of the server, not of a call, and therefore kept.
 	closing context.Context
@@ -54,7 +51,7 @@ type Wire struct {
 
 // New makes a server of the library with the given hooks and options, and its wire.
 func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
-	w := &Wire{spoken: o.Language, log: o.Log, formLimit: o.FormLimit, refuse: o.Refuse}
+	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
 	w.tasks = &tasks{
@@ -74,7 +71,7 @@ func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...ser
 		server.WithExtensions(map[string]any{TasksExtension: struct{}{}}),
 		server.WithToolHandlerMiddleware(w.tasks.middleware),
 		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
-		server.WithToolHandlerMiddleware(w.asking),
+		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.tasks}.middleware),
 	}, options...)...)
 	return w
 }

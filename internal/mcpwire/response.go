@@ -2,10 +2,7 @@ package mcpwire
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -179,31 +176,6 @@ func (r *response) edit(_ any, e edit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.change = e
-}
-
-// ListRoots implements server.SessionWithRoots. The library would send the request on the session's GET
-// stream only, which many clients do not open. Here the answer to the call that needs it becomes a
-// stream.
-func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
-	if s.r.asks == nil {
-		return nil, errors.New("the client takes no streams")
-	}
-	id, answer := rand.Text(), make(chan json.RawMessage, 1)
-	q := asked{s.SessionID(), id}
-	s.r.asks.open.Store(q, answer)
-	defer s.r.asks.open.Delete(q)
-	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodListRoots})
-	if err != nil {
-		return nil, err
-	}
-	s.r.stream(message)
-	select {
-	case result := <-answer:
-		list := new(mcp.ListRootsResult)
-		return list, json.Unmarshal(result, list)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // asks has our own requests that have no answer yet: a chan json.RawMessage for each. The ids of the

@@ -81,25 +81,27 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// fulfilByTask puts the requests of a result to the client of a task, and returns the responses as far
-// as they come in time, and before the work has to end.
-func (w *Wire) fulfilByTask(ctx context.Context, k *task, result *mcp.CallToolResult, round int) mcp.InputResponses {
+// fulfil puts the requests of a result to the client of a task, and returns the responses as far as they
+// come within a limit, and before the work has to end.
+func (t *tasks) fulfil(
+	ctx context.Context, k *task, result *mcp.CallToolResult, round int, limit time.Duration,
+) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
 		key := fmt.Sprintf("%d-%s", round, id)
 		requests[key], ids[key] = request, id
 	}
-	all := w.tasks.ask(k, requests)
-	limit := time.NewTimer(cmp.Or(w.formLimit(result.RequestState), w.tasks.limits.life))
-	defer limit.Stop()
+	all := t.ask(k, requests)
+	timer := time.NewTimer(cmp.Or(limit, t.limits.life))
+	defer timer.Stop()
 	select {
 	case <-all:
-	case <-limit.C:
+	case <-timer.C:
 	case <-ctx.Done():
-	case <-w.closing.Done():
+	case <-t.closing.Done():
 	}
 	responses := mcp.InputResponses{}
-	for key, response := range w.tasks.goOn(k) {
+	for key, response := range t.goOn(k) {
 		responses[ids[key]] = response
 	}
 	return responses
