@@ -35,6 +35,7 @@ var mayRead = map[string]map[string]string{
 	"internal/bmad/gitsource/entry.go":    {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
 	"sdk/vfs/dir.go":                      {"os.OpenRoot": "of the agent's folder, to write files in"},
 	"internal/trust/userstate.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},
 	"internal/workflow/builtin.go":        {".ReadFile": "of the definitions in the binary"},
 	"internal/golden/golden.go":           {"os.ReadFile": "of tests"},
 	"internal/scratch/hold_unix.go":       {"syscall.Open": "of folders alone, which tests lock"},

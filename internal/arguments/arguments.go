@@ -16,46 +16,30 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Set has the arguments of a tool, as they are read into a T.
 type Set[T any] struct {
 	// Table has them in the order in which they are read.
 	Table []Argument[T]
-	// Schema is the one that clients see; a value that came as text is read by it.
+	// Schema is the one that clients see: a value that came as text is read by it, and it says which
+	// texts a call needs.
 	Schema func() *Shape
 	// Example is a call of the tool, as JSON.
 	Example string
+	// Missing is the hint to a call without one of the texts that it needs.
+	Missing lang.Text
 	// fits, if not nil, refuses an argument that does not go with those before it in the table.
-	fits func(to *T, name string) error
-}
-
-// Pick returns the arguments of a tool: those of fields with these names, in their order. The schema says
-// which of them a call needs.
-func Pick[T any](fields []Argument[T], schema []byte, example string, names ...string) Set[T] {
-	var needs struct{ Required []string }
-	if err := json.Unmarshal(schema, &needs); err != nil {
-		panic(err) // it is part of the program
-	}
-	out := Set[T]{Schema: ShapeOf(schema), Example: example}
-	for _, name := range names {
-		field := fields[slices.IndexFunc(fields, func(f Argument[T]) bool { return f.Name == name })]
-		if slices.Contains(needs.Required, name) {
-			field.Missing = lang.T("pass it, such as %s", example)
-		}
-		out.Table = append(out.Table, field)
-	}
-	return out
+	fits func(to *T, known Argument[T]) error
 }
 
 // Argument is one argument of a tool.
 type Argument[T any] struct {
 	Name string
-	// Text is the field of an argument that is a text; Read reads any other.
-	Text func(*T) *string
 	Read func(to *T, raw json.RawMessage) error
-	// Missing is the hint to a call without the argument; empty if it may be left out.
-	Missing lang.Text
+	// By has the actions that take the argument, if not every action of the tool does.
+	By []workflow.Action
 	// Decides is true if leaving the argument out would be a decision: null is not that.
 	Decides bool
 }
@@ -89,34 +73,29 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 		if !ok || leftOut {
 			continue
 		}
-		if err := known.take(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
-			return to, err
+		if err := known.Read(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
+			return to, fault.New(fault.InvalidArgument, "%s %w", known.Name, err).WithHint("correct the argument and call again")
 		}
 		if a.fits == nil {
 			continue
 		}
-		if err := a.fits(&to, known.Name); err != nil {
+		if err := a.fits(&to, known); err != nil {
 			return to, err
 		}
 	}
-	for _, known := range a.Table {
-		if !known.Missing.Empty() && strings.TrimSpace(*known.Text(&to)) == "" {
-			return to, fault.New(fault.InvalidArgument, "%s is missing", known.Name).WithHint("%s", known.Missing)
+	for _, name := range names {
+		if slices.Contains(a.Schema().Required, name) && blank(given[name]) {
+			return to, fault.New(fault.InvalidArgument, "%s is missing", name).WithHint("%s", a.Missing)
 		}
 	}
 	return to, nil
 }
 
-// take reads the value of an argument.
-func (a Argument[T]) take(to *T, raw json.RawMessage) error {
-	read := a.Read
-	if read == nil {
-		read = func(to *T, raw json.RawMessage) error { return Text(a.Text(to), raw) }
-	}
-	if err := read(to, raw); err != nil {
-		return fault.New(fault.InvalidArgument, "%s %w", a.Name, err).WithHint("correct the argument and call again")
-	}
-	return nil
+// blank reports whether a value is missing, or a text with nothing in it.
+func blank(raw json.RawMessage) bool {
+	var text string
+	_ = json.Unmarshal(raw, &text) // it is missing, or a text: anything else was refused
+	return strings.TrimSpace(text) == ""
 }
 
 // Text reads a text.

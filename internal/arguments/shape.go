@@ -8,12 +8,13 @@ import (
 	"sync"
 )
 
-// Shape is the part of a JSON schema that says of which types a value may be.
+// Shape is the part of a JSON schema that says of which types a value may be, and what it needs.
 type Shape struct {
 	Type       types             `json:"type"`
 	Properties map[string]*Shape `json:"properties"`
 	Items      *Shape            `json:"items"`
 	Additional unnamed           `json:"additionalProperties"`
+	Required   []string          `json:"required"`
 }
 
 // types are the names of one or several types.

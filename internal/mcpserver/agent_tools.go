@@ -60,27 +60,11 @@ func sights(agents []namedAgent) []string {
 	return out
 }
 
-// ownTools returns a tool for each agent, under a name of its own.
-func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
-	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
-		return nil
-	}
-	var out []namedAgent
-	taken := map[string]bool{}
-	for name := range o.sets {
-		taken[name] = true
-	}
-	for n, i := range shelf.Catalog.Items(catalog.Agent) {
-		module := i.Module
-		if module == "" {
-			module = "bmad"
-		}
-		// The last is for names without any character that is allowed.
-		for _, name := range []string{strings.TrimPrefix(i.Name, "bmad-agent-"), i.Name, i.Source + "-" + i.Name, fmt.Sprintf("agent-%d", n+1)} {
-			if safeName(name, notInTool) == "" {
-				continue
-			}
-			if name = safeName(module+"-"+name, notInTool); !taken[name] {
+// named returns agents under names of their own: of each, the first that is not taken.
+func named(agents []catalog.Item, taken map[string]bool, names func(n int, i catalog.Item) []string) (out []namedAgent) {
+	for n, i := range agents {
+		for _, name := range names(n, i) {
+			if !taken[name] {
 				taken[name] = true
 				out = append(out, namedAgent{name, i})
 				break
@@ -88,6 +72,26 @@ func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
 		}
 	}
 	return out
+}
+
+// ownTools returns a tool for each agent.
+func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
+	if shelf == nil || !o.asksFor(config.ToolsetAgents) {
+		return nil
+	}
+	taken := map[string]bool{}
+	for name := range o.sets {
+		taken[name] = true
+	}
+	return named(shelf.Catalog.Items(catalog.Agent), taken, func(n int, i catalog.Item) (names []string) {
+		// The last is for names without any character that is allowed.
+		for _, name := range []string{strings.TrimPrefix(i.Name, "bmad-agent-"), i.Name, i.Source + "-" + i.Name, fmt.Sprintf("agent-%d", n+1)} {
+			if safeName(name, notInTool) != "" {
+				names = append(names, safeName(cmp.Or(i.Module, "bmad")+"-"+name, notInTool))
+			}
+		}
+		return names
+	})
 }
 
 var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type": "string", "description": "what the human says to the agent"}}, "required": ["message"], "additionalProperties": false}`)

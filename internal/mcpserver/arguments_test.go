@@ -14,16 +14,16 @@ import (
 // TestSchemasHaveEveryArgument keeps what clients are told the same as what is read, for the tools
 // that are described here.
 func TestSchemasHaveEveryArgument(t *testing.T) {
-	for _, c := range []struct {
+	type described struct {
 		tool   string
 		schema []byte
 		names  []string
-	}{
-		{ConfirmTool, confirmSchema, namesOf(confirmArguments.Table)},
-		{ResourcesTool, resourcesSchema, namesOf(resourcesArguments.Table)},
-		{WorkflowTool, workflowSchema, namesOf(workflowArguments.Table)},
-		{AgentTool, agentSchema, namesOf(agentArguments.Table)},
-	} {
+	}
+	all := []described{{ConfirmTool, confirmSchema, namesOf(confirmArguments.Table)}}
+	for _, d := range append(methodDefinitions(), definitionsIn("classic_tools.json")...) {
+		all = append(all, described{d.Name, d.Schema, namesOf(d.methodArguments().Table)})
+	}
+	for _, c := range all {
 		var schema struct {
 			Properties map[string]any `json:"properties"`
 		}
@@ -52,7 +52,7 @@ func TestSameMistakeSameWords(t *testing.T) {
 		"task":     func(raw []byte) error { _, err := arguments.Task(raw); return err },
 		"decision": func(raw []byte) error { _, err := decodeConfirm(raw); return err },
 		"item": func(raw []byte) error {
-			_, err := workflowArguments.Decode(raw)
+			_, err := methodDefinitions()[1].methodArguments().Decode(raw)
 			return err
 		},
 	}

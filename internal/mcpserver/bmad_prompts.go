@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,15 +24,14 @@ const (
 
 // addBMAD offers the prompts of the method.
 func (p *prompts) addBMAD() {
-	message := mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent"))
 	p.offers(agentPrompt, "Talk to an agent", "Let the assistant act as an agent of the installed BMAD method",
 		p.item("agent", "message", (*library.Snapshot).Agent),
-		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()), message)
+		mcp.WithArgument("agent", mcp.ArgumentDescription("name of the agent, such as analyst"), mcp.RequiredArgument()),
+		mcp.WithArgument("message", mcp.ArgumentDescription("what you want to say to the agent")))
 	p.offers(workflowPrompt, "Run a workflow", "Run a workflow or task of the installed BMAD method",
 		p.item("workflow", "context", (*library.Snapshot).Workflow),
 		mcp.WithArgument("workflow", mcp.ArgumentDescription("name of the workflow, such as create-prd"), mcp.RequiredArgument()),
 		mcp.WithArgument("context", mcp.ArgumentDescription("what you want of it")))
-	p.offers(anyAgent, "Agent", "", p.item(agentKey, "message", (*library.Snapshot).Agent), message)
 }
 
 // item returns the handler of a prompt with the document of an item, whose arguments are its name and the
@@ -70,25 +70,20 @@ func (p *prompts) own(shelf *library.Snapshot) []namedAgent {
 		count[safeName("bmad-"+i.Short(), notInPrompt)]++
 	}
 	taken := map[string]bool{}
-	for _, name := range p.names {
-		taken[name] = true
+	for _, prompt := range p.all {
+		taken[prompt.Name] = true
 	}
-	var out []namedAgent
-	for _, i := range agents {
-		name := safeName("bmad-"+i.Short(), notInPrompt)
-		if count[name] > 1 || taken[name] {
-			name = safeName("bmad-"+strings.TrimPrefix(i.Module, "bmad-")+"-"+i.Short(), notInPrompt)
+	return named(agents, taken, func(_ int, i catalog.Item) []string {
+		names := []string{
+			safeName("bmad-"+i.Short(), notInPrompt),
+			safeName("bmad-"+strings.TrimPrefix(i.Module, "bmad-")+"-"+i.Short(), notInPrompt),
+			safeName("bmad-"+i.Source+"-"+i.Module+"-"+i.Name, notInPrompt),
 		}
-		if taken[name] {
-			name = safeName("bmad-"+i.Source+"-"+i.Module+"-"+i.Name, notInPrompt)
+		if count[names[0]] > 1 {
+			return names[1:]
 		}
-		if taken[name] {
-			continue
-		}
-		taken[name] = true
-		out = append(out, namedAgent{name, i})
-	}
-	return out
+		return names
+	})
 }
 
 // prompt describes an agent as a prompt.
@@ -123,9 +118,9 @@ func (p *prompts) list(shelf *library.Snapshot) []mcp.Prompt {
 	return out
 }
 
-// getOwn makes a request for an agent's prompt one for anyAgent.
+// getOwn makes a request for an agent's prompt one for agentPrompt.
 func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptRequest) {
-	if p.offer.library == nil || slices.Contains(p.names, message.Params.Name) {
+	if p.offer.library == nil || slices.ContainsFunc(p.all, func(known mcp.Prompt) bool { return known.Name == message.Params.Name }) {
 		return
 	}
 	base := p.base(ctx)
@@ -137,11 +132,9 @@ func (p *prompts) getOwn(ctx context.Context, _ any, message *mcp.GetPromptReque
 			continue
 		}
 		args := map[string]string{}
-		for name, value := range message.Params.Arguments {
-			args[name] = value
-		}
-		args[agentKey] = own.Full()
-		message.Params.Name, message.Params.Arguments = anyAgent, args
+		maps.Copy(args, message.Params.Arguments)
+		args["agent"], args[ownAgent] = own.Full(), own.Full()
+		message.Params.Name, message.Params.Arguments = agentPrompt, args
 		return
 	}
 }

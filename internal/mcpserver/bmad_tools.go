@@ -3,131 +3,122 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"encoding/json"
+	"slices"
 	"strings"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 )
 
-var (
-	//go:embed resources_description.md
-	resourcesDescription string
-	//go:embed resources_schema.json
-	resourcesSchema []byte
-	//go:embed workflow_description.md
-	workflowDescription string
-	//go:embed workflow_schema.json
-	workflowSchema []byte
-	//go:embed agent_description.md
-	agentDescription string
-	//go:embed agent_schema.json
-	agentSchema []byte
-)
+// methodTools serves the tools of the BMAD method.
+type methodTools struct{ projectTools }
 
-// bmadTools serves the tools of the BMAD method.
-type bmadTools struct {
-	offer   *offer
-	callers *callers
-}
+// methodHandler answers a call from the shelf of its project.
+type methodHandler func(shelf *library.Snapshot, v arguments.Values) (any, error)
 
-// bmadCall has the arguments of a call of one of these tools.
-type bmadCall struct {
-	cwd, item, words                     string
-	operation, uri, pattern, query, kind string
-	category, module, domain, cursor     string
-}
-
-// bmadFields are the arguments of all these tools.
-var bmadFields = []arguments.Argument[bmadCall]{
-	{Name: "cwd", Text: func(a *bmadCall) *string { return &a.cwd }},
-	{Name: "operation", Text: func(a *bmadCall) *string { return &a.operation }},
-	{Name: "uri", Text: func(a *bmadCall) *string { return &a.uri }},
-	{Name: "pattern", Text: func(a *bmadCall) *string { return &a.pattern }},
-	{Name: "query", Text: func(a *bmadCall) *string { return &a.query }},
-	{Name: "type", Text: func(a *bmadCall) *string { return &a.kind }},
-	{Name: "category", Text: func(a *bmadCall) *string { return &a.category }},
-	{Name: "module", Text: func(a *bmadCall) *string { return &a.module }},
-	{Name: "domain", Text: func(a *bmadCall) *string { return &a.domain }},
-	{Name: "cursor", Text: func(a *bmadCall) *string { return &a.cursor }},
-	{Name: "workflow", Text: itemOf}, {Name: "workflow_name", Text: itemOf}, {Name: "agent", Text: itemOf}, {Name: "task_name", Text: itemOf},
-	{Name: "context", Read: readWords}, {Name: "message", Read: readWords}, {Name: "params", Read: readWords},
-}
-
-func itemOf(a *bmadCall) *string { return &a.item }
-
-// readWords reads an argument that may be a text or an object, as a text.
-func readWords(a *bmadCall, raw json.RawMessage) error {
-	raw = bytes.TrimSpace(raw)
-	switch {
-	case bytes.Equal(raw, []byte("{}")):
-		return nil
-	case raw[0] == '{':
-		a.words = string(raw)
-		return nil
+// methodDefinitions are those of the toolset method.
+func methodDefinitions() []definition {
+	about := func(name, title, files, example string, args ...string) definition {
+		return definition{
+			Name: name, Title: title, Description: string(defined(files + "_description.md")),
+			Schema: defined(files + "_schema.json"), Example: example, Arguments: append([]string{"cwd"}, args...), Reads: true,
+		}
 	}
-	return arguments.Text(&a.words, raw)
-}
-
-var (
-	resourcesArguments = arguments.Pick(bmadFields, resourcesSchema, `{"operation": "agents"}`, "cwd", "operation", "uri", "pattern", "query", "type", "cursor")
-	workflowArguments  = arguments.Pick(bmadFields, workflowSchema, `{"workflow": "create-prd"}`, "cwd", "workflow", "context")
-	agentArguments     = arguments.Pick(bmadFields, agentSchema, `{"agent": "analyst", "message": "help me think through an idea"}`, "cwd", "agent", "message")
-)
-
-// bmadHandler answers a call with a text.
-type bmadHandler func(shelf *library.Snapshot, a bmadCall) (string, error)
-
-// reading turns a handler into one of the library's.
-func (b bmadTools) reading(args arguments.Set[bmadCall], handle bmadHandler) server.ToolHandlerFunc {
-	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		a, err := args.Decode(rawArguments(call))
-		if err != nil {
-			return b.callers.refuseCall(ctx, call, err), nil
-		}
-		req := b.callers.request(ctx)
-		req.Cwd = a.cwd
-		if ask := b.callers.place(ctx, call, &req); ask != nil {
-			return ask, nil
-		}
-		shelf, err := b.offer.shelfOf(req)
-		if err != nil {
-			return b.callers.refuse(ctx, req, err), nil
-		}
-		text, err := handle(shelf.Speaking(func() lang.Language { return b.callers.engine.Language(ctx, req) }), a)
-		if err != nil {
-			b.offer.log.Info("refused", "tool", call.Params.Name, "error", err)
-			return b.callers.refuse(ctx, req, err), nil
-		}
-		return mcp.NewToolResultText(text), nil
+	return []definition{
+		about(ResourcesTool, "BMAD method: find and read", "resources", `{"operation": "agents"}`,
+			"operation", "uri", "pattern", "query", "type", "cursor"),
+		about(WorkflowTool, "BMAD method: run a workflow", "workflow", `{"workflow": "create-prd"}`,
+			"workflow", "context"),
+		about(AgentTool, "BMAD method: act as an agent", "agent",
+			`{"agent": "analyst", "message": "help me think through an idea"}`, "agent", "message"),
 	}
 }
 
-// encode returns the JSON of a list, for the text of a result.
-func encode(v any, err error) (string, error) {
-	if err != nil {
-		return "", err
+// all returns the tools of the toolsets method and method-classic.
+func (m methodTools) all() (out []tool) {
+	handlers := map[string]methodHandler{
+		ResourcesTool: m.findOrRead,
+		WorkflowTool:  m.item((*library.Snapshot).Workflow),
+		AgentTool:     m.item((*library.Snapshot).Agent),
+
+		"list_workflows": func(shelf *library.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Items(catalog.Workflow, v.Text("category"), v.Text("module"), v.Text("cursor"))
+		},
+		"get_workflow_details": func(shelf *library.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Details(catalog.Workflow, strings.TrimSpace(v.Text("workflow_name")))
+		},
+		"execute_workflow": m.item((*library.Snapshot).Workflow),
+		"list_tasks": func(shelf *library.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Items(catalog.Task, "", "", v.Text("cursor"))
+		},
+		"execute_task": m.item((*library.Snapshot).Task),
+		"get_knowledge": func(shelf *library.Snapshot, v arguments.Values) (any, error) {
+			text, page, err := shelf.Knowledge(v.Text("domain"), v.Text("cursor"))
+			if text != "" {
+				return text, err
+			}
+			return page, err
+		},
 	}
-	data, err := library.Encode(v)
-	return string(data), err
+	for toolset, definitions := range map[config.Toolset][]definition{
+		config.ToolsetMethod: methodDefinitions(), config.ToolsetClassic: definitionsIn("classic_tools.json"),
+	} {
+		for _, d := range definitions {
+			out = append(out, m.tool(toolset, d, d.methodArguments(), m.reading(handlers[d.Name])))
+		}
+	}
+	return out
+}
+
+// reading has a handler answer from the shelf of a call's project.
+func (m methodTools) reading(handle methodHandler) toolHandler {
+	return func(ctx context.Context, c *toolCall) (any, error) {
+		shelf, err := m.offer.shelfOf(c.request)
+		if err != nil {
+			return nil, err
+		}
+		return handle(shelf.Speaking(func() lang.Language { return m.engine.Language(ctx, c.request) }), c.Values)
+	}
+}
+
+// wordsArguments may be a text or an object, and are read as a text.
+var wordsArguments = []string{"context", "message", "params"}
+
+// methodArguments returns the arguments of a tool of the method.
+func (d definition) methodArguments() arguments.Set[arguments.Values] {
+	out := arguments.Of(d.Schema, d.Example, nil, d.Arguments...)
+	for i, known := range out.Table {
+		if slices.Contains(wordsArguments, known.Name) {
+			out.Table[i].Read = func(to *arguments.Values, raw json.RawMessage) (err error) {
+				words := string(bytes.TrimSpace(raw))
+				if words == "{}" {
+					words = ""
+				} else if words[0] != '{' {
+					err = arguments.Text(&words, raw)
+				}
+				to.Set(known.Name, words)
+				return err
+			}
+		}
+	}
+	return out
 }
 
 // itemDocument returns the document of an item, with the person's words about it.
 type itemDocument func(shelf *library.Snapshot, name, words string, w library.ToolNames) (string, error)
 
 // item answers with the document of an item.
-func (b bmadTools) item(document itemDocument) bmadHandler {
-	return func(shelf *library.Snapshot, a bmadCall) (string, error) {
-		return document(shelf, strings.TrimSpace(a.item), a.words, b.offer.ways(a.cwd))
+func (m methodTools) item(document itemDocument) methodHandler {
+	return func(shelf *library.Snapshot, v arguments.Values) (any, error) {
+		name := strings.TrimSpace(v.Text("workflow", "workflow_name", "agent", "task_name"))
+		return document(shelf, name, v.Text(wordsArguments...), m.offer.ways(v.Text("cwd")))
 	}
 }
 
@@ -138,37 +129,39 @@ var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": ca
 // operations are those of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
-func (b bmadTools) findOrRead(shelf *library.Snapshot, a bmadCall) (string, error) {
-	switch operation := strings.TrimSpace(a.operation); operation {
+func (m methodTools) findOrRead(shelf *library.Snapshot, v arguments.Values) (any, error) {
+	cursor := v.Text("cursor")
+	switch operation := strings.TrimSpace(v.Text("operation")); operation {
 	case "read":
-		if strings.TrimSpace(a.uri) == "" {
-			return "", fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)
+		if strings.TrimSpace(v.Text("uri")) == "" {
+			return nil, fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)
 		}
-		return b.readText(shelf, a.uri, a.cwd)
+		return m.readText(shelf, v.Text("uri"), v.Text("cwd"))
 	case "list":
-		return encode(shelf.Files(a.pattern, a.cursor))
+		return shelf.Files(v.Text("pattern"), cursor)
 	case "modules":
-		return encode(shelf.Modules(a.cursor))
+		return shelf.Modules(cursor)
 	case "agents", "workflows", "tasks":
-		return encode(shelf.Items(itemKinds[operation], "", "", a.cursor))
+		return shelf.Items(itemKinds[operation], "", "", cursor)
 	case "search":
 		var kinds []catalog.Kind
-		if kind, ok := itemKinds[a.kind]; ok {
+		wanted := v.Text("type")
+		if kind, ok := itemKinds[wanted]; ok {
 			kinds = append(kinds, kind)
-		} else if a.kind != "" && a.kind != "all" {
-			return "", fault.New(fault.InvalidArgument, "there is no type %q", clip(a.kind)).WithHint("the types are: agents, workflows, tasks, all")
+		} else if wanted != "" && wanted != "all" {
+			return nil, fault.New(fault.InvalidArgument, "there is no type %q", clip(wanted)).WithHint("the types are: agents, workflows, tasks, all")
 		}
-		return encode(shelf.Search(a.query, a.cursor, kinds...))
+		return shelf.Search(v.Text("query"), cursor, kinds...)
 	default:
-		return "", fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
+		return nil, fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
 	}
 }
 
 // readText returns a file as the text of a result: nothing precedes it, and of a long one it is
 // the part that fits, with the address of the rest.
-func (b bmadTools) readText(shelf *library.Snapshot, uri, cwd string) (string, error) {
+func (m methodTools) readText(shelf *library.Snapshot, uri, cwd string) (string, error) {
 	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
-		if shelf, err = b.offer.shelfOf(request.Request{Address: project.Address{Cwd: ref.Cwd}}); err != nil {
+		if shelf, err = m.offer.shelfOf(request.Request{Address: project.Address{Cwd: ref.Cwd}}); err != nil {
 			return "", err
 		}
 	}

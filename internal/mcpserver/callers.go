@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -50,14 +49,12 @@ func (p Places) with(roots []string) []string {
 
 // callers knows who calls, which project a call is for, and how to reach the person.
 type callers struct {
-	engine *engine.Engine
-	places Places
-	reach  *reach.Reach
-	roots  rootsOf
-	// forms are the questions about gates, folderForms those about folders, samples those to the
-	// models of hosts.
-	forms, folderForms, samples *forms
-	hostConfirm                 config.HostConfirm
+	engine      *engine.Engine
+	places      Places
+	reach       *reach.Reach
+	roots       rootsOf
+	forms       *forms
+	hostConfirm config.HostConfirm
 	// page is [Options.Page].
 	page func(cwd, task, stage string) string
 	log  *slog.Logger
@@ -89,18 +86,6 @@ func callerName(ctx context.Context) string {
 		name = string(r[:100])
 	}
 	return name
-}
-
-// formLimit returns how long the person may take for the form with a state, or a model for its
-// answer.
-func (c *callers) formLimit(state string) time.Duration {
-	if sample, ok := strings.CutPrefix(state, samplePrefix); ok {
-		return c.samples.limit(sample)
-	}
-	if folder, ok := strings.CutPrefix(state, folderPrefix); ok {
-		return c.folderForms.limit(folder)
-	}
-	return c.forms.limit(state)
 }
 
 // askingHosts are the clients that are known to ask the person on each call of a tool

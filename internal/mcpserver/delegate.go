@@ -42,22 +42,22 @@ type delegated struct {
 // delegate has an agent answer a task: by the model of the host, else by the person's, else by
 // the model that called.
 func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
-	c.context = trim(c.context)
+	task, background := c.Text("task"), trim(c.Text("context"))
 	switch {
-	case len(c.task) > maxTask:
-		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(c.task), maxTask).WithHint("shorten it, or name files to read")
-	case len(c.context) > maxTaskContext:
+	case len(task) > maxTask:
+		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "task", len(task), maxTask).WithHint("shorten it, or name files to read")
+	case len(background) > maxTaskContext:
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
-			len(c.context), maxTaskContext).WithHint("shorten it, or name files to read")
+			len(background), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
 	name, persona, err := m.character(c)
 	if err != nil {
 		return nil, err
 	}
-	out := delegated{Status: "needs_host", Agent: name, Persona: persona, Task: c.task, Context: c.context}
-	q := prompt{system: "You are " + name + ".\n\n" + visible.Clipped(persona, maxSpokenPersona), message: c.task, tokens: cmp.Or(c.count, defaultTokens)}
-	if c.context != "" {
-		q.message = c.context + "\n\n" + c.task
+	out := delegated{Status: "needs_host", Agent: name, Persona: persona, Task: task, Context: background}
+	q := prompt{system: "You are " + name + ".\n\n" + visible.Clipped(persona, maxSpokenPersona), message: task, tokens: cmp.Or(c.Count("max_tokens"), defaultTokens)}
+	if background != "" {
+		q.message = background + "\n\n" + task
 	}
 	if c.sample == nil && hasModel(ctx) {
 		if ask := m.askModel(ctx, c.project.Dir.Path(), q); ask != nil {
@@ -81,7 +81,7 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 // a project without the method it is a role of a workflow, or one of those that the tool names as
 // examples.
 func (m memoryTools) character(c *memoryCall) (name, persona string, err error) {
-	agent := strings.TrimSpace(c.agent)
+	agent := strings.TrimSpace(c.Text("agent_id"))
 	shelf, err := m.offer.personas(c.request)
 	if err == nil {
 		if name, persona, err = shelf.Character(agent); err == nil {

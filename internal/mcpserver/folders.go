@@ -52,17 +52,17 @@ func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallT
 	client := mcpwire.ClientKey(ctx)
 	real, askable := c.reach.Askable(req.Cwd)
 	lines, fits := wrapPath(quotePath(real))
-	if !askable || !fits || !showsForms(ctx) || c.folderForms.isSilent(client) || c.forms.isSilent(client) {
+	if !askable || !fits || !showsForms(ctx) || c.forms.isSilent(client) {
 		return nil
 	}
 	style := styleOf(ctx)
 	asks := style.folderSheet(c.engine.Language(ctx, req), lines) // in that of the work elsewhere: this folder is not read yet
-	state, _ := c.folderForms.add(form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !server.IsModernRequest(ctx), sheet: asks})
+	state, _ := c.forms.add(folderPrefix, form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !server.IsModernRequest(ctx), sheet: asks})
 	if state == "" {
 		return nil
 	}
 	c.log.Info("asked about a folder", "folder", real)
-	return server.NewInputRequestBuilder(folderPrefix+state).Elicit(formKey, style.params(asks)).ToolResult()
+	return server.NewInputRequestBuilder(state).Elicit(formKey, style.params(asks)).ToolResult()
 }
 
 // quotePath returns a path as a form shows it: in quotes if it could be taken for words.
@@ -87,7 +87,7 @@ func wrapPath(path string) (lines string, ok bool) {
 // a choice that the form offered counts, given in human time, and for the folder that it showed.
 func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state string, req request.Request) *mcp.CallToolResult {
 	client := mcpwire.ClientKey(ctx)
-	f := c.folderForms.take(strings.TrimPrefix(state, folderPrefix), client)
+	f := c.forms.take(state, client)
 	if f == nil {
 		return nil // never sent, or answered before
 	}
@@ -95,7 +95,7 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 		return nil // the call names another folder than the form has shown
 	}
 	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
-	took := c.folderForms.now().Sub(f.asked)
+	took := c.forms.now().Sub(f.asked)
 	refused := func(why lang.Text) *mcp.CallToolResult {
 		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why.String())
 		return c.refuse(ctx, req, fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", req.Cwd, why).
@@ -103,7 +103,7 @@ func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, 
 	}
 	switch {
 	case took < humanTime:
-		c.folderForms.setSilent(client, true)
+		c.forms.setSilent(client, true)
 		return refused(lang.T("no person has seen the form"))
 	case answer == nil || took >= f.limit:
 		return refused(lang.T("the form was not answered in time"))

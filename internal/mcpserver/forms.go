@@ -38,7 +38,7 @@ const (
 	maxSilent = 1000
 )
 
-// forms are the questions on their way to a person. The state that travels with a form is only
+// forms are the questions on their way to a person, or to the model of a host. The state that travels with a form is only
 // the name of its entry here: the purpose of the answer never leaves the server, and an entry is
 // used once.
 type forms struct {
@@ -73,8 +73,9 @@ func newForms(now func() time.Time) *forms {
 	return &forms{now: now, open: map[string]*form{}, silent: recent.New[string, time.Time](maxSilent)}
 }
 
-// add remembers a form and returns its state; "" and the reason if it must not be sent.
-func (f *forms) add(n form) (state string, why lang.Text) {
+// add remembers a form and returns its state, which begins with a prefix; "" and the reason if it must
+// not be sent.
+func (f *forms) add(prefix string, n form) (state string, why lang.Text) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.asked = f.now()
@@ -101,7 +102,7 @@ func (f *forms) add(n form) (state string, why lang.Text) {
 	if len(f.open) >= maxRemembered && oldest != "" {
 		delete(f.open, oldest)
 	}
-	state = statePrefix + rand.Text()
+	state = prefix + rand.Text()
 	f.open[state] = &n
 	return state, why
 }
@@ -221,7 +222,7 @@ func (c *formChannel) Ask(_ context.Context, q gate.Question) (gate.Response, er
 
 // send puts a form to the person; its answer comes with the call that follows.
 func (c *formChannel) send(q gate.Question, s sheet, begun *gate.Response) (gate.Response, error) {
-	state, why := c.forms.add(form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held, sheet: s, begun: begun})
+	state, why := c.forms.add(statePrefix, form{bound: q.Bound, cwd: q.Cwd, client: c.client, limit: q.Limit, held: c.held, sheet: s, begun: begun})
 	if state == "" {
 		return silence(why, false), nil
 	}

@@ -185,7 +185,7 @@ func FuzzConfirm(f *testing.F) {
 	f.Add(`{"decision":null}`)
 	f.Add(`[]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if args, err := decodeConfirm([]byte(text)); err == nil && (args.sessionID == "" || args.sha256 == "" || args.decision != "approve" && args.decision != "request_changes") {
+		if args, err := decodeConfirm([]byte(text)); err == nil && (args.Text("session_id") == "" || args.Text("sha256") == "" || args.Text("decision") != "approve" && args.Text("decision") != "request_changes") {
 			t.Errorf("%s: %+v", text, args)
 		}
 	})

@@ -31,24 +31,21 @@ type lists struct {
 
 // listTools lists the tools of the caller's toolsets, and the agents.
 func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-	if message.Params.Cursor != "" {
-		// The library has cut its own list already; ours is another.
-		result.Tools = nil
-		for _, t := range l.wire.ListTools() {
-			result.Tools = append(result.Tools, t.Tool)
-		}
-		result.Tools = l.callable(ctx, result.Tools)
-	}
 	base := l.callers.base(ctx)
 	shelf := l.offer.shelf(base)
-	out := withApp(ctx, l.selectTools(result.Tools, shelf))
+	out := withApp(ctx, l.tools(ctx, shelf))
 	result.Tools, result.NextCursor = pageOf(out, message.Params.Cursor, func(t mcp.Tool) string { return t.Name })
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationToolsListChanged, func() feed.Sight { return l.toolsSight(shelf) })
 }
 
-// selectTools returns those of the library's tools that a caller with this shelf gets, and the agents.
-func (l *lists) selectTools(tools []mcp.Tool, shelf *library.Snapshot) (out []mcp.Tool) {
-	for _, t := range tools {
+// tools returns the tools that a caller with this shelf gets, and the agents. The library may have cut its
+// own list at a cursor already, which is one of ours.
+func (l *lists) tools(ctx context.Context, shelf *library.Snapshot) (out []mcp.Tool) {
+	var all []mcp.Tool
+	for _, t := range l.wire.ListTools() {
+		all = append(all, t.Tool)
+	}
+	for _, t := range l.callable(ctx, all) {
 		if !l.offer.shows(t.Name, shelf) {
 			continue
 		}
@@ -67,7 +64,7 @@ func (l *lists) selectTools(tools []mcp.Tool, shelf *library.Snapshot) (out []mc
 // bmad-confirm for clients that would call it without asking.
 func (l *lists) callable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 	asks := l.callers.hostConfirms(ctx)
-	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.callable(t.Name) })
+	return slices.DeleteFunc(tools, func(t mcp.Tool) bool { return t.Name == ConfirmTool && !asks || !l.offer.callable(t.Name) })
 }
 
 // callOwn makes a call of an agent's tool one of bmad-agent.

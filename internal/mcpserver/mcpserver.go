@@ -97,8 +97,7 @@ func New(e *engine.Engine, o Options) *Server {
 	s := &Server{
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
 		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock),
-			folderForms: newForms(e.Clock), samples: newForms(e.Clock), hostConfirm: o.HostConfirm, page: o.Page,
-			log: o.Log},
+			hostConfirm: o.HostConfirm, page: o.Page, log: o.Log},
 		offer: &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil &&
 			o.Contract != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
@@ -110,10 +109,11 @@ func New(e *engine.Engine, o Options) *Server {
 		o.Method.SetChanged(s.feed.Poke)
 	}
 	s.connect(o)
+	of := projectTools{callers: s.callers, offer: s.offer, changed: s.feed.Poke}
 	tools := allTools(
-		tasks{callers: s.callers, metrics: s.metrics, waits: &waits{feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)}, changed: s.feed.Poke},
-		bmadTools{offer: s.offer, callers: s.callers},
-		memoryTools{callers: s.callers, offer: s.offer, memory: o.Memory, contract: o.Contract, model: o.Model, changed: s.feed.Poke})
+		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
+		methodTools{of},
+		memoryTools{projectTools: of, memory: o.Memory, contract: o.Contract, model: o.Model})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {
@@ -142,12 +142,10 @@ func (s *Server) connect(o Options) {
 	hooks.AddBeforeCallTool(l.callOwn)
 	hooks.AddOnUnregisterSession(func(_ context.Context, session server.ClientSession) { s.callers.roots.forget(session.SessionID()) })
 	subs.hook(hooks)
-	s.wire = mcpwire.New("bmad-mcp", o.Version, mcpwire.Options{FormLimit: s.callers.formLimit,
+	s.wire = mcpwire.New(mcp.Implementation{Name: "bmad-mcp", Version: o.Version, Title: "BMAD workflow", Icons: icons()}, mcpwire.Options{FormLimit: s.callers.forms.limit,
 		Refuse: s.callers.refuseCall, Missing: l.missing, Language: s.engine.Projects().Language(""),
 		Now: s.engine.Clock, Log: s.log}, hooks,
-		server.WithTitle("BMAD workflow"),
 		server.WithInstructions(s.instructions()),
-		server.WithIcons(icons()...),
 		server.WithLogging(),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completions{r}),

@@ -2,8 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -16,59 +14,49 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-// memoryDefinitions has the tools of the toolset memory. A model reads all descriptions and schemas with
-// every conversation: they have nothing that it can do without. The arguments are in the order in which
-// they are read.
-//
-//go:embed memory_tools.json
-var memoryDefinitions []byte
-
-// memoryTool is one of the tools, but for its handler.
-type memoryTool struct {
-	Description string
-	Schema      json.RawMessage
-	Arguments   []string
-	Example     string
-	// Reads is true if nothing at all is changed, Writes if the project is.
-	Reads, Writes bool
-}
 
 // handlers returns the handlers of the tools, by name.
 func (m memoryTools) handlers() map[string]memoryHandler {
 	return map[string]memoryHandler{
 		"get_project_context": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Context(ctx, c.section)
+			return c.book.Context(ctx, c.Text("section"))
 		},
 		"get_agent_memory": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Agent(ctx, c.agent, c.query, c.count)
+			return c.book.Agent(ctx, c.Text("agent"), c.Text("query"), c.Count("last_n"))
 		},
 		"run_completion_contract": func(ctx context.Context, c *memoryCall) (any, error) {
-			return m.contract.Run(ctx, c.project, contract.Call{Stack: c.stack, Dir: c.folder}, telling(ctx, c.call))
+			return m.contract.Run(ctx, c.project, contract.Call{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, telling(ctx, c.call))
 		},
 		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Run(ctx, c.run, c.branch)
+			return c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
 		},
 		"list_sessions": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Sessions(ctx, c.status, c.cursor)
+			return c.book.Sessions(ctx, c.Text("status"), c.Text("cursor"))
 		},
 		"get_failure_museum": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Failures(ctx, c.category, c.query, c.count)
+			return c.book.Failures(ctx, c.Text("category"), c.Text("query"), c.Count("top_n"))
 		},
 		"spawn_subagent_task": func(ctx context.Context, c *memoryCall) (any, error) {
 			q, err := c.book.Queue()
 			if err != nil {
 				return nil, err
 			}
-			return q.Add(ctx, queue.Draft{RunID: c.run, Agent: c.agent, Task: c.task, OutputKey: c.output, ContextFiles: c.list, By: c.request.By})
+			return q.Add(ctx, queue.Draft{
+				RunID: c.Text("run_id"), Agent: c.Text("agent"), Task: c.Text("task"), OutputKey: c.Text("output_key"),
+				ContextFiles: c.List("context_files"), By: c.request.By,
+			})
 		},
 		"remember_structured": func(ctx context.Context, c *memoryCall) (any, error) {
-			return c.book.Remember(ctx, notes.Note{Type: notes.Type(c.kind), Agent: c.agent, Text: c.text, Tags: c.list, By: c.request.By})
+			return c.book.Remember(ctx, notes.Note{
+				Type: notes.Type(c.Text("type")), Agent: c.Text("agent"), Text: c.Text("text"), Tags: c.List("tags"),
+				By: c.request.By,
+			})
 		},
 		"recall_structured": func(ctx context.Context, c *memoryCall) (any, error) {
-			out, err := c.book.Recall(ctx, memory.Query{Text: c.query, Type: notes.Type(c.kind), Agent: c.agent, Limit: c.count})
+			out, err := c.book.Recall(ctx, memory.Query{
+				Text: c.Text("query"), Type: notes.Type(c.Text("type")), Agent: c.Text("agent"), Limit: c.Count("limit"),
+			})
 			return fitting(&out, &out.Results), err
 		},
 		DelegateTool: m.delegate,
@@ -76,58 +64,36 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 }
 
 // all returns the tools as they are offered.
-func (m memoryTools) all() []tool {
-	var definitions map[string]memoryTool
-	if err := json.Unmarshal(memoryDefinitions, &definitions); err != nil {
-		panic(err) // it is part of the program
-	}
-	var out []tool
-	for name, handle := range m.handlers() {
-		d := definitions[name]
-		args := arguments.Pick(memoryFields, d.Schema, d.Example, append(d.Arguments, "cwd")...)
-		out = append(out, tool{toolset: config.ToolsetMemory, name: name, description: d.Description, schema: d.Schema, reads: d.Reads, lean: true,
-			handle: func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return m.serve(ctx, call, args, d.Writes, handle), nil
-			}})
+func (m memoryTools) all() (out []tool) {
+	handlers := m.handlers()
+	for _, d := range definitionsIn("memory_tools.json") {
+		args := arguments.Of(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
+		out = append(out, m.tool(config.ToolsetMemory, d, args, m.opening(handlers[d.Name])))
 	}
 	return out
 }
 
-// serve answers one call.
-func (m memoryTools) serve(ctx context.Context, call mcp.CallToolRequest, args arguments.Set[memoryArguments], writes bool, handle memoryHandler) *mcp.CallToolResult {
-	given, err := args.Decode(rawArguments(call))
-	if err != nil {
-		return m.refuseCall(ctx, call, err)
+// opening opens the project of a call for its handler.
+func (m memoryTools) opening(handle memoryHandler) toolHandler {
+	return func(ctx context.Context, c *toolCall) (any, error) {
+		p, err := m.engine.Projects().At(c.request.Address)
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		book := m.memory.Of(p)
+		if err := book.Usable(); err != nil {
+			return nil, err
+		}
+		out, err := handle(ctx, &memoryCall{c, p, book})
+		if _, asks := out.(*mcp.CallToolResult); asks || err != nil {
+			return out, err
+		}
+		data, err := library.Encode(out)
+		if err == nil && len(data) > reply.Max {
+			err = fault.New(fault.InvalidArgument, "the answer has %d bytes; a reply has at most %d", len(data), reply.Max).
+				WithHint("ask for less, such as a smaller limit, last_n or top_n")
+		}
+		return string(data), err
 	}
-	c := &memoryCall{memoryArguments: given, call: call, request: m.request(ctx)}
-	c.request.Cwd = given.cwd
-	if writes {
-		c.request.Action = workflow.ActionStart // a folder of several projects has no memory of its own
-	}
-	if c.sample = m.readSample(ctx, call); c.sample != nil && c.sample.asked != nil {
-		c.request.Cwd = c.sample.asked.cwd // as for the question
-	}
-	if ask := m.place(ctx, call, &c.request); ask != nil {
-		return ask
-	}
-	out, err := m.answer(ctx, c, handle)
-	if err != nil {
-		m.log.Info("refused", "tool", call.Params.Name, "error", err)
-		return m.refuse(ctx, c.request, err)
-	}
-	if writes {
-		m.changed()
-	}
-	if result, asks := out.(*mcp.CallToolResult); asks {
-		return result
-	}
-	data, err := library.Encode(out)
-	if err == nil && len(data) > reply.Max {
-		err = fault.New(fault.InvalidArgument, "the answer has %d bytes; a reply has at most %d", len(data), reply.Max).
-			WithHint("ask for less, such as a smaller limit, last_n or top_n")
-	}
-	if err != nil {
-		return m.refuse(ctx, c.request, err)
-	}
-	return mcp.NewToolResultText(string(data))
 }

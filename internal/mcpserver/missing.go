@@ -16,28 +16,26 @@ import (
 // have, with the names or addresses that are like it.
 func (l *lists) missing(ctx context.Context, method mcp.MCPMethod, name string) mcpwire.Error {
 	base := l.callers.base(ctx)
-	key, err := "name", error(nil)
+	key, code, err := "name", mcp.INVALID_PARAMS, error(nil)
 	switch method {
 	case mcp.MethodToolsCall:
 		err = l.noTool(ctx, base, name)
 	case mcp.MethodPromptsGet:
 		err = l.noPrompt(base, name)
 	default:
-		key, err = "uri", noResource(name)
+		key, code, err = "uri", mcpwire.NotFoundCode(ctx), noResource(name)
 		if l.offer.memory() && strings.HasPrefix(name, memoryScheme) {
 			err = noMemory(name)
 		}
 	}
-	return l.callers.protocolError(ctx, base, err, key, clip(name))
+	out := l.callers.protocolError(ctx, base, err, key, clip(name))
+	out.Code = code
+	return out
 }
 
 func (l *lists) noTool(ctx context.Context, base request.Request, name string) error {
-	var all []mcp.Tool
-	for _, t := range l.wire.ListTools() {
-		all = append(all, t.Tool)
-	}
 	var names []string
-	for _, t := range l.selectTools(l.callable(ctx, all), l.offer.shelf(base)) {
+	for _, t := range l.tools(ctx, l.offer.shelf(base)) {
 		names = append(names, t.Name)
 	}
 	return fault.New(fault.NotFound, "unknown tool %q", clip(name)).

@@ -37,33 +37,37 @@ func (c *callers) place(ctx context.Context, call mcp.CallToolRequest, req *requ
 		if roots != nil {
 			c.roots.set(mcpwire.ClientKey(ctx), roots)
 		}
-		req.Several = len(roots) > 1
-		// Several roots are places of sessions, but do not decide in which to start one.
-		if len(roots) != 1 && req.Session == "" {
-			roots = nil
-		}
 	}
-	req.Places = append(req.Places, c.places.with(roots)...)
+	c.look(req, roots)
 	return nil
 }
 
 // base returns the request of a caller that calls no tool, with the folders in which to look.
 func (c *callers) base(ctx context.Context) request.Request {
 	req := c.request(ctx)
-	if c.places.Remote {
-		req.Places = c.foldersFor(c.roots.of(ctx), false)
-		req.Several = len(c.foldersFor(c.roots.of(ctx), true)) > 1
-		return req
-	}
 	var roots []string
-	if c.places.byRoots() {
+	if c.places.Remote || c.places.byRoots() {
 		roots = c.roots.of(ctx)
-		if req.Several = len(roots) > 1; len(roots) != 1 {
-			roots = nil // several do not decide which is meant
-		}
 	}
-	req.Places = c.places.with(roots)
+	c.look(&req, roots)
 	return req
+}
+
+// look adds the folders in which to look for a client with these roots, the likeliest first. Several
+// roots are places of sessions, but do not decide in which to start one.
+func (c *callers) look(req *request.Request, roots []string) {
+	around, found := c.places.with, roots
+	if c.places.Remote {
+		roots = slices.DeleteFunc(slices.Clone(roots), func(root string) bool {
+			return !c.engine.Projects().Serves(root) || c.isServed(root) && c.home() == ""
+		})
+		around, found = c.withHome, c.withHome(roots)
+	}
+	req.Several = len(found) > 1
+	if len(roots) > 1 && req.Session == "" {
+		roots = nil
+	}
+	req.Places = append(req.Places, around(roots)...)
 }
 
 // refuseCall is refuse for a call whose arguments are not read yet.
@@ -100,27 +104,16 @@ func (c *callers) placeServed(ctx context.Context, call mcp.CallToolRequest, req
 			return ask
 		}
 	}
-	req.Several = len(c.foldersFor(roots, true)) > 1
-	req.Places = append(req.Places, c.foldersFor(roots, req.Session != "")...)
+	c.look(req, roots)
 	return nil
 }
 
-// foldersFor returns the folders in which to look for a client with these roots. Several may have
-// sessions, but do not tell in which to start one.
-func (c *callers) foldersFor(roots []string, several bool) []string {
-	var out []string
-	for _, root := range roots {
-		if c.engine.Projects().Serves(root) && (!c.isServed(root) || c.home() != "") {
-			out = append(out, root)
-		}
-	}
-	if len(out) > 1 && !several {
-		out = nil
-	}
+// withHome returns roots that are served, and the folder of calls that do not say where.
+func (c *callers) withHome(roots []string) []string {
 	if home := c.home(); home != "" {
-		out = append(out, home)
+		return append(slices.Clone(roots), home)
 	}
-	return out
+	return roots
 }
 
 // home returns the folder of calls that do not say which project they are for: the one that the

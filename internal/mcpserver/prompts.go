@@ -25,9 +25,8 @@ type prompts struct {
 	// add adds a prompt to the library.
 	add func(mcp.Prompt, server.PromptHandlerFunc)
 
-	// all are those that every caller may have; names has the hidden one too.
-	all   []mcp.Prompt
-	names []string
+	// all are those that every caller may have.
+	all []mcp.Prompt
 }
 
 // offers adds a prompt for every caller.
@@ -36,10 +35,7 @@ func (p *prompts) offers(name, title, description string, handle promptHandler, 
 	prompt := mcp.NewPrompt(name, append([]mcp.PromptOption{mcp.WithPromptDescription(description)}, options...)...)
 	prompt.Title, prompt.Icons = title, icons()
 	p.add(prompt, p.handler(title, handle))
-	p.names = append(p.names, name)
-	if name != anyAgent {
-		p.all = append(p.all, prompt)
-	}
+	p.all = append(p.all, prompt)
 }
 
 // place returns the argument that says which project is meant, if nothing else does.
@@ -51,14 +47,11 @@ func (p *prompts) place() []mcp.PromptOption {
 }
 
 // Each agent of the method is a prompt too, bmad-{agent}. The agents differ from caller to caller:
-// they are added to the list on its way out, and a request for one becomes one for anyAgent on its
+// they are added to the list on its way out, and a request for one becomes one for agentPrompt on its
 // way in.
 
-// anyAgent is the prompt that serves every agent's; no list shows it.
-const anyAgent = "bmad agent of the caller's project"
-
-// agentKey has the agent that a request for anyAgent is for.
-const agentKey = "bmad agent"
+// ownAgent has the agent of a request that was for its own prompt.
+const ownAgent = "bmad agent"
 
 // promptHandler returns the text of a prompt, in the person's words.
 type promptHandler func(ctx context.Context, base request.Request, arguments map[string]string) (string, error)
@@ -84,7 +77,7 @@ func (p *prompts) handler(title string, handle promptHandler) server.PromptHandl
 			p.log.Info("refused", "prompt", call.Params.Name, "error", err)
 			text = fmt.Sprintf("The BMAD server could not do that: %s\nWhat to do: %s\n\nTell me so, and do nothing else.", sentence(l, f.Error), sentence(l, f.Hint))
 		}
-		if own := call.Params.Arguments[agentKey]; own != "" {
+		if own := call.Params.Arguments[ownAgent]; own != "" {
 			title = "Talk to " + own
 		}
 		return mcp.NewGetPromptResult(title, []mcp.PromptMessage{mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text))}), nil

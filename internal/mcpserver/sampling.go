@@ -48,12 +48,11 @@ func hasModel(ctx context.Context) bool {
 
 // readSample returns the answer to a question that a call brings; nil for a call that brings none.
 func (c *callers) readSample(ctx context.Context, call mcp.CallToolRequest) *sample {
-	state, ok := strings.CutPrefix(call.Params.RequestState, samplePrefix)
-	if !ok {
+	if !strings.HasPrefix(call.Params.RequestState, samplePrefix) {
 		return nil
 	}
-	s := &sample{asked: c.samples.take(state, mcpwire.ClientKey(ctx)), reply: server.SamplingResponse(call.Params.InputResponses, sampleKey)}
-	s.late = s.asked != nil && c.samples.now().Sub(s.asked.asked) >= s.asked.limit
+	s := &sample{asked: c.forms.take(call.Params.RequestState, mcpwire.ClientKey(ctx)), reply: server.SamplingResponse(call.Params.InputResponses, sampleKey)}
+	s.late = s.asked != nil && c.forms.now().Sub(s.asked.asked) >= s.asked.limit
 	return s
 }
 
@@ -95,12 +94,12 @@ func joinParts[T any](parts []T) string {
 // askModel returns the question to the model of the host, for a call in a folder; nil if it
 // cannot be asked now.
 func (c *callers) askModel(ctx context.Context, folder string, q prompt) *mcp.CallToolResult {
-	state, why := c.samples.add(form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
+	state, why := c.forms.add(samplePrefix, form{bound: q.binding(), cwd: folder, client: mcpwire.ClientKey(ctx), limit: sampleLimit, held: !server.IsModernRequest(ctx)})
 	if state == "" {
 		c.log.Info("the host's model was not asked", "why", why.String())
 		return nil
 	}
-	return server.NewInputRequestBuilder(samplePrefix+state).Sample(sampleKey, mcp.CreateMessageParams{
+	return server.NewInputRequestBuilder(state).Sample(sampleKey, mcp.CreateMessageParams{
 		SystemPrompt: q.system, MaxTokens: q.tokens,
 		Messages: []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(q.message)}},
 	}).ToolResult()

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"math"
 	"sync"
@@ -12,14 +11,13 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
-
-//go:embed task_description.md
-var taskDescription string
 
 // TaskTool is the name of the workflow tool.
 const TaskTool = "bmad-task"
@@ -28,10 +26,15 @@ const TaskTool = "bmad-task"
 type tasks struct {
 	*callers
 	metrics *metrics
-	waits   *waits
-	// changed is called when an action may have changed something.
-	changed func()
+	feed    *feed.Feed
+	// leaving ends once no call may wait any longer for a person; limiter counts those that do.
+	leaving context.Context
+	limiter *httpguard.Limiter
 }
+
+// waitLimits bound the calls that wait at once, of one client and of all: each holds a connection, as a
+// stream does, or on stdio a worker, so that others stay free. A call beyond them is answered at once.
+var waitLimits = httpguard.Limits{PeerStreams: 12, Streams: 1000}
 
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	req, err := arguments.Task(rawArguments(call))
@@ -87,8 +90,16 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 	began, waited := t.engine.Clock(), time.Duration(0)
 	client := mcpwire.ClientKey(ctx)
 	req.Hold = func(ctx context.Context, project, seen string, look func(context.Context) string) {
+		done, ok := t.limiter.Stream(client, "")
+		if !ok {
+			return
+		}
+		defer done()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(t.leaving, cancel)()
 		from := t.engine.Clock()
-		t.waits.hold(ctx, client, project, seen, look)
+		t.feed.Await(ctx, project, seen, look)
 		waited += t.engine.Clock().Sub(from)
 	}
 	out, err := t.engine.Do(ctx, req)
@@ -101,7 +112,7 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 		t.log.Info("refused", "action", req.Action, "session", req.Session, "error", err)
 		return t.refuse(ctx, req, err)
 	}
-	t.changed()
+	t.feed.Poke() // it may have changed something
 	t.log.Info("done", "action", req.Action, "session", out.SessionID, "stage", out.Stage, "state", out.State)
 	data, err := out.Lean().Encode()
 	if err != nil {

@@ -2,7 +2,6 @@ package mcpwire
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -16,28 +15,34 @@ import (
 // maxRounds bounds how often one call may ask its client for something.
 const maxRounds = 5
 
-// bridge lets handlers ask legacy clients in the modern style. The library would send their
-// requests too, but without a time limit, and would fail the call with a client's error.
+// bridge lets handlers ask their clients in the modern style, over whatever connection they have: a
+// modern client repeats the call with its answers, the others are asked here. The library would send
+// the requests of legacy clients too, but without a time limit, and would fail the call with a client's
+// error.
 type bridge struct {
 	formLimit func(state string) time.Duration
 	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
-	closing   context.Context
+	tasks     *tasks
 }
 
 func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		result, err := next(ctx, call)
-		for range maxRounds {
-			if err != nil || !result.NeedsInput() || server.IsModernRequest(ctx) {
-				return result, err
+		for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
+			var responses mcp.InputResponses
+			if k := currentTask(ctx); k != nil {
+				responses = b.tasks.fulfil(ctx, k, result, round, b.formLimit(result.RequestState))
+			} else if server.IsModernRequest(ctx) {
+				break
+			} else {
+				responses = b.fulfil(ctx, result)
 			}
-			call.Params.RequestState = result.RequestState
-			call.Params.InputResponses = b.fulfil(ctx, result)
-			if b.closing.Err() != nil || ctx.Err() != nil {
+			if b.tasks.closing.Err() != nil || ctx.Err() != nil {
 				// Nobody has answered, and the arguments of the call must not stand in for that.
 				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
 					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
 			}
+			call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
 			result, err = next(ctx, call)
 		}
 		return result, err
@@ -49,7 +54,7 @@ func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
 	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
 	defer cancel()
-	defer context.AfterFunc(b.closing, cancel)()
+	defer context.AfterFunc(b.tasks.closing, cancel)()
 	srv, responses := server.ServerFromContext(ctx), mcp.InputResponses{}
 	for id, request := range result.InputRequests {
 		switch {
@@ -112,15 +117,6 @@ const rootsLimit = 2 * time.Second
 func Roots(ctx context.Context) *mcp.ListRootsResult {
 	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
 	defer cancel()
-	session := server.ClientSessionFromContext(ctx)
-	if r, ok := ctx.Value(answererKey{}).(*response); ok && session != nil {
-		var list mcp.ListRootsResult
-		result, err := r.ask(ctx, session.SessionID(), string(mcp.MethodListRoots))
-		if err != nil || json.Unmarshal(result, &list) != nil {
-			return nil
-		}
-		return &list
-	}
 	srv := server.ServerFromContext(ctx)
 	if srv == nil {
 		return nil

@@ -1,6 +1,7 @@
 package mcpwire
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,18 +22,39 @@ type Error struct {
 // Error returns the text that the client gets.
 func (e Error) Error() string { return e.Text }
 
-// edit changes an answer before it is written.
+// edit replaces an answer of the library before it is written.
 type edit struct {
-	change func(answer []byte) []byte // nil stands for the library's answer
-	status int                        // over HTTP; 0 stands for the library's
+	answer []byte // nil stands for the library's
+	status int    // over HTTP; 0 stands for the library's
 }
 
-// in returns the changed answer.
+// in returns the answer that is written.
 func (e edit) in(answer []byte) []byte {
-	if e.change == nil {
+	if e.answer == nil {
 		return answer
 	}
-	return e.change(answer)
+	return e.answer
+}
+
+// answerWith returns the edit by which a request gets a result, or an error if it is not nil.
+func answerWith(id any, result map[string]any, failure *mcp.JSONRPCErrorDetails, status int) edit {
+	answer, err := json.Marshal(struct {
+		JSONRPC string                   `json:"jsonrpc"`
+		ID      any                      `json:"id"`
+		Result  map[string]any           `json:"result,omitempty"`
+		Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
+	}{mcp.JSONRPC_VERSION, id, result, failure})
+	if err != nil {
+		return edit{}
+	}
+	return edit{append(answer, '\n'), status}
+}
+
+// details returns an error in the form of the protocol.
+func details(err error) *mcp.JSONRPCErrorDetails {
+	known := Error{Text: err.Error()}
+	errors.As(err, &known)
+	return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
 }
 
 // answerer writes the answer to a request, with its edit.
@@ -44,24 +66,20 @@ type answererKey struct{}
 // noteFailure returns a hook that passes a request's error to the writer of its answer.
 func noteFailure(missing func(context.Context, mcp.MCPMethod, string) Error) server.OnErrorHookFunc {
 	return func(ctx context.Context, id any, method mcp.MCPMethod, message any, err error) {
-		answer, ok := ctx.Value(answererKey{}).(answerer)
-		if !ok {
-			return
-		}
 		var known Error
 		isKnown := errors.As(err, &known)
-		known.Text = "" // the library has it
 		if name, unknown := unknownName(message, err); unknown && missing != nil {
 			known, isKnown = missing(ctx, method, name), true
 		}
-		if !isKnown {
+		answer, ok := ctx.Value(answererKey{}).(answerer)
+		if !ok || !isKnown {
 			return
 		}
-		e := edit{change: known.in}
+		status := 0
 		if known.Code != 0 && server.IsModernRequest(ctx) {
-			e.status = http.StatusBadRequest // required since 2026-07-28
+			status = http.StatusBadRequest // required since 2026-07-28
 		}
-		answer.edit(id, e)
+		answer.edit(id, answerWith(id, nil, details(known), status))
 	}
 }
 
@@ -76,24 +94,4 @@ func unknownName(message any, err error) (name string, unknown bool) {
 		return call.Params.URI, errors.Is(err, server.ErrResourceNotFound)
 	}
 	return "", false
-}
-
-// in puts the error into the answer that the library has made, whose text stays if the error has none.
-func (e Error) in(message []byte) []byte {
-	var answer mcp.JSONRPCError
-	if json.Unmarshal(message, &answer) != nil || answer.Error.Code == 0 {
-		return message
-	}
-	if e.Code != 0 {
-		answer.Error.Code = e.Code
-	}
-	if e.Text != "" {
-		answer.Error.Message = e.Text
-	}
-	answer.Error.Data = e.Data
-	out, err := json.Marshal(answer)
-	if err != nil {
-		return message
-	}
-	return append(out, '\n')
 }

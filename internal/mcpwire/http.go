@@ -52,7 +52,7 @@ func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HT
 func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
 	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into the share of large ones
 	l.SmallBody = maxMessage
-	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), asks: asks{open: map[string]asked{}}, limiter: httpguard.NewLimiter(l.Limits)}
+	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), limiter: httpguard.NewLimiter(l.Limits)}
 	h.sessions.ended = h.forget
 	h.stream = server.NewStreamableHTTPServer(w.MCPServer,
 		server.WithSessionIdManagerResolver(h.sessions),
@@ -150,12 +150,6 @@ func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string
 	return done, ok
 }
 
-// incoming is the part of a message that is read before the library gets it.
-type incoming struct {
-	Method     string
-	ID, Result json.RawMessage
-}
-
 // post takes a message, and answers it.
 func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	body, done, ok := h.body(w, r)
@@ -169,7 +163,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 	if h.refuseClosing(w, r) {
 		return
 	}
-	var m incoming
+	var m message
 	_ = json.Unmarshal(body, &m) // the library refuses the message if it is not JSON
 	if h.answerEarly(w, r, body, m) {
 		return
@@ -198,7 +192,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(replaceByError(m.ID, err).in(nil)) //nolint:gosec // JSON, and no browser renders it; a client that has gone needs no answer
+			_, _ = w.Write(refuseWith(m.ID, err).in(nil)) //nolint:gosec // JSON, and no browser renders it; a client that has gone needs no answer
 			return
 		}
 		body = rewritten
@@ -222,7 +216,7 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // answerEarly answers a message if the library need not see it, or must not.
-func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, m incoming) bool {
+func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, m message) bool {
 	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	most := maxMessage
 	if m.Method == "" || m.Method == methodTasksUpdate {

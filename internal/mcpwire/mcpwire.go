@@ -50,26 +50,28 @@ type Wire struct {
 }
 
 // New makes a server of the library with the given hooks and options, and its wire.
-func New(name, version string, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
+func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...server.ServerOption) *Wire {
 	w := &Wire{spoken: o.Language, log: o.Log}
 	w.closing, w.end = context.WithCancel(context.Background())
 	w.leaving, w.leave = context.WithCancel(w.closing)
 	w.tasks = &tasks{
-		now: o.Now, limits: defaultTaskLimits, formLimit: o.FormLimit, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
-		self: mcp.Implementation{Name: name, Version: version},
+		now: o.Now, limits: defaultTaskLimits, closing: w.closing, open: map[string]*task{}, followers: map[*follower]bool{},
+		self: self,
 	}
 	hooks.AddOnError(noteFailure(o.Missing))
-	hooks.AddAfterCallTool(noteHandle)
+	hooks.AddAfterCallTool(w.tasks.noteHandle)
 	hooks.AddBeforeSubscriptionsListen(w.tasks.follow)
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Capabilities.Extensions = nil // there are none before 2026-07-28
 	})
-	w.MCPServer = server.NewMCPServer(name, version, append([]server.ServerOption{
+	w.MCPServer = server.NewMCPServer(self.Name, self.Version, append([]server.ServerOption{
+		server.WithTitle(self.Title),
+		server.WithIcons(self.Icons...),
 		server.WithHooks(hooks),
 		server.WithExtensions(map[string]any{TasksExtension: struct{}{}}),
 		server.WithToolHandlerMiddleware(w.tasks.middleware),
 		server.WithToolHandlerMiddleware(recovering(o.Log, o.Refuse)),
-		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.closing}.middleware),
+		server.WithToolHandlerMiddleware(bridge{o.FormLimit, o.Refuse, w.tasks}.middleware),
 	}, options...)...)
 	return w
 }

@@ -2,14 +2,10 @@ package mcpwire
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -148,7 +144,7 @@ func (r *response) Write(p []byte) (int, error) {
 	defer r.mu.Unlock()
 	var err error
 	switch message, one := bytes.CutPrefix(p, []byte("event: message\ndata: ")); {
-	case r.change.change != nil && one && r.libraryStreams():
+	case r.change.answer != nil && one && r.libraryStreams():
 		err = r.event(r.change.in(message))
 	case r.libraryStreams():
 		_, err = r.rw.Write(p)
@@ -182,71 +178,20 @@ func (r *response) edit(_ any, e edit) {
 	r.change = e
 }
 
-// ask sends a request to the client and waits for its result. The answer to the call that it
-// belongs to becomes a stream.
-func (r *response) ask(ctx context.Context, session, method string) (json.RawMessage, error) {
-	if r.asks == nil {
-		return nil, errors.New("the client takes no streams")
-	}
-	id, answer, end := r.asks.begin(session)
-	defer end()
-	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": method})
-	if err != nil {
-		return nil, err
-	}
-	r.stream(message)
-	select {
-	case result := <-answer:
-		return result, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+// asks has our own requests that have no answer yet: a chan json.RawMessage for each. The ids of the
+// library's requests are numbers.
+type asks struct{ open sync.Map }
 
-// askedPrefix begins the ids of our own requests, to tell their answers from those to the library's
-// requests, which have numbers.
-const askedPrefix = "bmad-"
-
-// asks has our own requests to legacy clients over HTTP that have no answer yet. The library sends its
-// requests on a session's GET stream only, which many clients do not open. Ours go out with the answer
-// to the call that needs them.
-type asks struct {
-	mu   sync.Mutex
-	open map[string]asked // by id
-}
-
-type asked struct {
-	session string
-	answer  chan json.RawMessage // has room for one
-}
-
-// begin notes a new request to the client of a session. end forgets it.
-func (a *asks) begin(session string) (id string, answer <-chan json.RawMessage, end func()) {
-	id, q := askedPrefix+rand.Text(), asked{session, make(chan json.RawMessage, 1)}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.open[id] = q
-	return id, q.answer, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		delete(a.open, id)
-	}
-}
+// asked names a request to the client of a session.
+type asked struct{ session, id string }
 
 // deliver passes on the answer to one of these requests, and reports whether it was one. The answer has
 // to come over the session that was asked.
-func (a *asks) deliver(session string, id, result json.RawMessage) bool {
-	var name string
-	if json.Unmarshal(id, &name) != nil || !strings.HasPrefix(name, askedPrefix) {
-		return false
+func (a *asks) deliver(session string, id any, result json.RawMessage) bool {
+	name, _ := id.(string)
+	answer, ok := a.open.LoadAndDelete(asked{session, name})
+	if ok {
+		answer.(chan json.RawMessage) <- result
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	q, ok := a.open[name]
-	if !ok || q.session != session {
-		return false
-	}
-	delete(a.open, name)
-	q.answer <- result
-	return true
+	return ok
 }

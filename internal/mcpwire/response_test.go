@@ -17,7 +17,7 @@ import (
 
 // testWire returns a wire without tools.
 func testWire() *Wire {
-	return New("test", "1", Options{
+	return New(mcp.Implementation{Name: "test", Version: "1"}, Options{
 		FormLimit: func(string) time.Duration { return time.Minute },
 		Refuse: func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
 			return mcp.NewToolResultError(err.Error())

@@ -2,7 +2,9 @@ package mcpwire
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -29,6 +31,31 @@ type responseSession struct {
 
 // NotificationChannel implements server.ClientSession.
 func (s responseSession) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.r.queue }
+
+// ListRoots implements server.SessionWithRoots. The library would send the request on the session's GET
+// stream only, which many clients do not open. Here the answer to the call that needs it becomes a
+// stream.
+func (s responseSession) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+	if s.r.asks == nil {
+		return nil, errors.New("the client takes no streams")
+	}
+	id, answer := rand.Text(), make(chan json.RawMessage, 1)
+	q := asked{s.SessionID(), id}
+	s.r.asks.open.Store(q, answer)
+	defer s.r.asks.open.Delete(q)
+	message, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, "method": mcp.MethodListRoots})
+	if err != nil {
+		return nil, err
+	}
+	s.r.stream(message)
+	select {
+	case result := <-answer:
+		list := new(mcp.ListRootsResult)
+		return list, json.Unmarshal(result, list)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // LastingSession returns the library's session of a request, for uses that outlive the request, for
 // example a legacy client's subscription.

@@ -1,7 +1,6 @@
 package mcpwire
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
@@ -162,33 +161,26 @@ type newSessionKey struct{}
 // ResolveSessionIdManager implements server.SessionIdManagerResolver. The library calls it
 // without a request when it ends sessions by itself.
 func (m *sessionIDs) ResolveSessionIdManager(r *http.Request) server.SessionIdManager {
-	if r == nil {
-		return visitorSessions{all: m}
+	out := requestSessions{all: m}
+	if r != nil {
+		out.begun, _ = r.Context().Value(newSessionKey{}).(string)
+		out.who = httpguard.VisitorOf(r)
 	}
-	return visitorSessions{m, httpguard.VisitorOf(r), r.Context()}
+	return out
 }
 
-// visitorSessions has the sessions that one request can use.
-type visitorSessions struct {
-	all *sessionIDs
-	who httpguard.Visitor
-	ctx context.Context
+// requestSessions has the sessions that one request can use.
+type requestSessions struct {
+	all   *sessionIDs
+	who   httpguard.Visitor
+	begun string
 }
 
 // Generate returns the id of the session that the request opens.
-func (v visitorSessions) Generate() string {
-	if v.ctx != nil {
-		if id, ok := v.ctx.Value(newSessionKey{}).(string); ok {
-			return id
-		}
-	}
-	id, leave := v.all.begin(v.who)
-	leave()
-	return id
-}
+func (v requestSessions) Generate() string { return v.begun }
 
 // Validate refuses an id that is not open.
-func (v visitorSessions) Validate(id string) (isTerminated bool, err error) {
+func (v requestSessions) Validate(id string) (isTerminated bool, err error) {
 	if !v.all.has(id, v.who) {
 		return false, errors.New("no such session")
 	}
@@ -196,7 +188,7 @@ func (v visitorSessions) Validate(id string) (isTerminated bool, err error) {
 }
 
 // Terminate ends a session.
-func (v visitorSessions) Terminate(id string) (isNotAllowed bool, err error) {
+func (v requestSessions) Terminate(id string) (isNotAllowed bool, err error) {
 	v.all.mu.Lock()
 	defer v.all.mu.Unlock()
 	delete(v.all.open, id)

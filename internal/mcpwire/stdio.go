@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log"
 	"log/slog"
 	"sync"
 	"time"
@@ -27,7 +26,7 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	stdio := server.NewStdioServer(w.MCPServer)
 	server.WithWorkerPoolSize(workers)(stdio)
 	server.WithQueueSize(queueSize)(stdio)
-	stdio.SetErrorLogger(log.New(logWriter{w.log}, "", 0))
+	stdio.SetErrorLogger(slog.NewLogLogger(w.log.Handler(), slog.LevelWarn))
 	filter := newStdioFilter(in, out, w)
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
 		return context.WithValue(ctx, answererKey{}, filter)
@@ -37,14 +36,6 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 	cancel()
 	w.tasks.end(gone)
 	return err
-}
-
-// logWriter passes the library's log lines on.
-type logWriter struct{ log *slog.Logger }
-
-func (w logWriter) Write(p []byte) (int, error) {
-	w.log.Warn("stdio", "message", string(p))
-	return len(p), nil
 }
 
 // SendProgress sends the client of a request a progress notification, so that it arrives before
@@ -84,11 +75,11 @@ func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{})}
 }
 
-// message has the parts of a JSON-RPC line that the filter needs.
+// message has the parts of a JSON-RPC message that are read here.
 type message struct {
 	Method string          `json:"method"`
 	ID     any             `json:"id"`
-	Result any             `json:"result"`
+	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
 }
 
@@ -104,7 +95,7 @@ func (m message) id() string {
 
 // Read passes the client's lines to the library.
 func (f *stdioFilter) Read(p []byte) (int, error) {
-	if len(f.line) == 0 && f.end == nil {
+	for len(f.line) == 0 && f.end == nil {
 		f.wait(func() bool { return f.open[f.first] == 0 })
 		line, err := f.in.ReadBytes('\n')
 		if f.end = err; err != nil && len(line) > 0 {
@@ -124,40 +115,38 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 	return 0, f.end
 }
 
-// note remembers a request.
+// note remembers a request. It returns the line as the library gets it, or nothing if the request is
+// answered.
 func (f *stdioFilter) note(line []byte) []byte {
 	var m message
 	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Result != nil {
 		return line
 	}
-	if m.Method == string(mcp.MethodSubscriptionsListen) {
-		out, err := listenIn(line, false)
-		if err == nil {
-			return out
+	early := edit{}
+	switch {
+	case m.Method == string(mcp.MethodSubscriptionsListen):
+		listening, err := listenIn(line, false)
+		if line = listening; err != nil {
+			early = refuseWith(m.ID, err)
 		}
-		// The library does not know the method, and its refusal is replaced.
-		m.Method, line = methodTasksGet, editJSON(line, func(request map[string]any) { request["method"] = methodTasksGet })
-	}
-	if m.Method == "" {
-		if m.Error == nil {
-			return line
-		}
+	case isTaskMethod(m.Method):
+		early = f.wire.tasks.answer(line, func(taskRequest) (string, error) { return "", nil })
+	case m.Method == "" && m.Error == nil:
+		return line
+	case m.Method == "":
 		// The library takes a late error answer for a request and would answer
 		// it under an id that may be the client's; a result beside it prevents that.
-		quiet, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": struct{}{}, "error": m.Error})
-		if err != nil {
-			return line
-		}
-		return append(quiet, '\n')
+		return editJSON(line, func(answer map[string]any) { answer["result"] = struct{}{} })
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if early.answer != nil {
+		_, _ = f.out.Write(early.answer) // a client that has gone needs no answer
+		return nil
+	}
 	f.open[m.id()]++
 	if m.Method == "initialize" {
 		f.first = m.id()
-	}
-	if isTaskMethod(m.Method) {
-		f.edits[m.id()] = f.wire.tasks.answerStdio(line)
 	}
 	return line
 }

@@ -3,7 +3,6 @@ package mcpwire
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,59 +10,41 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// taskCall is a call of a tool that may become a task.
-type taskCall struct {
-	tasks  *tasks
-	client string
-	// cancel ends the work.
-	cancel context.CancelFunc
-	// became is closed when the call becomes a task.
-	became chan struct{}
-
-	// The lock of tasks guards the rest. over is true once the work has ended.
-	task *task
-	over bool
-}
-
-type taskCallKey struct{}
+// taskKey is the key of the task that a call at work may become, in its context.
+type taskKey struct{}
 
 // Detach makes the call at work a task if its client takes tasks: the client is answered at once and
 // asks for the result later, and the work does not depend on the request any longer. message
 // tells people about the work; a later call replaces it. Detach reports whether the call is a task.
 func Detach(ctx context.Context, message string) bool {
-	c, ok := ctx.Value(taskCallKey{}).(*taskCall)
+	k, ok := ctx.Value(taskKey{}).(*task)
 	if !ok {
 		return false
 	}
-	t := c.tasks
+	t := k.tasks
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case c.task == nil && c.over:
-		return false
-	case c.task == nil:
-		if c.task = t.add(c.client, message, c.cancel); c.task == nil {
-			return false
-		}
-		close(c.became)
-	case c.task.status == taskWorking && c.task.message != message:
-		t.change(c.task, taskWorking, message)
+	case k.id == "":
+		return t.add(k, message)
+	case k.status == taskWorking && k.message != message:
+		t.change(k, taskWorking, message)
 	}
 	return true
 }
 
-func (c *taskCall) currentTask() *task {
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	return c.task
-}
-
-// end notes that the work has ended, and returns the task that the call has become, if any.
-func (c *taskCall) end() *task {
-	c.tasks.mu.Lock()
-	defer c.tasks.mu.Unlock()
-	c.over = true
-	return c.task
+// currentTask returns the task that the call at work has become, if any.
+func currentTask(ctx context.Context) *task {
+	k, ok := ctx.Value(taskKey{}).(*task)
+	if !ok {
+		return nil
+	}
+	k.tasks.mu.Lock()
+	defer k.tasks.mu.Unlock()
+	if k.id == "" {
+		return nil
+	}
+	return k
 }
 
 // middleware lets calls become tasks.
@@ -75,75 +56,53 @@ func (t *tasks) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		// Until the call is a task, its work ends with the request.
 		work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		bound := context.AfterFunc(ctx, cancel)
-		c := &taskCall{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
+		k := &task{tasks: t, client: taskClient(ctx), cancel: cancel, became: make(chan struct{})}
+		work = context.WithValue(work, taskKey{}, k)
 		var result *mcp.CallToolResult
 		var err error
 		ended := make(chan struct{})
 		t.work.Go(func() {
 			defer cancel()
-			result, err = c.work(context.WithValue(work, taskCallKey{}, c), next, call)
-			k := c.end()
+			result, err = next(work, call)
+			t.finish(k, result, failureOf(result, err))
 			close(ended)
-			if k != nil {
-				t.finish(k, result, failureOf(result, err))
-			}
 		})
 		select {
 		case <-ended:
-		case <-c.became:
+		case <-k.became:
 		}
 		bound()
-		k := c.currentTask()
-		if k == nil {
+		if currentTask(work) == nil {
 			return result, err
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle{k.seed()}}, nil
+		return &mcp.CallToolResult{Result: mcp.Result{ResultType: "task"}, StructuredContent: handle(k.seed())}, nil
 	}
 }
 
-// work calls the handler. If the call is a task, it calls the handler again with the answers to its
-// questions.
-func (c *taskCall) work(ctx context.Context, next server.ToolHandlerFunc, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	result, err := next(ctx, call)
-	for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
-		k := c.currentTask()
-		if k == nil {
-			break // the client repeats the call with its answers
-		}
-		responses, answered := c.answers(ctx, k, result, round)
-		if !answered {
-			return nil, errors.New("the task has ended before its questions were answered")
-		}
-		call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
-		result, err = next(ctx, call)
-	}
-	return result, err
-}
-
-// answers puts the requests of a result to the client of a task, and returns the responses as far
-// as they come in time. answered is false if the work has to end.
-func (c *taskCall) answers(ctx context.Context, k *task, result *mcp.CallToolResult, round int) (responses mcp.InputResponses, answered bool) {
+// fulfil puts the requests of a result to the client of a task, and returns the responses as far as they
+// come within a limit, and before the work has to end.
+func (t *tasks) fulfil(
+	ctx context.Context, k *task, result *mcp.CallToolResult, round int, limit time.Duration,
+) mcp.InputResponses {
 	requests, ids := mcp.InputRequests{}, map[string]string{}
 	for id, request := range result.InputRequests {
 		key := fmt.Sprintf("%d-%s", round, id)
 		requests[key], ids[key] = request, id
 	}
-	all := c.tasks.ask(k, requests)
-	limit := time.NewTimer(cmp.Or(c.tasks.formLimit(result.RequestState), c.tasks.limits.life))
-	defer limit.Stop()
+	all := t.ask(k, requests)
+	timer := time.NewTimer(cmp.Or(limit, t.limits.life))
+	defer timer.Stop()
 	select {
 	case <-all:
-	case <-limit.C:
+	case <-timer.C:
 	case <-ctx.Done():
-		return nil, false
-	case <-c.tasks.closing.Done():
-		return nil, false
+	case <-t.closing.Done():
 	}
-	responses = mcp.InputResponses{}
-	for key, response := range c.tasks.goOn(k) {
+	responses := mcp.InputResponses{}
+	for key, response := range t.goOn(k) {
 		responses[ids[key]] = response
 	}
-	return responses, true
+	return responses
 }

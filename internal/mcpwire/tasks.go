@@ -58,10 +58,9 @@ var defaultTaskLimits = taskLimits{client: 64, all: 512, life: time.Hour, kept: 
 
 // tasks has the calls that are answered by a handle. A client sees only its own.
 type tasks struct {
-	now       func() time.Time
-	limits    taskLimits
-	formLimit func(state string) time.Duration
-	self      mcp.Implementation
+	now    func() time.Time
+	limits taskLimits
+	self   mcp.Implementation
 	// closing ends when the server begins to close.
 	closing context.Context
 
@@ -73,14 +72,21 @@ type tasks struct {
 	work sync.WaitGroup
 }
 
-// task is a call that is answered by a handle. The lock of its tasks guards all but id, client, created
-// and cancel.
+// task is a call of a tool that may be answered by a handle. The lock of its tasks guards all below
+// became.
 type task struct {
-	id, client string
-	created    time.Time
+	tasks  *tasks
+	client string
 	// cancel ends the work.
 	cancel context.CancelFunc
+	// became is closed when the call becomes a task.
+	became chan struct{}
 
+	// id is empty until then, and over is true once the work has ended.
+	id   string
+	over bool
+
+	created time.Time
 	changed time.Time
 	ttl     time.Duration // from created on
 	expiry  *time.Timer
@@ -120,22 +126,24 @@ func (f *follower) tell(k *task) {
 	}
 }
 
-// add makes a task. It returns nil if its client, or all clients, have too many. The lock is held.
-func (t *tasks) add(client, message string, cancel context.CancelFunc) *task {
+// add makes a call at work a task. It returns false if its client, or all clients, have too many. The
+// lock is held.
+func (t *tasks) add(k *task, message string) bool {
 	of := 0
 	for _, other := range t.open {
-		if other.client == client {
+		if other.client == k.client {
 			of++
 		}
 	}
-	if of >= t.limits.client || len(t.open) >= t.limits.all || t.closing.Err() != nil {
-		return nil
+	if k.over || of >= t.limits.client || len(t.open) >= t.limits.all || t.closing.Err() != nil {
+		return false
 	}
-	now := t.now()
-	k := &task{id: rand.Text(), client: client, created: now, changed: now, cancel: cancel, ttl: t.limits.life, status: taskWorking, message: message}
+	k.created = t.now()
+	k.id, k.changed, k.ttl, k.status, k.message = rand.Text(), k.created, t.limits.life, taskWorking, message
 	k.expiry = time.AfterFunc(k.ttl, func() { t.forget(k) })
 	t.open[k.id] = k
-	return k
+	close(k.became)
+	return true
 }
 
 // forget drops a task whose time is over, and ends its work.
@@ -185,11 +193,11 @@ func (t *tasks) goOn(k *task) mcp.InputResponses {
 	return answers
 }
 
-// finish gives a task its result. From then on it is kept for a while only.
+// finish ends the work of a call. If it is a task, its result is kept for a while.
 func (t *tasks) finish(k *task, result *mcp.CallToolResult, failure *mcp.JSONRPCErrorDetails) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k.requests, k.answers = nil, nil
+	k.over, k.requests, k.answers = true, nil, nil
 	if t.open[k.id] == nil {
 		return
 	}

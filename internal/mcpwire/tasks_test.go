@@ -28,16 +28,23 @@ func asClient(t *testing.T, name string, extensions map[string]any) context.Cont
 
 var takes = map[string]any{TasksExtension: map[string]any{}}
 
+func bridgeOf(w *Wire) bridge {
+	refuse := func(_ context.Context, _ mcp.CallToolRequest, err error) *mcp.CallToolResult {
+		return mcp.NewToolResultError(err.Error())
+	}
+	return bridge{func(string) time.Duration { return time.Minute }, refuse, w.tasks}
+}
+
 // calls returns the answer of a handler to a client that takes tasks: the seed of its task, if it
 // became one, else the result.
 func calls(t *testing.T, w *Wire, name string, work server.ToolHandlerFunc) (seed map[string]any, result *mcp.CallToolResult) {
 	t.Helper()
-	result, err := w.tasks.middleware(work)(asClient(t, name, takes), mcp.CallToolRequest{})
+	result, err := w.tasks.middleware(bridgeOf(w).middleware(work))(asClient(t, name, takes), mcp.CallToolRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h, ok := result.StructuredContent.(handle); ok {
-		return h.seed, result
+		return h, result
 	}
 	return nil, result
 }

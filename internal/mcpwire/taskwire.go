@@ -1,7 +1,6 @@
 package mcpwire
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 )
 
-// The methods of the extension. The library does not know them, and refuses them if it finds the rest of
-// a request good. That refusal is replaced.
+// The methods of the extension, which the library does not know. Over HTTP it refuses them if it finds
+// the rest of a request good, and that refusal is replaced.
 const (
 	methodTasksGet    = "tasks/get"
 	methodTasksUpdate = "tasks/update"
@@ -61,42 +60,24 @@ func (t *tasks) answerHTTP(r *http.Request, body []byte) edit {
 	})
 }
 
-// answerStdio answers a request of the extension on stdio, once the library has refused it.
-func (t *tasks) answerStdio(line []byte) edit {
-	return edit{change: func(message []byte) []byte {
-		var refusal mcp.JSONRPCError
-		if json.Unmarshal(message, &refusal) != nil || refusal.Error.Code != mcp.METHOD_NOT_FOUND {
-			return message
-		}
-		return t.answer(line, func(taskRequest) (string, error) { return "", nil }).in(message)
-	}}
-}
-
-// answer answers a request of the extension; who returns its client. The library's answer to one that is
-// not modern stands.
+// answer answers a request of the extension; who returns its client. The library's answer to one of
+// another protocol stands.
 func (t *tasks) answer(body []byte, who func(taskRequest) (client string, err error)) edit {
 	var q taskRequest
-	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(q.Params.Meta.ProtocolVersion()) {
+	version := func() string { return q.Params.Meta.ProtocolVersion() }
+	if json.Unmarshal(body, &q) != nil || !mcp.IsModernProtocol(version()) || !mcp.IsValidProtocolVersion(version()) {
 		return edit{}
 	}
 	result, err := t.serve(q, who)
 	if err != nil {
-		return replaceByError(q.ID, err)
+		return refuseWith(q.ID, err)
 	}
-	return replaceBy(q.ID, "result", result, http.StatusOK)
+	return answerWith(q.ID, result, nil, http.StatusOK)
 }
 
-// replaceByError returns the edit by which a request ends in an error.
-func replaceByError(id json.RawMessage, failure error) edit {
-	return replaceBy(id, "error", failureOf(nil, failure), http.StatusBadRequest)
-}
-
-func replaceBy(id json.RawMessage, key string, value any, status int) edit {
-	answer, err := json.Marshal(map[string]any{"jsonrpc": mcp.JSONRPC_VERSION, "id": id, key: value})
-	if err != nil {
-		return edit{}
-	}
-	return edit{func([]byte) []byte { return append(answer, '\n') }, status}
+// refuseWith returns the edit by which a request ends in an error.
+func refuseWith(id any, err error) edit {
+	return answerWith(id, nil, details(err), http.StatusBadRequest)
 }
 
 func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (result map[string]any, err error) {
@@ -118,61 +99,38 @@ func (t *tasks) serve(q taskRequest, who func(taskRequest) (string, error)) (res
 	if err != nil {
 		return nil, err
 	}
-	result["resultType"] = mcp.ResultTypeComplete
-	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: t.self}
-	return result, nil
+	return complete(result, mcp.ResultTypeComplete, mcp.Implementation{Name: t.self.Name, Version: t.self.Version}), nil
 }
 
 // handle is the result that stands for a task until the answer is written.
-type handle struct{ seed map[string]any }
+type handle map[string]any
 
 // noteHandle makes the handle of a task the answer to the call that became it.
-func noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
+func (t *tasks) noteHandle(ctx context.Context, id any, _ *mcp.CallToolRequest, result any) {
 	made, _ := result.(*mcp.CallToolResult)
 	answer, ok := ctx.Value(answererKey{}).(answerer)
 	if made == nil || !ok {
 		return
 	}
 	if h, isHandle := made.StructuredContent.(handle); isHandle {
-		answer.edit(id, edit{change: h.in})
+		answer.edit(id, answerWith(id, complete(h, "task", t.self), nil, 0))
 	}
 }
 
-// MarshalJSON implements json.Marshaler.
-func (h handle) MarshalJSON() ([]byte, error) { return json.Marshal(h.seed) }
-
-// in puts the handle in the place of the result of an answer, whose metadata stays.
-func (h handle) in(message []byte) []byte {
-	var answer struct {
-		JSONRPC string          `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Result  map[string]any  `json:"result"`
-	}
-	if json.Unmarshal(message, &answer) != nil || answer.Result == nil {
-		return message
-	}
-	answer.Result = map[string]any{"resultType": "task", "_meta": answer.Result["_meta"]}
-	for key, value := range h.seed {
-		answer.Result[key] = value
-	}
-	out, err := json.Marshal(answer)
-	if err != nil {
-		return message
-	}
-	return append(out, '\n')
+// complete adds to a result what the library adds to its own.
+func complete(result map[string]any, kind mcp.ResultType, self mcp.Implementation) map[string]any {
+	result["resultType"] = kind
+	result["_meta"] = map[string]any{mcp.MetaKeyServerInfo: self}
+	return result
 }
 
 // failureOf returns the error of a call in the form of a task, or nil if it has a result.
 func failureOf(result *mcp.CallToolResult, err error) *mcp.JSONRPCErrorDetails {
 	switch {
-	case err == nil && result != nil && !result.NeedsInput():
-		return nil
-	case err == nil:
-		err = errors.New("the call has no result")
+	case err != nil:
+		return details(err)
+	case result == nil || result.NeedsInput():
+		return details(errors.New("the call has no result"))
 	}
-	var known Error
-	if errors.As(err, &known) {
-		return &mcp.JSONRPCErrorDetails{Code: cmp.Or(known.Code, mcp.INTERNAL_ERROR), Message: known.Text, Data: known.Data}
-	}
-	return &mcp.JSONRPCErrorDetails{Code: mcp.INTERNAL_ERROR, Message: err.Error()}
+	return nil
 }
