@@ -166,8 +166,9 @@ func systemCalls(percentile int) func(*bench, string) (float64, error) {
 			// What an action leaves to the background belongs to it.
 			time.Sleep(300 * time.Millisecond)
 			data, err := os.ReadFile(traced)
-			resumed := bytes.Count(data, []byte(" resumed>")) // a call that was interrupted by another has two lines
-			return bytes.Count(data, []byte("\n")) - resumed, err
+			// A call that was interrupted by another has two lines; signals have one.
+			others := bytes.Count(data, []byte(" resumed>")) + bytes.Count(data, []byte("--- SIG"))
+			return bytes.Count(data, []byte("\n")) - others, err
 		}
 		last, err := count()
 		if err != nil {

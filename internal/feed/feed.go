@@ -33,6 +33,8 @@ type Sight struct {
 	Project string
 	// Folders are those whose files can change it.
 	Folders []string
+	// Apart is true if neither the state nor the documents of runs can change it.
+	Apart bool
 }
 
 // Options configure a Feed.
@@ -67,14 +69,14 @@ type Feed struct {
 
 	mu      sync.Mutex
 	started bool
-	// seen has the last known state of each subject.
-	seen    map[Subscriber]map[string]string
+	// seen has the last known sight of each subject, without its folders.
+	seen    map[Subscriber]map[string]Sight
 	watcher *watch.Watcher
 }
 
 // New returns a feed without subscribers.
 func New(o Options) *Feed {
-	f := &Feed{o: o, wake: make(chan struct{}, 1), seen: map[Subscriber]map[string]string{}}
+	f := &Feed{o: o, wake: make(chan struct{}, 1), seen: map[Subscriber]map[string]Sight{}}
 	f.ctx, f.end = context.WithCancel(context.Background())
 	return f
 }
@@ -89,13 +91,13 @@ func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	}
 	subjects := f.seen[s]
 	if subjects == nil {
-		subjects = map[string]string{}
+		subjects = map[string]Sight{}
 		f.seen[s] = subjects
 	}
 	if _, known := subjects[subject]; !known && len(subjects) >= maxSubjects {
 		return false
 	}
-	subjects[subject] = seen.State
+	subjects[subject] = Sight{State: seen.State, Apart: seen.Apart}
 	if !f.started {
 		f.started = true
 		f.work.Go(f.run)
@@ -125,6 +127,9 @@ func (f *Feed) Poke() {
 	default: // a round is about to begin
 	}
 }
+
+// PokeAll is Poke after a change of more than the state and the documents of runs.
+func (f *Feed) PokeAll() { f.changed(true) }
 
 // changed has the feed look soon; outside is true if its caches of the disk may be stale.
 func (f *Feed) changed(outside bool) {
@@ -166,15 +171,20 @@ func (f *Feed) run() {
 	}
 }
 
-// round looks at every subject, and reports changes.
+// round looks at every subject that may have changed, and reports changes.
 func (f *Feed) round() {
-	if f.stale.Swap(false) && f.o.Recheck != nil {
+	outside := f.stale.Swap(false)
+	if outside && f.o.Recheck != nil {
 		f.o.Recheck()
 	}
 	f.mu.Lock()
 	followed := map[Subscriber][]string{}
 	for s, subjects := range f.seen {
-		followed[s] = slices.Sorted(maps.Keys(subjects))
+		for _, subject := range slices.Sorted(maps.Keys(subjects)) {
+			if outside || !subjects[subject].Apart {
+				followed[s] = append(followed[s], subject)
+			}
+		}
 	}
 	f.mu.Unlock()
 	for s, subjects := range followed {
@@ -199,8 +209,8 @@ func (f *Feed) news(s Subscriber, subject string, now Sight) bool {
 		return false
 	}
 	f.watch(now)
-	f.seen[s][subject] = now.State
-	return before != now.State
+	f.seen[s][subject] = Sight{State: now.State, Apart: now.Apart}
+	return before.State != now.State
 }
 
 // watch watches the places of a sight. A folder that was not watched before may have changed

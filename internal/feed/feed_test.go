@@ -210,6 +210,26 @@ func (w *watching) Look(context.Context, string) feed.Sight {
 
 func (*watching) Changed(string) {}
 
+// TestApart looks at a subject that no run can change only after other changes.
+func TestApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		defer f.Close()
+		r := &reader{states: map[string]string{"run": "1", "apart": "1"}}
+		f.Follow(r, "run", feed.Sight{State: "1"})
+		f.Follow(r, "apart", feed.Sight{State: "1", Apart: true})
+		r.set("run", "2")
+		r.set("apart", "2")
+		f.Poke()
+		expect(t, r, "after a change of a run", "run")
+		if got := len(r.looks); got != 1 {
+			t.Errorf("%d looks, want one", got)
+		}
+		f.PokeAll()
+		expect(t, r, "after another change", "apart")
+	})
+}
+
 // TestTooMany checks that a subject beyond the limit is refused, and that the others stay.
 func TestTooMany(t *testing.T) {
 	f, r := newFeed(), &reader{}

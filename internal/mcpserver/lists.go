@@ -132,12 +132,16 @@ func (l *lists) toolsSight(shelf *library.Snapshot) feed.Sight {
 			names = append(names, name)
 		}
 	}
-	return listSight(append(names, sights(l.offer.ownTools(shelf))...), "", shelf)
+	seen := listSight(append(names, sights(l.offer.ownTools(shelf))...), "", shelf)
+	seen.Apart = true
+	return seen
 }
 
 // promptsSight returns the sight of the prompts that depend on the shelf.
 func (l *lists) promptsSight(shelf *library.Snapshot) feed.Sight {
-	return listSight(sights(l.prompts.own(shelf)), "", shelf)
+	seen := listSight(sights(l.prompts.own(shelf)), "", shelf)
+	seen.Apart = true
+	return seen
 }
 
 // resourcesSight returns the sight of a list of resources. It does not show that one on it has

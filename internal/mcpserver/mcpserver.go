@@ -106,7 +106,7 @@ func New(e *engine.Engine, o Options) *Server {
 	}
 	s.feed = feed.New(feed.Options{Recheck: s.recheck, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
-		o.Method.SetChanged(s.feed.Poke)
+		o.Method.SetChanged(s.feed.PokeAll)
 	}
 	s.connect(o)
 	of := projectTools{callers: s.callers, offer: s.offer, changed: s.feed.Poke}

@@ -119,7 +119,11 @@ func (c *Catalog) Holds(source string) bool {
 // Fresh reports whether the disk is unchanged since the catalog was made.
 func (c *Catalog) Fresh() bool {
 	for _, f := range c.origins {
+		top := f.top()
 		for name, was := range f.stamps {
+			if was == (stamp{}) && !top.mayHold(name) {
+				continue
+			}
 			info, err := f.stat(name)
 			var now stamp
 			if err == nil {

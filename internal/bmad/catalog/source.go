@@ -46,6 +46,37 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.FS, name)
 }
 
+// topNames are the names in the folder of a source, in lower case, because some systems tell no case; nil if
+// they are not known. Most paths that were looked for begin with a name that is not among them: one look at the
+// folder then stands for some forty at its files.
+type topNames map[string]bool
+
+func (s Source) top() topNames {
+	if s.Dir == "" {
+		return nil
+	}
+	folder, err := os.Open(s.Dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close() //nolint:errcheck // nothing was written
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	out := topNames{}
+	for _, name := range names {
+		out[strings.ToLower(name)] = true
+	}
+	return out
+}
+
+// mayHold reports whether a path can exist in the folder.
+func (t topNames) mayHold(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return t == nil || first == "." || t[strings.ToLower(first)]
+}
+
 // inside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
 func inside(fsys fs.FS, tree, name string) (string, bool) {
 	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, tree), "/"), "/")
