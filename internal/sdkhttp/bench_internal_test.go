@@ -53,9 +53,6 @@ func serveIn(t testing.TB, dir string, o Options, steps ...fake.Step) *desk {
 	if d.client, err = sdk.New(sdk.Options{Provider: d.model, Prices: fake.Prices(), Project: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	o.Client, o.Log = d.client, slog.New(slog.DiscardHandler)
 	d.h = New(o)
 	ts := httptest.NewServer(d.h)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -548,8 +549,13 @@ func TestIdle(t *testing.T) {
 	d.until(path, "idle")
 	busy := d.begin("two")
 	<-begun
-	future := time.Now().Add(100 * time.Hour)
-	d.h.drop(future)
+	d.h.mu.Lock()
+	unused := slices.Collect(maps.Values(d.h.open))
+	d.h.mu.Unlock()
+	for _, e := range unused {
+		e.idle.Stop()
+		d.h.drop(e)
+	}
 	d.h.mu.Lock()
 	n := len(d.h.open)
 	d.h.mu.Unlock()
@@ -644,17 +650,16 @@ func TestSlowReader(t *testing.T) {
 	d := serve(t, Options{}, steps...)
 	path := d.begin("0")
 	d.until(path, "idle")
-	e, release, err := d.h.hold(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
+	e, err := d.h.hold(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
 	var got []int64
 	dropped := 0
 	wait := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- d.h.follow(t.Context(), e, 0, func() error { return nil }, func(event sdk.Event) (bool, error) {
+		done <- d.h.follow(t.Context(), e, 0, nil, func(event sdk.Event) bool {
 			if len(got) == 3 {
 				<-wait
 			}
@@ -662,7 +667,7 @@ func TestSlowReader(t *testing.T) {
 				got = append(got, event.Seq)
 			}
 			dropped += event.Dropped
-			return event.Type == sdk.EventCompleted, nil
+			return event.Type == sdk.EventCompleted
 		})
 	}()
 	for n := range 39 {
@@ -727,17 +732,7 @@ func TestGoneClient(t *testing.T) {
 	<-gone
 	list := d.ok("GET", "/api/conversations", "")["conversations"].([]any)
 	path := "/api/conversations/" + text(list[0].(map[string]any)["conversationId"])
-	e, free, err := d.h.hold(t.Context(), text(list[0].(map[string]any)["conversationId"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	free()
-	noticed := func() bool {
-		d.h.mu.Lock()
-		defer d.h.mu.Unlock()
-		return e.users == 0 || e.users == 1 && isPausing()
-	}
-	for tries := 0; !noticed(); tries++ {
+	for tries := 0; !isPausing(); tries++ {
 		if tries == 4000 {
 			t.Fatal("the handler has not noticed that its client has gone")
 		}
@@ -855,7 +850,7 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		err := new(input).parse(data, "agentId message costLimit context")
+		_, err := parse(data, "agentId message costLimit context")
 		if err == nil {
 			if len(data) > 0 && !json.Valid(data) {
 				t.Errorf("%q was taken", data)
