@@ -3,7 +3,6 @@
 package sdkhttp
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -27,18 +26,6 @@ type Options struct {
 	Log  *slog.Logger
 	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
 	CostLimit price.Money
-	// AtWork bounds the conversations at work at once: 64 by default.
-	AtWork int
-	// Idle is the time for which a conversation stays in memory without a request: an hour by default.
-	Idle time.Duration
-	// Ping is the time between the comments that keep a silent stream open: 15 seconds by default.
-	Ping time.Duration
-	// Limits replaces the default bounds of streams and bodies, if its Streams are not 0.
-	Limits httpguard.Limits
-}
-
-var defaultLimits = httpguard.Limits{
-	Streams: 512, PeerStreams: 128, SessionStreams: 16, Bodies: 64 << 20, SmallBody: 64 << 10, Write: 30 * time.Second,
 }
 
 // Handler serves the agents of one client.
@@ -47,23 +34,27 @@ type Handler struct {
 	limiter *httpguard.Limiter
 	mux     *http.ServeMux
 	guarded http.Handler
+	// atWork bounds the conversations at work at once, idle is the time for which one stays in memory
+	// without a request, ping that between the comments that keep a silent stream open.
+	atWork     int
+	idle, ping time.Duration
 
 	base context.Context
 	end  context.CancelFunc
-	// work counts the requests that are being served.
-	work sync.WaitGroup
 
 	mu   sync.Mutex
 	open map[string]*entry
 }
 
+var limits = httpguard.Limits{
+	Streams: 512, PeerStreams: 128, SessionStreams: 16, Bodies: 64 << 20, SmallBody: 64 << 10, Write: 30 * time.Second,
+}
+
 // New returns a handler. Close ends it.
 func New(o Options) *Handler {
-	o.AtWork, o.Idle, o.Ping = cmp.Or(o.AtWork, 64), cmp.Or(o.Idle, time.Hour), cmp.Or(o.Ping, 15*time.Second)
-	if o.Limits.Streams == 0 {
-		o.Limits = defaultLimits
+	h := &Handler{
+		o: o, limiter: httpguard.NewLimiter(limits), atWork: 64, idle: time.Hour, ping: 15 * time.Second, open: map[string]*entry{},
 	}
-	h := &Handler{o: o, limiter: httpguard.NewLimiter(o.Limits), open: map[string]*entry{}}
 	h.base, h.end = context.WithCancel(context.Background())
 	h.mux = h.newMux()
 	o.Methods = []string{"GET", "POST", "DELETE"}
@@ -97,38 +88,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // dispatch serves a request of somebody who may call.
 func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
-	if !h.enter() {
+	if h.base.Err() != nil {
 		h.fail(w, errClosing)
 		return
 	}
-	defer h.work.Done()
 	h.mux.ServeHTTP(w, r)
 }
 
-// enter counts a request, and reports false if the handler is closed.
-func (h *Handler) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.base.Err() != nil {
-		return false
-	}
-	h.work.Add(1)
-	return true
-}
-
-// Close refuses requests that come from now on, ends all streams and waits for the accepted
-// requests, or until ctx is done. Conversations at work go on until their client is closed.
-func (h *Handler) Close(ctx context.Context) {
-	h.mu.Lock()
-	h.end()
-	h.mu.Unlock()
-	done := make(chan struct{})
-	go func() {
-		h.work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
+// Close refuses requests that come from now on, and ends all streams. The server waits for the
+// accepted requests. Conversations at work go on until their client is closed.
+func (h *Handler) Close(context.Context) { h.end() }

@@ -374,7 +374,7 @@ func (r *reader) rest() (lines []string) {
 // TestBusy: while an agent works, messages are refused, and a cancelled turn frees it.
 func TestBusy(t *testing.T) {
 	step, begun, _ := holdStep(fake.Text("Late."))
-	d := serve(t, Options{AtWork: 1}, step, fake.Text("Hello."))
+	d := serveTuned(t, folder(t), Options{}, func(h *Handler) { h.atWork = 1 }, step, fake.Text("Hello."))
 	path := d.begin("think")
 	<-begun
 	for _, c := range []struct{ method, path, body, code string }{
@@ -464,11 +464,12 @@ func TestRestartAtQuestion(t *testing.T) {
 // TestStuckReader: a client that does not read loses its stream, and the server's room for it is
 // free again.
 func TestStuckReader(t *testing.T) {
-	limits := defaultLimits
-	limits.Write = 100 * time.Millisecond
-	d := serve(t, Options{Limits: limits}, fake.Text(strings.Repeat("x", 12<<20)))
+	d := serve(t, Options{}, fake.Text(strings.Repeat("x", 12<<20)))
 	path := d.begin("write much")
 	d.until(path, "idle")
+	limits := limits
+	limits.Write = 100 * time.Millisecond
+	d.h.limiter = httpguard.NewLimiter(limits)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(d.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -571,7 +572,7 @@ func TestIdle(t *testing.T) {
 
 // TestSweep: the handler does so by itself.
 func TestSweep(t *testing.T) {
-	d := serve(t, Options{Idle: time.Millisecond}, fake.Text("One."))
+	d := serveTuned(t, folder(t), Options{}, func(h *Handler) { h.idle = time.Millisecond }, fake.Text("One."))
 	path := d.begin("one")
 	n := 1
 	for range 4000 {
@@ -692,9 +693,10 @@ func TestSlowReader(t *testing.T) {
 
 // TestStreams: silence is broken by pings, and a peer has so many streams.
 func TestStreams(t *testing.T) {
-	limits := defaultLimits
+	limits := limits
 	limits.SessionStreams = 1
-	d := serve(t, Options{Ping: time.Millisecond, Limits: limits}, fake.Text("One."))
+	tune := func(h *Handler) { h.limiter, h.ping = httpguard.NewLimiter(limits), time.Millisecond }
+	d := serveTuned(t, folder(t), Options{}, tune, fake.Text("One."))
 	path := d.begin("one")
 	s := d.stream(path + "/events")
 	s.until("idle")

@@ -120,7 +120,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 		}
 		if !over && err == nil {
 			err = pump(ctx, h, live, func() error {
-				e.idle.Reset(h.o.Idle) // somebody uses it
+				e.idle.Reset(h.idle) // somebody uses it
 				return s.ping()
 			}, take)
 		}
@@ -133,7 +133,7 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, l
 
 // pump hands on events, with pings between, until each reports the last one, or from is closed.
 func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
-	tick := time.NewTicker(h.o.Ping)
+	tick := time.NewTicker(h.ping)
 	defer tick.Stop()
 	for {
 		select {

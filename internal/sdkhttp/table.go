@@ -25,7 +25,7 @@ func (h *Handler) hold(ctx context.Context, id string) (*entry, error) {
 	h.mu.Lock()
 	e := h.open[id]
 	if e != nil {
-		e.idle.Reset(h.o.Idle)
+		e.idle.Reset(h.idle)
 	}
 	h.mu.Unlock()
 	if e != nil {
@@ -45,7 +45,7 @@ func (h *Handler) keep(e *entry) *entry {
 	if other := h.open[e.ID()]; other != nil {
 		return other
 	}
-	e.idle = time.AfterFunc(h.o.Idle, func() { h.drop(e) })
+	e.idle = time.AfterFunc(h.idle, func() { h.drop(e) })
 	h.open[e.ID()] = e
 	return e
 }
@@ -63,10 +63,9 @@ func (h *Handler) forget(e *entry) {
 // drop saves a conversation that nobody uses, and removes it from memory. One that is at work, or
 // cannot be saved, stays.
 func (h *Handler) drop(e *entry) {
-	if !h.enter() {
+	if h.base.Err() != nil {
 		return
 	}
-	defer h.work.Done()
 	stays := !e.action.TryLock()
 	if !stays {
 		defer e.action.Unlock()
@@ -83,7 +82,7 @@ func (h *Handler) drop(e *entry) {
 	switch used := e.idle.Stop(); { // it runs again if somebody has asked for the conversation since
 	case h.open[e.ID()] != e:
 	case used || stays:
-		e.idle.Reset(h.o.Idle)
+		e.idle.Reset(h.idle)
 	default:
 		delete(h.open, e.ID())
 	}
@@ -122,9 +121,9 @@ func (h *Handler) begin(e *entry, work func() error) error {
 			n++
 		}
 	}
-	e.starting = n < h.o.AtWork
+	e.starting = n < h.atWork
 	h.mu.Unlock()
-	if n >= h.o.AtWork {
+	if n >= h.atWork {
 		return errFull
 	}
 	defer func() {
