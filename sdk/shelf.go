@@ -91,7 +91,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 		if f.Hint != "" {
 			why += " (" + f.Hint + ")"
 		}
-		return nil, menu{}, &AgentError{ID: id, Why: why, Near: f.Suggestions}
+		return nil, menu{}, &AgentError{ID: id, Why: why, Near: f.Suggestions, err: err}
 	}
 	a := &Agent{AgentInfo: infoOf(d.Item)}
 	m := menu{snapshot: snapshot, shelf: files}

@@ -109,13 +109,13 @@ func asFailure(err error) *failure {
 	if errors.Is(err, httpguard.ErrBusy) {
 		return &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_bodies", Message: err.Error()}
 	}
-	if coded, ok := errors.AsType[*fault.Error](err); ok {
-		return ofFault(coded.Translated(lang.English))
-	}
 	for _, c := range causes {
 		if words, ok := c.cause(err); ok {
 			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
 		}
+	}
+	if coded, ok := errors.AsType[*fault.Error](err); ok {
+		return ofFault(coded.Translated(lang.English))
 	}
 	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
 }

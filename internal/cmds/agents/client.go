@@ -157,7 +157,6 @@ func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, er
 // fault returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
 func (p *program) fault(err error) error {
-	var agent *sdk.AgentError
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
 	var server *sdk.ProviderError
@@ -168,8 +167,6 @@ func (p *program) fault(err error) error {
 		return err
 	case is(context.Canceled):
 		return terminal.ErrStopped
-	case errors.As(err, &agent):
-		return fault.New(fault.NotFound, "no agent has the id %q", agent.ID).WithHint("bmad-mcp agent list names the agents").Offer(agent.Near)
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
