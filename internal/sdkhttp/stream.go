@@ -46,7 +46,10 @@ func (s *stream) event(e sdk.Event) error {
 	if s == nil {
 		return nil
 	}
-	return s.send(e.Seq, string(e.Type), eventOf(e))
+	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
+		e.Text = redact(e.Text)
+	}
+	return s.send(e.Seq, string(e.Type), camel(e))
 }
 
 // send writes an event.

@@ -111,10 +111,3 @@ func summaryOf(s sdk.Summary) any {
 	delete(v, "agent")
 	return v
 }
-
-func eventOf(e sdk.Event) any {
-	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
-		e.Text = redact(e.Text)
-	}
-	return camel(e)
-}

@@ -51,7 +51,7 @@ func (o *chatOptions) run(ctx context.Context, agent string) error {
 	// Ctrl+C belongs to the turn, not to the program.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	client, err := o.workingClient()
+	client, err := o.newClient(ctx)
 	if err != nil {
 		return err
 	}

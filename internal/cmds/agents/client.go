@@ -144,6 +144,14 @@ func (p *program) workingClient() (*sdk.Client, error) {
 	return p.client(model, prices, m.CostLimit)
 }
 
+// newClient is workingClient for a new session: its agent may be of a repository that was never fetched.
+func (p *program) newClient(ctx context.Context) (*sdk.Client, error) {
+	if _, err := p.Shelf(ctx); err != nil {
+		return nil, err
+	}
+	return p.workingClient()
+}
+
 // openModel returns a model with the prices that its calls are counted by.
 func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, error) {
 	prices, _, err := app.PriceTable()

@@ -78,7 +78,7 @@ it saves the session, prints the question and ends with code 6.
 
 func (o *workOptions) ask(ctx context.Context, agent, words string) error {
 	o.Speak(words)
-	client, err := o.workingClient()
+	client, err := o.newClient(ctx)
 	if err != nil {
 		return err
 	}
