@@ -1,9 +1,14 @@
 package sdkhttp
 
 import (
+	"context"
 	_ "embed" // the description of the API
 	"net/http"
 	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 )
 
 // openAPI describes the routes.
@@ -44,6 +49,55 @@ func (h *Handler) routes() []route {
 		{"GET", "/api/runs/{id}/events", http.StatusOK, "", h.runEvents},
 		{"GET", "/api/openapi.json", http.StatusOK, "", func(c *call) (any, error) { return c.write("application/json", openAPI) }},
 	}
+}
+
+var limits = httpguard.Limits{
+	Streams: 512, PeerStreams: 128, SessionStreams: 16, Bodies: 64 << 20, SmallBody: 64 << 10, Write: 30 * time.Second,
+}
+
+// New returns a handler. Close ends it.
+func New(o Options) *Handler {
+	h := &Handler{
+		o: o, limiter: httpguard.NewLimiter(limits), atWork: 64, idle: time.Hour, ping: 15 * time.Second, open: map[string]*entry{},
+	}
+	h.base, h.end = context.WithCancel(context.Background())
+	h.mux = h.newMux()
+	o.Methods = []string{"GET", "POST", "DELETE"}
+	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID"}
+	o.Exposed = []string{"Allow", "Retry-After"}
+	o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
+		code := "forbidden"
+		if status == http.StatusUnauthorized {
+			code = "unauthorized"
+		}
+		h.fail(w, refuse(status, code, why.In(lang.English), ""))
+	}
+	h.guarded = httpguard.New(o.Options).Protect(http.HandlerFunc(h.dispatch))
+	return h
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = h.limiter.Pace(w, false)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	switch {
+	case r.URL.Path != "/health":
+		h.guarded.ServeHTTP(w, r)
+	case h.base.Err() != nil:
+		reply(w, http.StatusServiceUnavailable, object{"status": "closing"})
+	default:
+		reply(w, http.StatusOK, object{"status": "ok"})
+	}
+}
+
+// dispatch serves a request of somebody who may call.
+func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
+	if h.base.Err() != nil {
+		h.fail(w, errClosing)
+		return
+	}
+	h.mux.ServeHTTP(w, r)
 }
 
 // newMux registers the routes, and refusals for all other methods and paths.

@@ -143,7 +143,7 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	return err
 }
 
-// explainBusy says what the conversation waits for, if an error is sdk.ErrBusy.
+// explainBusy adds the status of the conversation to an error if that is sdk.ErrBusy.
 func (e *entry) explainBusy(err error) error {
 	if !errors.Is(err, sdk.ErrBusy) {
 		return err
