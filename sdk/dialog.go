@@ -52,7 +52,8 @@ func (d dialog) Status() Status {
 }
 
 // Events returns a channel of the last events and those to come. It is closed when the session is
-// over. A reader that is slow misses events, and is told how many; the session never waits.
+// over, or another process has continued it. A reader that is slow misses events, and is told how
+// many; the session never waits.
 func (d dialog) Events() <-chan Event {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()

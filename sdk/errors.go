@@ -52,6 +52,7 @@ type AgentError struct {
 	Why string
 	// Near are agents of a similar name.
 	Near []string
+	err  error
 }
 
 // Error names the agents nearby.
@@ -62,6 +63,9 @@ func (e *AgentError) Error() string {
 	}
 	return text
 }
+
+// Unwrap returns the cause.
+func (e *AgentError) Unwrap() error { return e.err }
 
 // StoreError is a session that could not be saved. It is paused, and goes on once the store works.
 type StoreError struct{ Err error }

@@ -30,6 +30,9 @@ func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
 		err = ErrChanged
 	}
 	if err != nil {
+		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNotFound) {
+			t.events.close() // nothing more happens to this copy
+		}
 		return nil, errors.Join(err, unlock())
 	}
 	return unlock, nil

@@ -86,7 +86,7 @@ func (s *shelf) agent(id string) (*Agent, menu, error) {
 	snapshot, files := s.snapshot()
 	d, err := snapshot.Details(catalog.Agent, id)
 	if err != nil {
-		return nil, menu{}, &AgentError{ID: id, Why: plainError(err).Error(), Near: fault.From(err).Suggestions}
+		return nil, menu{}, &AgentError{ID: id, Why: plainError(err).Error(), Near: fault.From(err).Suggestions, err: err}
 	}
 	a := &Agent{AgentInfo: infoOf(d.Item)}
 	m := menu{snapshot: snapshot, shelf: files}

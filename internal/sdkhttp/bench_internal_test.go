@@ -48,16 +48,22 @@ func folder(t testing.TB) string {
 // serveIn serves the conversations of a project. stop ends the server as the program does.
 func serveIn(t testing.TB, dir string, o Options, steps ...fake.Step) *desk {
 	t.Helper()
+	return serveTuned(t, dir, o, nil, steps...)
+}
+
+// serveTuned is serveIn with a handler that a function has changed.
+func serveTuned(t testing.TB, dir string, o Options, tune func(*Handler), steps ...fake.Step) *desk {
+	t.Helper()
 	d := &desk{t: t, model: fake.New(steps...)}
 	var err error
 	if d.client, err = sdk.New(sdk.Options{Provider: d.model, Prices: fake.Prices(), Project: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if o.Clock == nil {
-		o.Clock = time.Now
-	}
 	o.Client, o.Log = d.client, slog.New(slog.DiscardHandler)
 	d.h = New(o)
+	if tune != nil {
+		tune(d.h)
+	}
 	ts := httptest.NewServer(d.h)
 	d.url = ts.URL
 	stopped := false
@@ -66,13 +72,17 @@ func serveIn(t testing.TB, dir string, o Options, steps ...fake.Step) *desk {
 			return
 		}
 		stopped = true
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		d.h.Close(ctx)
-		if ctx.Err() != nil {
+		d.h.Close(context.Background())
+		ended := make(chan struct{})
+		go func() {
+			ts.Close() // which waits for the requests
+			close(ended)
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
 			t.Error("the handler does not end")
 		}
-		ts.Close()
 		d.client.Close()
 	}
 	t.Cleanup(d.stop)

@@ -1,12 +1,14 @@
 package sdkhttp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
 	"math"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,38 +28,33 @@ const (
 type call struct {
 	w http.ResponseWriter
 	r *http.Request
-	input
+	body
 	// limit is the limit of the costs; 0 if the body has none.
 	limit price.Money
-	// reply is the answer, nil if it is written already or empty.
-	reply any
 }
 
 // id is that of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
 // write answers with something that is not a JSON value of ours.
-func (c *call) write(kind string, data []byte) {
+func (c *call) write(kind string, data []byte) (any, error) {
 	c.w.Header().Set("Content-Type", kind)
 	_, _ = c.w.Write(data) // a client that has gone needs no answer
+	return nil, nil
 }
 
-// input has the values of a body.
-type input struct {
-	agent, message, question, answer string
-
-	run     RunRequest
-	usd     float64
-	context map[string]any
-}
-
-// targets returns the place of each key.
-func (in *input) targets() map[string]any {
-	return map[string]any{
-		"agentId": &in.agent, "message": &in.message, "questionId": &in.question, "answer": &in.answer,
-		"objective": &in.run.Objective, "taskName": &in.run.TaskName, "workflow": &in.run.Workflow, "engine": &in.run.Engine,
-		"costLimit": &in.usd, "context": &in.context,
-	}
+// body has the keys of all bodies.
+type body struct {
+	Agent     string         `json:"agentId"`
+	Message   string         `json:"message"`
+	Question  string         `json:"questionId"`
+	Answer    string         `json:"answer"`
+	Objective string         `json:"objective"`
+	TaskName  string         `json:"taskName"`
+	Workflow  string         `json:"workflow"`
+	Engine    string         `json:"engine"`
+	CostLimit float64        `json:"costLimit"`
+	Context   map[string]any `json:"context"`
 }
 
 // read reads the body, which may be missing if the route needs no key.
@@ -78,10 +75,9 @@ func (h *Handler) read(c *call, keys string) error {
 	if len(data) > 0 && kind == "" {
 		return notJSON("the body has no type")
 	}
-	if err := c.parse(data, keys); err != nil {
-		return err
+	if c.body, err = parse(data, keys); err == nil {
+		c.limit, err = h.limit(c.CostLimit)
 	}
-	c.limit, err = h.limit(c.usd)
 	return err
 }
 
@@ -89,47 +85,41 @@ func notJSON(message string) *failure {
 	return refuse(http.StatusUnsupportedMediaType, "not_json", message, "send it with Content-Type: application/json")
 }
 
-// parse reads a JSON object, and refuses keys that a route does not take.
-func (in *input) parse(data []byte, keys string) error {
-	var all map[string]json.RawMessage
-	if len(data) > 0 {
-		if err := json.Unmarshal(data, &all); err != nil || all == nil {
-			return refuse(http.StatusBadRequest, "invalid_argument", "the body is not a JSON object", "send one such as {\"message\":\"…\"}")
-		}
+// parse reads a JSON object, and refuses keys that a route does not take. They have to be written as
+// they are: to package json, capital letters are the same as small ones.
+func parse(data []byte, keys string) (b body, err error) {
+	if len(data) == 0 {
+		data = []byte("{}")
 	}
-	targets, takes := in.targets(), strings.Fields(strings.ReplaceAll(keys, "!", ""))
-	for _, key := range slices.Sorted(maps.Keys(all)) {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(data, &given); err != nil || given == nil {
+		return b, refuse(http.StatusBadRequest, "invalid_argument", "the body is not a JSON object", "send one such as {\"message\":\"…\"}")
+	}
+	takes := slices.Sorted(strings.FieldsSeq(strings.ReplaceAll(keys, "!", "")))
+	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(takes, key) {
 			f := invalid(visible.Clip(key, 100), "is not a key of this request")
-			f.Hint = "it takes no keys"
-			if len(takes) > 0 {
-				f.Hint = "it takes " + strings.Join(slices.Sorted(slices.Values(takes)), ", ")
-			}
-			return f
-		}
-		if err := json.Unmarshal(all[key], targets[key]); err != nil {
-			return invalid(key, "has to be %s", kindOf(targets[key]))
+			f.Hint = "it takes " + cmp.Or(strings.Join(takes, ", "), "no keys")
+			return b, f
 		}
 	}
-	for _, key := range strings.Fields(keys) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(data, &b)); ok {
+		return b, invalid(wrong.Field, "has to be %s", kinds[wrong.Type.Kind()])
+	}
+	for key := range strings.FieldsSeq(keys) {
 		if key, needed := strings.CutSuffix(key, "!"); needed {
-			if err := words(key, *targets[key].(*string)); err != nil {
-				return err
+			var text string
+			_ = json.Unmarshal(given[key], &text) // it is a text, or missing
+			if err := words(key, text); err != nil {
+				return b, err
 			}
 		}
 	}
-	return nil
+	return b, nil
 }
 
-func kindOf(target any) string {
-	switch target.(type) {
-	case *string:
-		return "a string"
-	case *float64:
-		return "a number"
-	}
-	return "an object"
-}
+// kinds has words for the types of values.
+var kinds = map[reflect.Kind]string{reflect.String: "a string", reflect.Float64: "a number", reflect.Map: "an object"}
 
 // words refuses a key without a text.
 func words(field, text string) error {

@@ -40,16 +40,17 @@ func refuse(status int, code, message, hint string) *failure {
 	return &failure{status: status, Code: code, Message: message, Hint: hint}
 }
 
-// retryAfter is the time until a client may try again if the server has no room.
-const retryAfter = 5 * time.Second
+// noRoom returns the failure of a request that may be sent again after a while.
+func noRoom(code, message, hint string) *failure {
+	f := refuse(http.StatusServiceUnavailable, code, message, hint)
+	f.after = 5 * time.Second
+	return f
+}
 
 var (
-	errClosing = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "closing",
-		Message: "the server is ending", Hint: "conversations are saved; call again once it runs"}
-	errFull = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_at_work",
-		Message: "as many conversations are at work as this server allows", Hint: "send the request again later"}
-	errStreams = &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_streams",
-		Message: "there are too many open streams", Hint: "close one, or read the conversation without a stream"}
+	errClosing = noRoom("closing", "the server is ending", "conversations are saved; call again once it runs")
+	errFull    = noRoom("too_many_at_work", "as many conversations are at work as this server allows", "send the request again later")
+	errStreams = noRoom("too_many_streams", "there are too many open streams", "close one, or read the conversation without a stream")
 )
 
 // cause recognizes an error, and returns the words for it.
@@ -107,15 +108,15 @@ func asFailure(err error) *failure {
 		return &failure{status: http.StatusBadGateway, after: provider.After, Code: "provider", Message: redact(provider.Error())}
 	}
 	if errors.Is(err, httpguard.ErrBusy) {
-		return &failure{status: http.StatusServiceUnavailable, after: retryAfter, Code: "too_many_bodies", Message: err.Error()}
-	}
-	if coded, ok := errors.AsType[*fault.Error](err); ok {
-		return ofFault(coded.Translated(lang.English))
+		return noRoom("too_many_bodies", err.Error(), "")
 	}
 	for _, c := range causes {
 		if words, ok := c.cause(err); ok {
 			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
 		}
+	}
+	if coded, ok := errors.AsType[*fault.Error](err); ok {
+		return ofFault(coded.Translated(lang.English))
 	}
 	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
 }
@@ -156,11 +157,7 @@ func invalid(field, format string, args ...any) *failure {
 
 // reply answers with JSON.
 func reply(w http.ResponseWriter, status int, body any) {
-	data, err := json.Marshal(body)
-	if err != nil { // a bug: all bodies are ours
-		status, data = http.StatusInternalServerError, []byte(`{"error":{"code":"internal","message":"the reply cannot be written as JSON"}}`)
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // a client that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(body) // all bodies are ours, and a client that has gone needs no answer
 }

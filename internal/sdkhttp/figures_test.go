@@ -47,11 +47,10 @@ func BenchmarkEvent(b *testing.B) {
 	d.until(path, "idle")
 	s := d.stream(path + "/events")
 	s.until("idle")
-	e, release, err := d.h.hold(b.Context(), strings.TrimPrefix(path, "/api/conversations/"))
+	e, err := d.h.hold(b.Context(), strings.TrimPrefix(path, "/api/conversations/"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer release()
 	var total time.Duration
 	n := 0
 	for b.Loop() {

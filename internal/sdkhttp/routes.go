@@ -1,7 +1,6 @@
 package sdkhttp
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // the description of the API
 	"net/http"
@@ -23,15 +22,16 @@ type route struct {
 	// status is that of a request that was carried out.
 	status int
 	// keys are those of the body, with a ! behind the ones that it must have.
-	keys  string
-	serve func(*call) error
+	keys string
+	// serve returns the reply, nil if it has written one.
+	serve func(*call) (any, error)
 }
 
 // routes lists the API without /health; openapi.json describes each.
 func (h *Handler) routes() []route {
 	return []route{
-		{"POST", "/api/conversations", http.StatusAccepted, "agentId! message! costLimit context", h.start},
 		{"GET", "/api/conversations", http.StatusOK, "", h.list},
+		{"POST", "/api/conversations", http.StatusAccepted, "agentId! message! costLimit context", h.start},
 		{"GET", "/api/conversations/{id}", http.StatusOK, "", h.look(h.show)},
 		{"DELETE", "/api/conversations/{id}", http.StatusNoContent, "", h.change(h.remove)},
 		{"POST", "/api/conversations/{id}/messages", http.StatusAccepted, "message!", h.change(h.message)},
@@ -40,39 +40,29 @@ func (h *Handler) routes() []route {
 		{"POST", "/api/conversations/{id}/resume", http.StatusAccepted, "", h.change(h.resume)},
 		{"POST", "/api/conversations/{id}/end", http.StatusOK, "", h.change(h.finish)},
 		{"GET", "/api/conversations/{id}/documents/{path...}", http.StatusOK, "", h.look(h.document)},
-		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.events},
+		{"GET", "/api/conversations/{id}/events", http.StatusOK, "", h.look(h.events)},
 		{"GET", "/api/agents", http.StatusOK, "", h.agents},
 		{"GET", "/api/agents/{id}", http.StatusOK, "", h.agent},
 		{"POST", "/api/agents/{id}/{command}", http.StatusOK, "message costLimit context", h.command},
 		{"POST", "/api/runs", http.StatusAccepted, "objective! taskName workflow engine costLimit", h.startRun},
 		{"GET", "/api/runs/{id}", http.StatusOK, "", h.showRun},
 		{"GET", "/api/runs/{id}/events", http.StatusOK, "", h.runEvents},
-		{"GET", "/api/openapi.json", http.StatusOK, "", func(c *call) error {
-			c.write("application/json", openAPI)
-			return nil
-		}},
+		{"GET", "/api/openapi.json", http.StatusOK, "", func(c *call) (any, error) { return c.write("application/json", openAPI) }},
 	}
 }
 
-var defaultLimits = httpguard.Limits{
+var limits = httpguard.Limits{
 	Streams: 512, PeerStreams: 128, SessionStreams: 16, Bodies: 64 << 20, SmallBody: 64 << 10, Write: 30 * time.Second,
 }
 
-// methods are those of the routes.
-var methods = []string{"GET", "POST", "DELETE"}
-
 // New returns a handler. Close ends it.
 func New(o Options) *Handler {
-	o.AtWork, o.Idle, o.Ping = cmp.Or(o.AtWork, 64), cmp.Or(o.Idle, time.Hour), cmp.Or(o.Ping, 15*time.Second)
-	if o.Limits.Streams == 0 {
-		o.Limits = defaultLimits
+	h := &Handler{
+		o: o, limiter: httpguard.NewLimiter(limits), atWork: 64, idle: time.Hour, ping: 15 * time.Second, open: map[string]*entry{},
 	}
-	h := &Handler{o: o, limiter: httpguard.NewLimiter(o.Limits), mux: http.NewServeMux(), open: map[string]*entry{}}
 	h.base, h.end = context.WithCancel(context.Background())
-	for _, r := range h.routes() {
-		h.mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) { h.serve(r, &call{w: w, r: req}) })
-	}
-	o.Methods = methods
+	h.mux = h.newMux()
+	o.Methods = []string{"GET", "POST", "DELETE"}
 	o.Headers = []string{"Authorization", "Content-Type", "Accept", "Last-Event-ID"}
 	o.Exposed = []string{"Allow", "Retry-After"}
 	o.Refuse = func(w http.ResponseWriter, _ *http.Request, status int, why lang.Text) {
@@ -83,7 +73,6 @@ func New(o Options) *Handler {
 		h.fail(w, refuse(status, code, why.In(lang.English), ""))
 	}
 	h.guarded = httpguard.New(o.Options).Protect(http.HandlerFunc(h.dispatch))
-	h.work.Go(h.sweep)
 	return h
 }
 
@@ -104,30 +93,31 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // dispatch serves a request of somebody who may call.
 func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request) {
-	if !h.enter() {
+	if h.base.Err() != nil {
 		h.fail(w, errClosing)
 		return
 	}
-	defer h.work.Done()
-	if _, known := h.mux.Handler(r); known != "" {
-		h.mux.ServeHTTP(w, r)
-		return
+	h.mux.ServeHTTP(w, r)
+}
+
+// newMux registers the routes, and refusals for all other methods and paths.
+func (h *Handler) newMux() *http.ServeMux {
+	mux, allowed := http.NewServeMux(), map[string][]string{}
+	for _, to := range h.routes() {
+		mux.HandleFunc(to.method+" "+to.path, func(w http.ResponseWriter, r *http.Request) { h.serve(to, &call{w: w, r: r}) })
+		allowed[to.path] = append(allowed[to.path], to.method)
 	}
-	var allow []string
-	for _, method := range methods {
-		other := *r
-		other.Method = method
-		if _, known := h.mux.Handler(&other); known != "" {
-			allow = append(allow, method)
-		}
+	for path, methods := range allowed {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			hint := "use " + strings.Join(methods, " or ")
+			h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, hint))
+		})
 	}
-	if len(allow) == 0 {
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		h.fail(w, refuse(http.StatusNotFound, "not_found", "there is nothing at this path", "GET /api/openapi.json lists the paths"))
-		return
-	}
-	w.Header().Set("Allow", strings.Join(allow, ", "))
-	hint := "use " + strings.Join(allow, " or ")
-	h.fail(w, refuse(http.StatusMethodNotAllowed, "method_not_allowed", "this path does not take "+r.Method, hint))
+	})
+	return mux
 }
 
 // serve carries out a request.
@@ -138,15 +128,16 @@ func (h *Handler) serve(to route, c *call) {
 	} else if to.method == "POST" {
 		err = h.read(c, to.keys)
 	}
+	var out any
 	if err == nil {
-		err = to.serve(c)
+		out, err = to.serve(c)
 	}
 	switch {
 	case err != nil:
 		h.fail(c.w, err)
 	case to.status == http.StatusNoContent:
 		c.w.WriteHeader(to.status)
-	case c.reply != nil:
-		reply(c.w, to.status, c.reply)
+	case out != nil:
+		reply(c.w, to.status, out)
 	}
 }

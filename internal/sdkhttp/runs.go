@@ -45,38 +45,31 @@ type RunEvent struct {
 
 var errNoRuns = refuse(http.StatusNotImplemented, "no_runs", "this server serves agents, and no runs", "use bmad-mcp run on its machine")
 
-func (h *Handler) startRun(c *call) error {
-	c.run.CostLimit = cmp.Or(c.limit, h.o.CostLimit)
-	run, err := h.o.Runs.Start(c.r.Context(), c.run)
-	c.reply = run
-	return err
+func (h *Handler) startRun(c *call) (any, error) {
+	return h.o.Runs.Start(c.r.Context(), RunRequest{
+		Objective: c.Objective, TaskName: c.TaskName, Workflow: c.Workflow, Engine: c.Engine,
+		CostLimit: cmp.Or(c.limit, h.o.CostLimit),
+	})
 }
 
-func (h *Handler) showRun(c *call) error {
-	run, err := h.o.Runs.Get(c.r.Context(), c.id())
-	c.reply = run
-	return err
-}
+func (h *Handler) showRun(c *call) (any, error) { return h.o.Runs.Get(c.r.Context(), c.id()) }
 
 // runEvents streams the events of a run, until it is over.
-func (h *Handler) runEvents(c *call) error {
+func (h *Handler) runEvents(c *call) (any, error) {
 	from, err := after(c.r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(c.r.Context())
-	defer cancel()
-	defer context.AfterFunc(h.base, cancel)()
-	events, err := h.o.Runs.Events(ctx, c.id(), from)
+	events, err := h.o.Runs.Events(c.r.Context(), c.id(), from)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, err := h.openStream(c, "run "+c.id())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer s.done()
 	// The response has begun: an error can only end it.
-	_ = pump(ctx, h.o.Ping, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
-	return nil
+	_ = pump(c.r.Context(), h, events, s.ping, func(e RunEvent) (bool, error) { return false, s.send(e.Seq, e.Type, e.Data) })
+	return nil, nil
 }

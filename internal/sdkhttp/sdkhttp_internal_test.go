@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -373,7 +374,7 @@ func (r *reader) rest() (lines []string) {
 // TestBusy: while an agent works, messages are refused, and a cancelled turn frees it.
 func TestBusy(t *testing.T) {
 	step, begun, _ := holdStep(fake.Text("Late."))
-	d := serve(t, Options{AtWork: 1}, step, fake.Text("Hello."))
+	d := serveTuned(t, folder(t), Options{}, func(h *Handler) { h.atWork = 1 }, step, fake.Text("Hello."))
 	path := d.begin("think")
 	<-begun
 	for _, c := range []struct{ method, path, body, code string }{
@@ -463,11 +464,12 @@ func TestRestartAtQuestion(t *testing.T) {
 // TestStuckReader: a client that does not read loses its stream, and the server's room for it is
 // free again.
 func TestStuckReader(t *testing.T) {
-	limits := defaultLimits
-	limits.Write = 100 * time.Millisecond
-	d := serve(t, Options{Limits: limits}, fake.Text(strings.Repeat("x", 12<<20)))
+	d := serve(t, Options{}, fake.Text(strings.Repeat("x", 12<<20)))
 	path := d.begin("write much")
 	d.until(path, "idle")
+	limits := limits
+	limits.Write = 100 * time.Millisecond
+	d.h.limiter = httpguard.NewLimiter(limits)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(d.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -548,8 +550,13 @@ func TestIdle(t *testing.T) {
 	d.until(path, "idle")
 	busy := d.begin("two")
 	<-begun
-	future := time.Now().Add(100 * time.Hour)
-	d.h.drop(future)
+	d.h.mu.Lock()
+	unused := slices.Collect(maps.Values(d.h.open))
+	d.h.mu.Unlock()
+	for _, e := range unused {
+		e.idle.Stop()
+		d.h.drop(e)
+	}
 	d.h.mu.Lock()
 	n := len(d.h.open)
 	d.h.mu.Unlock()
@@ -565,7 +572,7 @@ func TestIdle(t *testing.T) {
 
 // TestSweep: the handler does so by itself.
 func TestSweep(t *testing.T) {
-	d := serve(t, Options{Idle: time.Millisecond}, fake.Text("One."))
+	d := serveTuned(t, folder(t), Options{}, func(h *Handler) { h.idle = time.Millisecond }, fake.Text("One."))
 	path := d.begin("one")
 	n := 1
 	for range 4000 {
@@ -644,17 +651,16 @@ func TestSlowReader(t *testing.T) {
 	d := serve(t, Options{}, steps...)
 	path := d.begin("0")
 	d.until(path, "idle")
-	e, release, err := d.h.hold(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
+	e, err := d.h.hold(t.Context(), strings.TrimPrefix(path, "/api/conversations/"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer release()
 	var got []int64
 	dropped := 0
 	wait := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- d.h.follow(t.Context(), e, 0, func() error { return nil }, func(event sdk.Event) (bool, error) {
+		done <- d.h.follow(t.Context(), e, 0, nil, func(event sdk.Event) bool {
 			if len(got) == 3 {
 				<-wait
 			}
@@ -662,7 +668,7 @@ func TestSlowReader(t *testing.T) {
 				got = append(got, event.Seq)
 			}
 			dropped += event.Dropped
-			return event.Type == sdk.EventCompleted, nil
+			return event.Type == sdk.EventCompleted
 		})
 	}()
 	for n := range 39 {
@@ -687,9 +693,10 @@ func TestSlowReader(t *testing.T) {
 
 // TestStreams: silence is broken by pings, and a peer has so many streams.
 func TestStreams(t *testing.T) {
-	limits := defaultLimits
+	limits := limits
 	limits.SessionStreams = 1
-	d := serve(t, Options{Ping: time.Millisecond, Limits: limits}, fake.Text("One."))
+	tune := func(h *Handler) { h.limiter, h.ping = httpguard.NewLimiter(limits), time.Millisecond }
+	d := serveTuned(t, folder(t), Options{}, tune, fake.Text("One."))
 	path := d.begin("one")
 	s := d.stream(path + "/events")
 	s.until("idle")
@@ -727,17 +734,7 @@ func TestGoneClient(t *testing.T) {
 	<-gone
 	list := d.ok("GET", "/api/conversations", "")["conversations"].([]any)
 	path := "/api/conversations/" + text(list[0].(map[string]any)["conversationId"])
-	e, free, err := d.h.hold(t.Context(), text(list[0].(map[string]any)["conversationId"]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	free()
-	noticed := func() bool {
-		d.h.mu.Lock()
-		defer d.h.mu.Unlock()
-		return e.users == 0 || e.users == 1 && isPausing()
-	}
-	for tries := 0; !noticed(); tries++ {
+	for tries := 0; !isPausing(); tries++ {
 		if tries == 4000 {
 			t.Fatal("the handler has not noticed that its client has gone")
 		}
@@ -855,7 +852,7 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		err := new(input).parse(data, "agentId message costLimit context")
+		_, err := parse(data, "agentId message costLimit context")
 		if err == nil {
 			if len(data) > 0 && !json.Valid(data) {
 				t.Errorf("%q was taken", data)

@@ -46,7 +46,10 @@ func (s *stream) event(e sdk.Event) error {
 	if s == nil {
 		return nil
 	}
-	return s.send(e.Seq, string(e.Type), eventOf(e))
+	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
+		e.Text = redact(e.Text)
+	}
+	return s.send(e.Seq, string(e.Type), camel(e))
 }
 
 // send writes an event.
@@ -101,31 +104,28 @@ func after(r *http.Request) (int64, error) {
 // over reports whether a conversation with a status has no more events.
 func over(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
 
-// follow hands on the events of a conversation after one, until each reports the last, there is an
-// error, the context ends, or another process has continued the conversation. If a reader is too
-// slow, it misses pieces of text only: numbered events are read again.
-func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() error, each func(sdk.Event) (last bool, err error)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(e.live, func() { cancel(errClosing) })()
+// follow hands on the events of a conversation after one, until one is the last, there is an error,
+// the context ends, or another process has continued the conversation. If a reader is too slow, it
+// misses pieces of text only: numbered events are read again.
+func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, last func(sdk.Event) bool) error {
 	for {
 		past, live, stop, err := e.Follow(ctx, from)
 		if err != nil {
 			return err
 		}
-		missed := false
+		over, missed := false, false
 		take := func(event sdk.Event) (bool, error) {
-			from = max(from, event.Seq)
-			missed = event.Type == sdk.EventDropped
-			last, err := each(event)
-			return last || missed && err == nil, err
+			from, missed = max(from, event.Seq), event.Type == sdk.EventDropped
+			return last(event) || missed, s.event(event)
 		}
-		last := false
-		for n := 0; n < len(past) && !last && err == nil; n++ {
-			last, err = take(past[n])
+		for n := 0; n < len(past) && !over && err == nil; n++ {
+			over, err = take(past[n])
 		}
-		if !last && err == nil {
-			err = pump(ctx, h.o.Ping, live, ping, take)
+		if !over && err == nil {
+			err = pump(ctx, h, live, func() error {
+				e.idle.Reset(h.idle) // somebody uses it
+				return s.ping()
+			}, take)
 		}
 		stop()
 		if !missed || err != nil {
@@ -135,8 +135,8 @@ func (h *Handler) follow(ctx context.Context, e *entry, from int64, ping func() 
 }
 
 // pump hands on events, with pings between, until each reports the last one, or from is closed.
-func pump[T any](ctx context.Context, pause time.Duration, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
-	tick := time.NewTicker(pause)
+func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
+	tick := time.NewTicker(h.ping)
 	defer tick.Stop()
 	for {
 		select {
@@ -151,8 +151,10 @@ func pump[T any](ctx context.Context, pause time.Duration, from <-chan T, ping f
 			if err := ping(); err != nil {
 				return err
 			}
+		case <-h.base.Done():
+			return errClosing
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return ctx.Err()
 		}
 	}
 }

@@ -12,72 +12,79 @@ import (
 // entry is a conversation in memory.
 type entry struct {
 	*sdk.Conversation
-	id string
-	// open reads a saved one, at its first use.
-	open sync.Once
-	err  error
 	// action is held while a request changes the conversation.
 	action sync.Mutex
-
-	// live ends if another process has continued the conversation: its streams end, and clients that
-	// connect again get the continued one.
-	live  context.Context
-	leave context.CancelFunc
-
-	// users counts the requests that have it, used is the time at which the last one ended, and
-	// starting is true while one gives it work. They belong to the handler's lock.
-	users    int
-	used     time.Time
+	// idle drops the conversation from memory if nobody has used it for a while.
+	idle *time.Timer
+	// starting is true while a request gives it work. It belongs to the handler's lock.
 	starting bool
 }
 
-// atWork reports whether the agent is.
-func (e *entry) atWork() bool { return e.Conversation != nil && e.Status() == sdk.Processing }
-
-// hold returns a conversation, which stays in memory until release is called.
-func (h *Handler) hold(ctx context.Context, id string) (e *entry, release func(), err error) {
-	return h.keep(id, func() (*sdk.Conversation, error) { return h.o.Client.Open(context.WithoutCancel(ctx), id) })
+// hold returns a conversation, which stays in memory until nobody has asked for it for a while.
+func (h *Handler) hold(ctx context.Context, id string) (*entry, error) {
+	h.mu.Lock()
+	e := h.open[id]
+	if e != nil {
+		e.idle.Reset(h.idle)
+	}
+	h.mu.Unlock()
+	if e != nil {
+		return e, nil
+	}
+	c, err := h.o.Client.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return h.keep(&entry{Conversation: c}), nil
 }
 
-// keep is hold with a function that opens the conversation if it is not in memory.
-func (h *Handler) keep(id string, open func() (*sdk.Conversation, error)) (e *entry, release func(), err error) {
+// keep keeps a conversation in memory, and returns it, or the one that another request has opened.
+func (h *Handler) keep(e *entry) *entry {
 	h.mu.Lock()
-	if e = h.open[id]; e == nil {
-		e = &entry{id: id}
-		e.live, e.leave = context.WithCancel(h.base)
-		h.open[id] = e
+	defer h.mu.Unlock()
+	if other := h.open[e.ID()]; other != nil {
+		return other
 	}
-	e.users++
-	h.mu.Unlock()
-	e.open.Do(func() {
-		c, err := open()
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		e.Conversation, e.err = c, err
-	})
-	release = func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		e.users--
-		e.used = h.o.Clock()
-		if e.users == 0 && h.open[id] != e {
-			e.leave()
-		}
-	}
-	if e.err != nil {
-		h.forget(e)
-		release()
-		return nil, nil, e.err
-	}
-	return e, release, nil
+	e.idle = time.AfterFunc(h.idle, func() { h.drop(e) })
+	h.open[e.ID()] = e
+	return e
 }
 
 // forget removes a conversation from memory.
 func (h *Handler) forget(e *entry) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open[e.id] == e {
-		delete(h.open, e.id)
+	e.idle.Stop()
+	if h.open[e.ID()] == e {
+		delete(h.open, e.ID())
+	}
+}
+
+// drop saves a conversation that nobody uses, and removes it from memory. One that is at work, or
+// cannot be saved, stays.
+func (h *Handler) drop(e *entry) {
+	if h.base.Err() != nil {
+		return
+	}
+	stays := !e.action.TryLock()
+	if !stays {
+		defer e.action.Unlock()
+		stays = e.busy()
+	}
+	if !stays {
+		if err := e.Save(h.base); err != nil && !isElsewhere(err) {
+			h.o.Log.Warn("an unused conversation cannot be saved", "conversation", e.ID(), "error", err)
+			stays = true
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch used := e.idle.Stop(); { // it runs again if somebody has asked for the conversation since
+	case h.open[e.ID()] != e:
+	case used || stays:
+		e.idle.Reset(h.idle)
+	default:
+		delete(h.open, e.ID())
 	}
 }
 
@@ -89,13 +96,10 @@ func isElsewhere(err error) bool {
 // busy reports whether a turn is under way. One that waits for an answer is not if its process has
 // ended since.
 func (e *entry) busy() bool {
-	switch e.Status() {
-	case sdk.Processing:
-		return true
-	case sdk.Waiting:
-		return errors.Is(e.failure(), context.DeadlineExceeded)
+	if status := e.Status(); status != sdk.Waiting {
+		return status == sdk.Processing
 	}
-	return false
+	return errors.Is(e.failure(), context.DeadlineExceeded)
 }
 
 // failure returns the error that ended the last turn early, [context.DeadlineExceeded] while one is
@@ -113,30 +117,30 @@ func (h *Handler) begin(e *entry, work func() error) error {
 	h.mu.Lock()
 	n := 0
 	for _, other := range h.open {
-		if other != e && (other.starting || other.atWork()) {
+		if other != e && (other.starting || other.Status() == sdk.Processing) {
 			n++
 		}
 	}
-	full := n >= h.o.AtWork
-	e.starting = !full
+	e.starting = n < h.atWork
 	h.mu.Unlock()
-	if full {
+	if n >= h.atWork {
 		return errFull
 	}
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		e.starting = false
+	}()
 	err := work()
 	if err == nil {
-		if err = e.Sync(h.base); err != nil { // the saved state counts
-			h.forget(e)
-			e.leave()
+		if err = e.Sync(h.base); err != nil && h.base.Err() == nil { // the client is told that it was not taken
+			e.Cancel()
 		}
 	}
-	h.mu.Lock()
-	e.starting = false
-	h.mu.Unlock()
 	if err != nil && h.base.Err() != nil {
 		return errClosing
 	}
-	return e.explainBusy(err)
+	return err
 }
 
 // explainBusy adds the status of the conversation to an error if that is sdk.ErrBusy.
@@ -152,44 +156,4 @@ func (e *entry) explainBusy(err error) error {
 		f.Code, f.Message, f.Hint = "paused", "a turn is paused", "POST to …/resume to go on, or to …/cancel to give it up"
 	}
 	return &f
-}
-
-// sweep drops the conversations from memory that nobody uses.
-func (h *Handler) sweep() {
-	tick := time.NewTicker(max(h.o.Idle/8, time.Millisecond))
-	defer tick.Stop()
-	for {
-		select {
-		case <-h.base.Done():
-			return
-		case <-tick.C:
-			h.drop(h.o.Clock().Add(-h.o.Idle))
-		}
-	}
-}
-
-// drop saves the conversations that were used last before a time, and removes them from memory.
-func (h *Handler) drop(before time.Time) {
-	h.mu.Lock()
-	var unused []*entry
-	for _, e := range h.open {
-		if e.users == 0 && e.Conversation != nil && e.used.Before(before) && !e.busy() {
-			unused = append(unused, e)
-			e.users++
-		}
-	}
-	h.mu.Unlock()
-	for _, e := range unused {
-		err := e.Save(h.base)
-		saved := err == nil || isElsewhere(err)
-		h.mu.Lock()
-		if e.users--; e.users == 0 && saved {
-			delete(h.open, e.id)
-			e.leave()
-		}
-		h.mu.Unlock()
-		if !saved {
-			h.o.Log.Warn("an unused conversation cannot be saved", "conversation", e.id, "error", err)
-		}
-	}
 }

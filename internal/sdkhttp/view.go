@@ -54,6 +54,9 @@ func rekey(value any) any {
 				name = strings.Join(parts, "")
 			}
 			out[name] = rekey(inner)
+			if problem, ok := inner.(string); ok && key == "problem" {
+				out[name] = redact(problem)
+			}
 			if n, ok := inner.(json.Number); ok {
 				whole, _ := n.Int64()
 				switch {
@@ -74,7 +77,7 @@ func viewOf(c *entry) object {
 	status := c.Status()
 	v := progress(c.ID(), status)
 	v["agentId"], v["isIdle"] = c.Agent().ID, status == sdk.Idle
-	v["turns"], v["documents"] = turnsOf(c.History()), camel(c.Documents())
+	v["turns"], v["documents"] = camel(c.History()), camel(c.Documents())
 	v["costs"], v["questions"] = camel(c.Costs()), append([]sdk.Question{}, c.Questions()...)
 	if err := c.failure(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		v["error"] = asFailure(err)
@@ -96,7 +99,7 @@ func resultOf(c *entry) object {
 // outcomeOf describes a conversation that has ended.
 func outcomeOf(o *sdk.Outcome) object {
 	return object{
-		"conversationId": o.ID, "status": sdk.Ended, "turns": turnsOf(o.Turns), "documents": camel(o.Documents), "costs": camel(o.Costs),
+		"conversationId": o.ID, "status": sdk.Ended, "turns": camel(o.Turns), "documents": camel(o.Documents), "costs": camel(o.Costs),
 		"totalCost": o.Costs.Spent.USD(), "totalTokens": camel(o.Usage), "duration": o.Took.Milliseconds(),
 	}
 }
@@ -107,18 +110,4 @@ func summaryOf(s sdk.Summary) any {
 	delete(v, "id")
 	delete(v, "agent")
 	return v
-}
-
-func turnsOf(turns []sdk.Turn) any {
-	for n := range turns {
-		turns[n].Problem = redact(turns[n].Problem)
-	}
-	return camel(turns)
-}
-
-func eventOf(e sdk.Event) any {
-	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
-		e.Text = redact(e.Text)
-	}
-	return camel(e)
 }

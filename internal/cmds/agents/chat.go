@@ -51,10 +51,7 @@ func (o *chatOptions) run(ctx context.Context, agent string) error {
 	// Ctrl+C belongs to the turn, not to the program.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	if err := o.knownAgent(ctx, agent); err != nil {
-		return err
-	}
-	client, err := o.workingClient()
+	client, err := o.newClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,16 +211,7 @@ func (c *chat) turn(ctx context.Context, words string) error {
 
 // answer returns the next line as the answer to a question.
 func (c *chat) answer(ctx context.Context, q sdk.Question) (string, bool, error) {
-	showQuestion(c.t.out, q)
-	for {
-		line, err := c.prompt(ctx)
-		if errors.Is(err, io.EOF) {
-			return "", false, nil
-		}
-		if err != nil || line != "" {
-			return chooseOption(q, line), err == nil, err
-		}
-	}
+	return putQuestion(c.t.out, q, func() (string, error) { return c.prompt(ctx) })
 }
 
 // command carries out a command of the terminal, and reports false if the line is for the agent.
@@ -234,9 +222,7 @@ func (c *chat) command(line string) bool {
 		c.p.Say("%s so far", spentText(c.p.Lang, c.c.Costs()))
 	case "/documents":
 		docs := c.c.Documents()
-		for _, d := range docs {
-			c.p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
-		}
+		c.p.sayDocuments(docs, nil)
 		if len(docs) == 0 {
 			c.p.Say("There are no documents yet.")
 		}
@@ -249,9 +235,7 @@ func (c *chat) command(line string) bool {
 		if err != nil {
 			c.p.Fail(nil, err)
 		}
-		for _, name := range saved {
-			c.p.Say("saved: %s", name)
-		}
+		c.p.sayDocuments(nil, saved)
 	default:
 		return false
 	}

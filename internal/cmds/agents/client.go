@@ -144,6 +144,14 @@ func (p *program) workingClient() (*sdk.Client, error) {
 	return p.client(model, prices, m.CostLimit)
 }
 
+// newClient is workingClient for a new session: its agent may be of a repository that was never fetched.
+func (p *program) newClient(ctx context.Context) (*sdk.Client, error) {
+	if _, err := p.Shelf(ctx); err != nil {
+		return nil, err
+	}
+	return p.workingClient()
+}
+
 // openModel returns a model with the prices that its calls are counted by.
 func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, error) {
 	prices, _, err := app.PriceTable()
@@ -157,7 +165,6 @@ func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, er
 // fault returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
 func (p *program) fault(err error) error {
-	var agent *sdk.AgentError
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
 	var server *sdk.ProviderError
@@ -168,8 +175,6 @@ func (p *program) fault(err error) error {
 		return err
 	case is(context.Canceled):
 		return terminal.ErrStopped
-	case errors.As(err, &agent):
-		return fault.New(fault.NotFound, "no agent has the id %q", agent.ID).WithHint("bmad-mcp agent list names the agents").Offer(agent.Near)
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):

@@ -88,7 +88,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer runs.Close()
 	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
-		Options: who, Client: client, Runs: runs, Clock: o.Engine().Clock, Log: o.Log, CostLimit: settings.CostLimit,
+		Options: who, Client: client, Runs: runs, Log: o.Log, CostLimit: settings.CostLimit,
 	})
 	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	o.SayOpen(o.Terminal)

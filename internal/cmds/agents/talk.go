@@ -2,11 +2,9 @@ package agents
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,22 +164,6 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 	return errors.Join(err, s.Pause(context.WithoutCancel(ctx)))
 }
 
-// readAnswers reads the answers of a script, by the id of a question or by its words.
-func (p *program) readAnswers(ctx context.Context, name string) (map[string]string, error) {
-	answers := map[string]string{}
-	if name == "" {
-		return answers, nil
-	}
-	data, err := p.ReadNamed(ctx, name, 1<<20)
-	if err != nil {
-		return nil, fault.New(fault.NotFound, "the answers cannot be read: %w", err).WithHint("name a JSON file such as {\"Which database?\": \"PostgreSQL\"}")
-	}
-	if err := json.Unmarshal(data, &answers); err != nil {
-		return nil, fault.New(fault.InvalidArgument, "%s is not a JSON object of answers: %q", name, err.Error()).WithHint("write it as {\"Which database?\": \"PostgreSQL\"}")
-	}
-	return answers, nil
-}
-
 // replies answers from the file, then from the person at this terminal if there is one.
 func (p *program) replies(answers map[string]string) replier {
 	person, err := p.Person()
@@ -194,15 +176,20 @@ func (p *program) replies(answers map[string]string) replier {
 		if err != nil { // nobody is here
 			return "", false, nil
 		}
-		showQuestion(p.Prompts(), q)
-		for {
-			line, err := person.Line(ctx, "> ")
-			if errors.Is(err, io.EOF) {
-				return "", false, nil
-			}
-			if err != nil || line != "" {
-				return chooseOption(q, line), err == nil, err
-			}
+		return putQuestion(p.Prompts(), q, func() (string, error) { return person.Line(ctx, "> ") })
+	}
+}
+
+// putQuestion shows a question, and reads the line that answers it; ok is false at the end of the input.
+func putQuestion(out io.Writer, q sdk.Question, read func() (string, error)) (text string, ok bool, err error) {
+	showQuestion(out, q)
+	for {
+		line, err := read()
+		if errors.Is(err, io.EOF) {
+			return "", false, nil
+		}
+		if err != nil || line != "" {
+			return chooseOption(q, line), err == nil, err
 		}
 	}
 }
@@ -221,20 +208,14 @@ func saveDocuments(docs []sdk.Document, folder string, force bool) (saved []stri
 		return nil, fault.New(fault.Storage, "the folder for documents cannot be opened: %w", err).WithHint("name another with --out")
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
-	var able []sdk.Document
-	var refused error
 	for _, d := range docs {
-		switch _, err := dir.Stat(d.Path); {
-		case err == nil && !force:
+		if _, err := dir.Stat(d.Path); err == nil && !force {
 			return nil, fault.New(fault.Conflict, "%s exists already; nothing was written",
 				filepath.Join(folder, filepath.FromSlash(d.Path))).WithHint("add --force, or name another folder with --out")
-		case err == nil, errors.Is(err, fs.ErrNotExist):
-			able = append(able, d)
-		default: // its path is not for agents
-			refused = err
 		}
 	}
-	for _, d := range able {
+	var refused error
+	for _, d := range docs {
 		if err := dir.Write(d.Path, []byte(d.Content)); err != nil {
 			refused = err
 			continue

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/cmds/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -34,15 +34,6 @@ func (o *workOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
 	flags.BoolVar(&o.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
 	run.OpenFlag(cmd, &o.open)
-}
-
-// knownAgent refuses an agent that no installation has, in the person's language.
-func (p *program) knownAgent(ctx context.Context, id string) error {
-	s, err := p.Shelf(ctx)
-	if err == nil {
-		_, err = s.Details(catalog.Agent, id)
-	}
-	return err
 }
 
 // files returns the files for an agent that works on the project, and a function that releases
@@ -86,11 +77,8 @@ it saves the session, prints the question and ends with code 6.
 }
 
 func (o *workOptions) ask(ctx context.Context, agent, words string) error {
-	if err := o.knownAgent(ctx, agent); err != nil {
-		return err
-	}
 	o.Speak(words)
-	client, err := o.workingClient()
+	client, err := o.newClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,16 +117,17 @@ func outcomeOf(s talk, text string) outcome {
 
 // carryOut has a session work until it is done or waits, and reports its state.
 func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
-	answers, err := o.readAnswers(ctx, o.answers)
-	if err != nil {
-		return err
+	answers := map[string]string{}
+	if o.answers != "" {
+		if err := o.ReadAnswers(ctx, o.answers, answers); err != nil {
+			return err
+		}
 	}
 	t := &teller{lang: o.Lang, out: o.Out}
 	if o.JSON {
 		t.out = io.Discard
 	}
-	err = follow(ctx, s, t, s.Events(), o.replies(answers), work)
-	return o.report(s, t.text, err)
+	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(answers), work))
 }
 
 // report saves the documents, reports the state of a session, and returns the command's error.
@@ -184,12 +173,7 @@ func (p *program) sayWork(o outcome) {
 		fmt.Fprint(p.Out, o.Diff)
 	}
 	fmt.Fprintln(p.Out)
-	for _, d := range o.Documents {
-		p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
-	}
-	for _, name := range o.Saved {
-		p.Say("saved: %s", name)
-	}
+	p.sayDocuments(o.Documents, o.Saved)
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
 		p.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
 	}
@@ -203,6 +187,16 @@ func (p *program) sayWork(o outcome) {
 	}
 }
 
+// sayDocuments lists documents, and the files that they were saved in.
+func (p *program) sayDocuments(docs []sdk.Document, saved []string) {
+	for _, d := range docs {
+		p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
+	}
+	for _, name := range saved {
+		p.Say("saved: %s", name)
+	}
+}
+
 // spentText returns the cost of a session.
 func spentText(l lang.Language, r price.Report) string {
 	if r.Unknown {
@@ -212,7 +206,7 @@ func spentText(l lang.Language, r price.Report) string {
 }
 
 // reopen opens a saved session with the model and the kind of files that it began with.
-func (o *workOptions) reopen(ctx context.Context, id string, work func(s talk, resume func() error) error) error {
+func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
 	was, err := o.session(ctx, id)
 	switch {
 	case err != nil:
@@ -232,50 +226,53 @@ func (o *workOptions) reopen(ctx context.Context, id string, work func(s talk, r
 		settings, _ := o.settings() // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
-	s, resume, release, err := o.openTalk(ctx, client, was, limit)
+	c, release, err := o.openSaved(ctx, client, was, limit)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = release() }() // every write was confirmed
-	if spent := s.Costs().Spent; limit > 0 && spent >= limit {
+	if spent := c.Costs().Spent; limit > 0 && spent >= limit {
 		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing",
 			spent.Short(), o.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
 	}
-	return work(s, resume)
+	return work(c)
 }
 
-// openTalk opens a session for work, within a limit, or within its own if that is 0; resume goes on
-// with its turn and waits for the end.
-func (o *workOptions) openTalk(ctx context.Context, client *sdk.Client, was sdk.Summary, limit price.Money) (
-	s talk, resume func() error, release func() error, err error,
+// openSaved opens a session within a limit, or within its own if that is 0. A session that keeps its
+// changes aside shows them only through an overlay, so that one is opened first to look for them.
+func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk.Summary, limit price.Money) (
+	c *sdk.Conversation, release func() error, err error,
 ) {
 	release = func() error { return nil }
-	var c *sdk.Conversation
-	if was.FilesOf == "" {
-		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{CostLimit: limit})
-	} else {
-		var files vfs.FS
-		if files, release, err = o.files(false, o.open); err != nil {
-			return nil, nil, release, err
+	how := sdk.OpenOptions{CostLimit: limit}
+	if was.FilesOf != "" {
+		if how.FS, release, err = o.files(false, o.open); err != nil {
+			return nil, release, err
 		}
-		c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLimit: limit})
-		if over, ok := files.(*vfs.Overlay); ok && err == nil && o.write {
-			changes, problem := over.Changes()
-			if err = problem; err == nil && len(changes) > 0 {
-				err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").
-					WithHint("leave out --write; bmad-mcp agent show %s --out DIR writes the documents", was.ID)
-			}
-			if err = errors.Join(err, release()); err == nil {
-				if files, release, err = o.files(true, o.open); err == nil {
-					c, err = client.OpenWith(ctx, was.ID, sdk.OpenOptions{FS: files, CostLimit: limit})
-				}
+	}
+	c, err = client.OpenWith(ctx, was.ID, how)
+	if over, ok := how.FS.(*vfs.Overlay); ok && err == nil && o.write {
+		var changes []vfs.Change
+		if changes, err = over.Changes(); err == nil && len(changes) > 0 {
+			err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").
+				WithHint("leave out --write; bmad-mcp agent show %s --out DIR writes the documents", was.ID)
+		}
+		if err == nil {
+			_ = release() // it was read only
+			if how.FS, release, err = o.files(true, o.open); err == nil {
+				c, err = client.OpenWith(ctx, was.ID, how)
 			}
 		}
 	}
 	if err != nil {
-		return nil, nil, release, errors.Join(o.fault(err), release())
+		return nil, release, errors.Join(o.fault(err), release())
 	}
-	return c, func() error {
+	return c, release, nil
+}
+
+// resume has a saved session go on.
+func (o *workOptions) resume(ctx context.Context, c *sdk.Conversation) error {
+	return o.carryOut(ctx, c, func() error {
 		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) { // the last answer has set it to work
 			return err
 		}
@@ -284,7 +281,7 @@ func (o *workOptions) openTalk(ctx context.Context, client *sdk.Client, was sdk.
 			return errors.Join(ctx.Err(), c.Pause(context.WithoutCancel(ctx)))
 		}
 		return err
-	}, release, nil
+	})
 }
 
 func answerCommand(p *program) *cobra.Command {
@@ -297,27 +294,28 @@ the terminal. Once every question is answered, the agent goes on.
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return o.reopen(ctx, args[0], func(s talk, resume func() error) error {
-				q, err := askedFor(s, question)
-				if err != nil {
-					return o.fault(err)
+			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
+				open := c.Questions()
+				at := slices.IndexFunc(open, func(q sdk.Question) bool { return question == "" || q.ID == question })
+				if at < 0 {
+					return o.fault(sdk.ErrNoQuestion)
 				}
-				text := strings.Join(args[1:], " ")
+				q, text := open[at], strings.Join(args[1:], " ")
 				if text == "" {
-					var ok bool
-					if text, ok, err = o.replies(nil)(ctx, q); err != nil || !ok {
-						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q",
-							q.Question).WithHint("bmad-mcp agent answer %s --question %s \"…\"", s.ID(),
-							terminal.ShellWord(q.ID)))
+					typed, ok, err := o.replies(nil)(ctx, q)
+					if err != nil || !ok {
+						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).
+							WithHint("bmad-mcp agent answer %s --question %s \"…\"", c.ID(), terminal.ShellWord(q.ID)))
 					}
+					text = typed
 				}
-				if err := s.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
+				if err := c.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
 					return o.fault(err)
 				}
-				if len(s.Questions()) > 0 {
-					return o.report(s, "", nil)
+				if len(c.Questions()) > 0 {
+					return o.report(c, "", nil)
 				}
-				return o.carryOut(ctx, s, resume)
+				return o.resume(ctx, c)
 			})
 		},
 	}
@@ -326,36 +324,27 @@ the terminal. Once every question is answered, the agent goes on.
 	return cmd
 }
 
-// askedFor returns an open question: the one of an id, else the oldest.
-func askedFor(s talk, id string) (sdk.Question, error) {
-	for _, q := range s.Questions() {
-		if id == "" || q.ID == id {
-			return q, nil
-		}
-	}
-	return sdk.Question{}, sdk.ErrNoQuestion
-}
-
 func resumeCommand(p *program) *cobra.Command {
 	o := &workOptions{program: p}
 	cmd := &cobra.Command{
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.reopen(cmd.Context(), args[0], func(s talk, resume func() error) error {
+			ctx := cmd.Context()
+			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
 				reply := o.replies(nil)
-				for _, q := range s.Questions() {
-					text, ok, err := reply(cmd.Context(), q)
+				for _, q := range c.Questions() {
+					text, ok, err := reply(ctx, q)
 					if err == nil && ok {
-						err = s.Answer(cmd.Context(), q.ID, text)
+						err = c.Answer(ctx, q.ID, text)
 					}
 					if err != nil {
 						return o.fault(err)
 					}
 					if !ok {
-						return o.report(s, "", nil)
+						return o.report(c, "", nil)
 					}
 				}
-				return o.carryOut(cmd.Context(), s, resume)
+				return o.resume(ctx, c)
 			})
 		},
 	}
