@@ -11,10 +11,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,7 +86,7 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []not
 		return nil, nil, err
 	}
 	if at.Qdrant != "" {
-		return f.database(at).nearest(ctx, asked[0], list, fresh, v)
+		return database{f, at}.nearest(ctx, asked[0], list, fresh, v)
 	}
 	known = make(map[int]float64, len(list))
 	for i, n := range list {
@@ -105,16 +105,14 @@ func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []note
 			missing = append(missing, n.Text)
 		}
 	}
-	for len(missing) > 0 {
-		n := min(len(missing), batch)
-		got, err := f.embed(ctx, at, missing[:n])
+	for some := range slices.Chunk(missing, batch) {
+		got, err := f.embed(ctx, at, some)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.add(at.Dir, missing[:n], got); err != nil {
+		if err := v.add(at.Dir, some, got); err != nil {
 			return nil, err
 		}
-		missing = missing[n:]
 	}
 	return fresh, nil
 }
@@ -131,92 +129,72 @@ func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float
 			Embedding []float32 `json:"embedding"`
 		} `json:"data"`
 	}
-	header := map[string]string{}
-	if key := f.getenv(KeyVariable); key != "" {
-		header["Authorization"] = "Bearer " + key
-	}
 	request := map[string]any{"model": at.Model, "input": inputs, "encoding_format": "float"}
-	if err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", header, request, &out); err != nil {
+	key := header{name: "Authorization", scheme: "Bearer ", variable: KeyVariable}
+	if _, err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", key, request, &out); err != nil {
 		return nil, err
 	}
 	list := make([][]float32, len(texts))
 	for _, d := range out.Data {
-		if d.Index < 0 || d.Index >= len(list) || len(d.Embedding) == 0 || len(d.Embedding) > maxSize {
-			return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
+		if d.Index >= 0 && d.Index < len(list) && len(d.Embedding) <= maxSize {
+			list[d.Index] = unit(d.Embedding)
 		}
-		list[d.Index] = unit(d.Embedding)
 	}
-	for _, vector := range list {
-		if vector == nil {
-			return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
-		}
+	if len(out.Data) != len(list) || slices.ContainsFunc(list, func(vector []float32) bool { return len(vector) == 0 }) {
+		return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
 	}
 	return list, nil
 }
 
-// statusError reports an answer of a server that is not a success.
-type statusError struct {
-	host   string
-	status int
-}
+// header is the one with the key of a server, if the variable of the key has any.
+type header struct{ name, scheme, variable string }
 
-func (e *statusError) Error() string { return e.In(lang.English) }
-
-// In returns the error in a language.
-func (e *statusError) In(l lang.Language) string {
-	return l.Say("%s answers with status %d", e.host, e.status)
-}
-
-// call makes a request with JSON both ways, and once more if that can help.
-func (f *Finder) call(ctx context.Context, method, url string, header map[string]string, in, out any) error {
+// call makes a request with JSON both ways, and once more if that can help. The status is 0 if there was no answer.
+func (f *Finder) call(ctx context.Context, method, url string, key header, in, out any) (status int, err error) {
 	var body []byte
 	if in != nil {
-		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	for attempt := 0; ; attempt++ {
-		err := f.once(ctx, method, url, header, body, out)
-		var status *statusError
-		again := err != nil && (!errors.As(err, &status) || status.status == http.StatusTooManyRequests || status.status >= 500)
-		if !again || attempt > 0 || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryAfter):
-		}
+	status, err = f.once(ctx, method, url, key, body, out)
+	final := status/100 == 3 || status/100 == 4 && status != http.StatusTooManyRequests
+	if err == nil || final || ctx.Err() != nil {
+		return status, err
 	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryAfter):
+	}
+	return f.once(ctx, method, url, key, body, out)
 }
 
-func (f *Finder) once(ctx context.Context, method, url string, header map[string]string, body []byte, out any) error {
+func (f *Finder) once(ctx context.Context, method, url string, key header, body []byte, out any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	for name, value := range header {
-		req.Header.Set(name, value)
+	if secret := f.getenv(key.variable); secret != "" {
+		req.Header.Set(key.name, key.scheme+secret)
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return lang.Errorf("%s does not answer: %v", host(url), cause(err))
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	data, err := durable.ReadStream(resp.Body, host(url), maxAnswer)
 	switch {
 	case err != nil:
-		return lang.Errorf("%s does not answer: %v", host(url), cause(err))
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
 	case resp.StatusCode/100 != 2: // its text may repeat the key or the request
-		return &statusError{host(url), resp.StatusCode}
+		return resp.StatusCode, lang.Errorf("%s answers with status %d", host(url), resp.StatusCode)
+	case json.Unmarshal(data, out) != nil:
+		return resp.StatusCode, lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
 	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
-	}
-	return nil
+	return resp.StatusCode, nil
 }
 
 // digest is the hash of a text.

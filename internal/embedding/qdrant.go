@@ -2,7 +2,6 @@ package embedding
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,18 +18,8 @@ const (
 // database is a Qdrant server, by its REST interface. A type of notes has a collection of its own,
 // {app}-{type}, with the points and the payload that the kit of the BMAD community writes.
 type database struct {
-	finder *Finder
-	base   string
-	app    string
-	header map[string]string
-}
-
-func (f *Finder) database(at Place) *database {
-	d := &database{finder: f, base: at.Qdrant, app: at.App, header: map[string]string{}}
-	if key := f.getenv(QdrantKeyVariable); key != "" {
-		d.header["api-key"] = key
-	}
-	return d
+	*Finder
+	Place
 }
 
 // payload describes the text of a point.
@@ -50,13 +39,13 @@ type point struct {
 }
 
 // call makes a request about the collection of a type.
-func (d *database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) error {
-	address := d.base + "/collections/" + url.PathEscape(d.app+"-"+string(kind)) + rest
-	return d.finder.call(ctx, method, address, d.header, in, out)
+func (d database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
+	address := d.Qdrant + "/collections/" + url.PathEscape(d.App+"-"+string(kind)) + rest
+	return d.Finder.call(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
 }
 
 // nearest keeps notes in their collections, and asks each for the points that are like the query.
-func (d *database) nearest(
+func (d database) nearest(
 	ctx context.Context, query []float32, list []notes.Note, fresh map[digest]bool, v *vectors,
 ) (known map[int]float64, others []notes.Like, err error) {
 	byType, places := map[notes.Type][]notes.Note{}, map[notes.Key]int{}
@@ -89,18 +78,18 @@ func (d *database) nearest(
 }
 
 // ensure makes a collection if it is missing.
-func (d *database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
-	err = d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
-	var status *statusError
-	if err == nil || !errors.As(err, &status) || status.status != http.StatusNotFound {
+func (d database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
+	status, err := d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
+	if status != http.StatusNotFound {
 		return false, err
 	}
 	vectors := map[string]any{"size": size, "distance": "Cosine"}
-	return true, d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
+	_, err = d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
+	return true, err
 }
 
 // keep writes the notes that are missing in the database.
-func (d *database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
+func (d database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
 	var points []point
 	for _, n := range list {
 		if missing(n) {
@@ -110,7 +99,7 @@ func (d *database) keep(ctx context.Context, kind notes.Type, list []notes.Note,
 		}
 	}
 	for some := range slices.Chunk(points, upserted) {
-		if err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
+		if _, err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
 			return err
 		}
 	}
@@ -118,7 +107,7 @@ func (d *database) keep(ctx context.Context, kind notes.Type, list []notes.Note,
 }
 
 // search returns the nearest points of a collection.
-func (d *database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
+func (d database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
 	var out struct {
 		Result []struct {
 			ID      any     `json:"id"` // a UUID, or a number that another program chose
@@ -127,7 +116,7 @@ func (d *database) search(ctx context.Context, kind notes.Type, query []float32)
 		} `json:"result"`
 	}
 	request := map[string]any{"vector": query, "limit": nearestPoints, "with_payload": true}
-	if err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
+	if _, err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
 		return nil, err
 	}
 	var found []notes.Like
