@@ -221,18 +221,27 @@ func eachBigram(run string, f func(string)) {
 	}
 }
 
-// grams are numbers of parts of a text, with repetitions.
-type grams []uint32
+// feature is what a text has, by a number of its kind: a word of the index, a concept of the lexicon, or a gram.
+type feature uint64
+
+const (
+	word feature = iota << 32
+	concept
+	gram
+)
+
+// features are those of a text, with repetitions.
+type features []feature
 
 // wordGrams adds the groups of three letters of a word.
-func wordGrams(to grams, word string) grams {
-	threes(word, func(g uint32) { to = append(to, g) })
+func wordGrams(to features, word string) features {
+	threes(word, func(g uint32) { to = append(to, gram|feature(g)) })
 	return to
 }
 
 // pinyinGrams adds a number for each two neighbouring syllables of a run, so that characters
 // that sound alike, and both ways to write one, are the same.
-func pinyinGrams(to grams, run string) grams {
+func pinyinGrams(to features, run string) features {
 	before, n := uint32(0), 0
 	for _, r := range run {
 		h := uint32(hashBasis)
@@ -240,26 +249,26 @@ func pinyinGrams(to grams, run string) grams {
 			h = hash(h, l)
 		}
 		if n++; n > 1 {
-			to = append(to, before*hashPrime^h)
+			to = append(to, gram|feature(before*hashPrime^h))
 		}
 		before = h
 	}
 	if n == 1 {
-		to = append(to, before)
+		to = append(to, gram|feature(before))
 	}
 	return to
 }
 
-// each calls f with every gram once, and its count. The order is always the same, because sums of
+// each calls f with every feature once, and its count. The order is always the same, because sums of
 // fractions depend on it.
-func (g grams) each(f func(gram uint32, n int)) {
-	slices.Sort(g)
-	for i := 0; i < len(g); {
+func (all features) each(f func(one feature, n int)) {
+	slices.Sort(all)
+	for i := 0; i < len(all); {
 		end := i + 1
-		for end < len(g) && g[end] == g[i] {
+		for end < len(all) && all[end] == all[i] {
 			end++
 		}
-		f(g[i], end-i)
+		f(all[i], end-i)
 		i = end
 	}
 }

@@ -276,14 +276,14 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 }
 
 // scanRun calls f with each term in a run of a script without spaces.
-func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int32)) {
+func (l *Lexicon) scanRun(run string, f func(term string, concepts []int32)) {
 	for at := range run {
 		end := at
 		for n := 0; n < l.longestRun && end < len(run); n++ {
 			_, size := utf8.DecodeRuneInString(run[end:])
 			end += size
 			if c := l.runs[run[at:end]]; c != nil {
-				f(at, run[at:end], c)
+				f(run[at:end], c)
 			}
 		}
 	}
