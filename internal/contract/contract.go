@@ -93,23 +93,12 @@ func (r *Runner) Run(ctx context.Context, p *project.Project, call Call, tell fu
 	return r.current.share(ctx, p, call, func() (Result, error) { return r.run(ctx, p, call, tell) })
 }
 
-// folder returns the path of a folder of the project relative to it, with links followed.
+// folder returns the path of a folder of the project relative to it. A link that leads out is none.
 func folder(p *project.Project, given string) (string, error) {
 	local := p.Local(cmp.Or(given, "."))
-	outside := fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
-		WithHint("pass an existing folder of the project, or leave it out for all of it")
-	if !filepath.IsLocal(filepath.FromSlash(local)) {
-		return "", outside
-	}
-	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() { // which follows no link that leads out
-		return "", outside
-	}
-	real, err := filepath.EvalSymlinks(p.Dir.Join(local))
-	if err != nil {
-		return "", outside
-	}
-	if local = p.Local(real); !filepath.IsLocal(filepath.FromSlash(local)) {
-		return "", outside
+	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() || !filepath.IsLocal(filepath.FromSlash(local)) {
+		return "", fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
+			WithHint("pass an existing folder of the project, or leave it out for all of it")
 	}
 	return local, nil
 }

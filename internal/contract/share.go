@@ -11,11 +11,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// runs are the contracts under way, by project.
-type runs struct {
-	mu   sync.Mutex
-	open map[string]*shared
-}
+// runs are the contracts under way: a *shared for the path of each project.
+type runs struct{ open sync.Map }
 
 // shared is a contract under way. Its result counts once ended is closed.
 type shared struct {
@@ -37,10 +34,14 @@ func (r *runs) share(ctx context.Context, p *project.Project, call Call, run fun
 	for {
 		tree, _ := p.Fingerprint(nil, time.Time{})
 		mine := &shared{call: call, tree: tree, ended: make(chan struct{}), givenUp: true}
-		other := r.enter(key, mine)
+		found, isRunning := r.open.LoadOrStore(key, mine)
+		other := found.(*shared)
 		switch {
-		case other == nil:
-			defer r.leave(key, mine)
+		case !isRunning:
+			defer func() { // also after a panic, whose result is not shared
+				r.open.Delete(key)
+				close(mine.ended)
+			}()
 			mine.result, mine.err = run()
 			mine.givenUp = ctx.Err() != nil
 			return mine.result, mine.err
@@ -63,26 +64,4 @@ func (r *runs) share(ctx context.Context, p *project.Project, call Call, run fun
 func busy(why lang.Text) error {
 	return fault.New(fault.Conflict, "the completion contract runs in this project already, %s", why).
 		WithHint("wait until it has ended, then call again")
-}
-
-// enter registers a contract as the one under way, or returns the one that is.
-func (r *runs) enter(key string, mine *shared) *shared {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if other := r.open[key]; other != nil {
-		return other
-	}
-	if r.open == nil {
-		r.open = map[string]*shared{}
-	}
-	r.open[key] = mine
-	return nil
-}
-
-// leave ends a contract, also after a panic: its result is then not shared.
-func (r *runs) leave(key string, mine *shared) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, key)
-	close(mine.ended)
 }
