@@ -73,28 +73,25 @@ func plainRune(r rune) string {
 // of sentences as a dot, and the same without any space: people spread out the letters of a word to
 // hide it.
 func wordsOf(plain string) (words, sentences, joined string) {
-	var one, two, three strings.Builder
-	space := func(b *strings.Builder) {
-		if !strings.HasSuffix(b.String(), " ") {
-			b.WriteByte(' ')
+	var out strings.Builder
+	space := func() {
+		if !strings.HasSuffix(out.String(), " ") {
+			out.WriteByte(' ')
 		}
 	}
-	space(&one)
-	space(&two)
+	space()
 	for _, r := range strings.ToLower(plain) {
 		switch {
 		case unicode.IsLetter(r), unicode.IsNumber(r):
-			one.WriteRune(r)
-			two.WriteRune(r)
-			three.WriteRune(r)
+			out.WriteRune(r)
 			continue
 		case strings.ContainsRune(".!?;:。！？；", r):
-			space(&two)
-			two.WriteByte('.')
+			space()
+			out.WriteByte('.')
 		}
-		space(&one)
-		space(&two)
+		space()
 	}
-	space(&one)
-	return one.String(), two.String() + " . ", three.String()
+	sentences = out.String()
+	words = strings.TrimRight(strings.ReplaceAll(sentences, ". ", ""), " ") + " "
+	return words, sentences + " . ", strings.ReplaceAll(words, " ", "")
 }

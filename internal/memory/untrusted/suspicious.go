@@ -75,18 +75,9 @@ func Suspicious(text string) bool {
 	}
 	plain, _ := plainText(text)
 	words, sentences, joined := wordsOf(plain)
-	lower := strings.ToLower(plain)
+	forms := map[string]string{inJoined: joined, inWords: words, inSentences: sentences, inText: strings.ToLower(plain)}
 	for _, a := range addresses() {
-		text := lower
-		switch a.form {
-		case inJoined:
-			text = joined
-		case inWords:
-			text = words
-		case inSentences:
-			text = sentences
-		}
-		if a.matches.MatchString(text) {
+		if a.matches.MatchString(forms[a.form]) {
 			return true
 		}
 	}
