@@ -56,7 +56,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 		return AgentMemory{}, err
 	}
 	defer v.close()
-	names, known := v.kit.Aliases(agent)
+	names, known := v.files.content.Aliases(agent)
 	files := []string{}
 	found := v.rank(func(n placed) bool {
 		if n.Type != notes.AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
@@ -72,7 +72,7 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	if there := v.agentNames(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
 		return AgentMemory{}, unknownAgent(agent, there)
 	}
-	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss()}
 	return fit(len(found), func(items, text int) AgentMemory {
 		out.Learnings = []Learning{}
 		for _, n := range found[:items] {
@@ -100,7 +100,7 @@ func (v *view) agents() (out []AgentFacts) {
 		out = append(out, f)
 	}
 	alias := map[string]bool{"": true}
-	for _, a := range v.kit.Agents {
+	for _, a := range v.files.content.Agents {
 		add(a)
 		for _, name := range a.Names() {
 			alias[name] = true
@@ -120,7 +120,7 @@ func (v *view) agentNames() (out []string) {
 	for _, a := range v.agents() {
 		out = append(out, a.ID)
 	}
-	for _, a := range v.kit.Agents {
+	for _, a := range v.files.content.Agents {
 		out = append(out, a.Tag)
 	}
 	for _, w := range v.p.Config.Workflows {

@@ -68,11 +68,12 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
 	decisions := v.rank(func(n placed) bool { return n.Type == notes.Decisions })
-	agents, design := v.agents(), architecture(b.p.Dir, v.kit)
+	kit, agents := v.files.content, v.agents()
+	design := architecture(b.p.Dir, kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
-		out := ProjectContext{Problems: v.amiss}
+		out := ProjectContext{Problems: v.amiss()}
 		if wanted("stack") {
-			out.Project = projectFacts(v.kit.Project, items, text)
+			out.Project = projectFacts(kit.Project, items, text)
 		}
 		if wanted("agents") {
 			out.Agents = agents[:min(len(agents), items)]
@@ -86,8 +87,8 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 			out.Architecture = &ArchitectureRef{untrusted.Shown(design.Text, 5*text), design.Source}
 		}
 		if section == sections[0] {
-			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{label(v.kit.User), label(v.kit.Language)}
+			if kit.User+kit.Language != "" {
+				out.User = &UserFacts{label(kit.User), label(kit.Language)}
 			}
 			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}

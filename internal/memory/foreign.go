@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -28,6 +29,13 @@ type placed struct {
 	// from is the place of one of those: the path relative to the project, and the line.
 	from    string
 	failure *grimoire.Failure
+	// order is 0 for a note of ours, and counts those of other programs from the last one.
+	order int
+}
+
+// compare orders notes: the newest first.
+func (p placed) compare(other placed) int {
+	return cmp.Or(other.UpdatedAt.Compare(p.UpdatedAt.Time), cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
 }
 
 // name returns the key of the note in the index.
@@ -72,13 +80,13 @@ type foreignFile struct {
 // take makes notes of the entries in the files, and returns them by their keys in the index.
 func (c *cabinet) take() map[string]placed {
 	out := map[string]placed{}
-	for _, e := range c.content.Entries {
+	for i, e := range c.content.Entries {
 		from := grimoire.Place(e.Path, e.Line)
 		n := &notes.Note{
 			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: notes.Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
 			CreatedAt: notes.At(e.Date), UpdatedAt: notes.At(e.Date), By: byFile,
 		}
-		f := placed{Note: n, from: from, failure: e.Failure}
+		f := placed{Note: n, from: from, failure: e.Failure, order: len(c.content.Entries) - i} // later lines are newer
 		c.notes = append(c.notes, f)
 		out[f.name()] = f
 	}

@@ -43,6 +43,28 @@ func (x *index) begin(dir *durable.Dir, lexicon string) bool {
 	return true
 }
 
+// updateIndex returns the index with all notes as they are.
+func (b *Book) updateIndex() *recall.Index {
+	x := &b.index
+	if x.begin(b.p.Dir, b.notes.File(LexiconFile)) {
+		for n := range b.all(func(placed) bool { return true }) {
+			x.mark(n.name())
+		}
+	}
+	for _, key := range b.set.Changed() {
+		x.mark(nameOf(key))
+	}
+	for name := range x.due {
+		if n := b.note(name); n.Note == nil {
+			x.Drop(name)
+		} else {
+			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+		}
+	}
+	clear(x.due)
+	return x.Index
+}
+
 // readLexicon returns the words that the index knows, with those of the project.
 func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := dir.ReadFile(name, 1<<20)

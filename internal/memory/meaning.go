@@ -27,11 +27,9 @@ const (
 // byMeaning ranks results by words and meaning; hits are those by words.
 func (r *reading) byMeaning(ctx context.Context, m Meaning, query string, hits []recall.Hit, keep func(placed) bool) (results []Found, err error) {
 	names, list := []string{}, []notes.Note{}
-	for n := range r.all {
-		if keep(n) {
-			names, list = append(names, n.name()), append(list, *n.Note)
-			list[len(list)-1].Text = untrusted.Shown(n.Text, notes.MaxText)
-		}
+	for n := range r.all(keep) {
+		names, list = append(names, n.name()), append(list, *n.Note)
+		list[len(list)-1].Text = untrusted.Shown(n.Text, notes.MaxText)
 	}
 	ctx, cancel := context.WithTimeout(ctx, meaningTimeout)
 	defer cancel()

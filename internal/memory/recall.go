@@ -77,15 +77,14 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	}
 	defer r.close()
 	index, keep := r.updateIndex(), r.chooser(q.Type, q.Agent)
-	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.problems()}
-	out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
+	out := Recalled{Query: q.Text, Results: []Found{}, NothingClose: true, Note: Warning, Problems: r.amiss()}
 	// The person has named a server for it.
 	byMeaning := b.m.Meaning != nil && b.p.Config.MemoryEmbeddings != ""
 	wide := q.Limit
 	if byMeaning {
 		wide = candidates
 	}
-	hits := index.Search(q.Text, wide, func(name string) bool { return keep(r.note(name)) })
+	hits := index.Search(q.Text, wide, r.named(keep))
 	for _, h := range hits[:min(len(hits), q.Limit)] {
 		out.Results = append(out.Results, r.describe(r.note(h.Key), h))
 	}
@@ -100,10 +99,8 @@ func (b *Book) Recall(ctx context.Context, q Query) (Recalled, error) {
 	for _, f := range out.Results {
 		out.NothingClose = out.NothingClose && f.Weak
 	}
-	for n := range r.all {
-		if keep(n) {
-			out.Searched++
-		}
+	for range r.all(keep) {
+		out.Searched++
 	}
 	return out, nil
 }

@@ -31,19 +31,17 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	some := false
-	for n := range r.all {
-		if some = fits(n); some {
-			break
-		}
+	for range r.all(fits) {
+		some = true
+		break
 	}
 	if !some {
 		return nil, nil // without the index, which takes the whole lexicon: most projects are new
 	}
-	keep := func(name string) bool { return fits(r.note(name)) }
 	var out []lesson.Note
 	size := len("[]")
 	var hits []placed
-	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
+	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.named(fits)) {
 		hits = append(hits, r.note(h.Key))
 	}
 	byOthers := func(n placed) bool { return !n.FromPerson() }
