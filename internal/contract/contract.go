@@ -8,17 +8,22 @@
 package contract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -173,4 +178,120 @@ func result(l lang.Language, stack string, e *workflow.Evidence, status Status) 
 		out.Notes = append(out.Notes, l.Say("the script ended without a line CC PASS or CC FAIL: it has checked nothing"))
 	}
 	return out
+}
+
+// runs are the contracts under way: a *shared for the path of each project.
+type runs struct{ open sync.Map }
+
+// shared is a contract under way. Its result counts once ended is closed.
+type shared struct {
+	call Call
+	// tree is the fingerprint of the project's files at its start, "" if it is not known.
+	tree  string
+	ended chan struct{}
+
+	result Result
+	err    error
+	// givenUp is true if its caller did not wait for the end.
+	givenUp bool
+}
+
+// share runs a contract, or waits for the one under way in the same project if that checks the
+// same: two runs of a build at once disturb each other.
+func (r *runs) share(ctx context.Context, p *project.Project, call Call, run func() (Result, error)) (Result, error) {
+	key := trust.PathOf(p.Dir.Path())
+	for {
+		tree, _ := p.Fingerprint(nil, time.Time{})
+		mine := &shared{call: call, tree: tree, ended: make(chan struct{}), givenUp: true}
+		found, isRunning := r.open.LoadOrStore(key, mine)
+		other := found.(*shared)
+		switch {
+		case !isRunning:
+			defer func() { // also after a panic, whose result is not shared
+				r.open.Delete(key)
+				close(mine.ended)
+			}()
+			mine.result, mine.err = run()
+			mine.givenUp = ctx.Err() != nil
+			return mine.result, mine.err
+		case other.call != call:
+			return Result{}, busy(lang.T("for another stack or folder"))
+		case tree == "" || other.tree != tree:
+			return Result{}, busy(lang.T("and files have changed since it began"))
+		}
+		select {
+		case <-other.ended:
+			if !other.givenUp {
+				return other.result, other.err
+			}
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		}
+	}
+}
+
+func busy(why lang.Text) error {
+	return fault.New(fault.Conflict, "the completion contract runs in this project already, %s", why).
+		WithHint("wait until it has ended, then call again")
+}
+
+// verdictLine matches the line with the result of a script of the kit, and the stacks in it.
+var verdictLine = pattern.New(`^[^\p{L}\p{N}]*CC (PASS|FAIL)\b(?:[^\[]{0,20}\[([^\]]{1,100})\])?`)
+
+// maxLine bounds the part of a line that is read, in bytes.
+const maxLine = 1000
+
+// verdicts reads the output of a script for its verdict. It sees all of it: the end that is kept
+// may have lost the line.
+type verdicts struct {
+	line         []byte
+	pass, failed bool
+	// stacks names the stacks that the script reports as checked.
+	stacks string
+}
+
+// Write implements io.Writer. It never fails, since that would make the script fail.
+func (v *verdicts) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexAny(p, "\r\n")
+		if i < 0 {
+			v.keep(p)
+			return n, nil
+		}
+		v.keep(p[:i])
+		v.end()
+		p = p[i+1:]
+	}
+}
+
+func (v *verdicts) keep(part []byte) {
+	v.line = append(v.line, part[:min(len(part), maxLine-len(v.line))]...)
+}
+
+// end reads the complete line.
+func (v *verdicts) end() {
+	if m := verdictLine.FindStringSubmatch(verify.Plain(string(v.line))); m != nil {
+		v.pass, v.failed = v.pass || m[1] == "PASS", v.failed || m[1] == "FAIL"
+		if m[2] != "" {
+			v.stacks = m[2]
+		}
+	}
+	v.line = v.line[:0]
+}
+
+// status returns the outcome of a script. An exit code of 0 alone does not pass: the script of the
+// kit ends so if it knows no stack of the project.
+func (v *verdicts) status(e *workflow.Evidence) Status {
+	switch {
+	case !ranToEnd(e):
+		return Error
+	case e.ExitCode == 1 || v.failed:
+		return Fail
+	case e.ExitCode != 0:
+		return Error
+	case v.pass:
+		return Pass
+	}
+	return Skipped
 }

@@ -16,6 +16,7 @@ package grimoire
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -105,3 +106,18 @@ func Place(path string, line int) string {
 	}
 	return path + ":" + strconv.Itoa(line)
 }
+
+// SeverityIn returns the mark of a severity, as headings, fields and records name it.
+func SeverityIn(text string) string {
+	for n, names := range []string{"🔴 crit high haute élevée block", "🟡 medium moyenne important major", "🟢 low basse faible minor micro"} {
+		for _, name := range strings.Fields(names) {
+			if strings.Contains(strings.ToLower(text), name) {
+				return Severities[n]
+			}
+		}
+	}
+	return ""
+}
+
+// maxSources bounds the files of a project, and the agents that one file names.
+const maxSources = 5000

@@ -155,3 +155,8 @@ func projectName(p *project.Project, known *notes.Set) string {
 	}
 	return filepath.Base(p.Dir.Path())
 }
+
+// newest orders notes: the newest first, and those of one time by their keys.
+func newest(a, b notes.Note) int {
+	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
+}

@@ -3,9 +3,12 @@ package memory
 import (
 	"errors"
 	"io/fs"
+	"iter"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
@@ -43,28 +46,6 @@ func (x *index) begin(dir *durable.Dir, lexicon string) bool {
 	return true
 }
 
-// updateIndex returns the index with all notes as they are.
-func (b *Book) updateIndex() *recall.Index {
-	x := &b.index
-	if x.begin(b.p.Dir, b.notes.File(LexiconFile)) {
-		for n := range b.all(func(placed) bool { return true }) {
-			x.mark(n.name())
-		}
-	}
-	for _, key := range b.set.Changed() {
-		x.mark(nameOf(key))
-	}
-	for name := range x.due {
-		if n := b.note(name); n.Note == nil {
-			x.Drop(name)
-		} else {
-			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
-		}
-	}
-	clear(x.due)
-	return x.Index
-}
-
 // readLexicon returns the words that the index knows, with those of the project.
 func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := dir.ReadFile(name, 1<<20)
@@ -95,4 +76,45 @@ func flawText(e recall.LineError) lang.Text {
 		return lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", e.Text, e.Language)
 	}
 	return lang.T("a concept needs two terms or more, parted by | or by a tab")
+}
+
+// kept has the notes of a project as they were read last, for all who open it. Who holds the notes holds it.
+type kept struct {
+	set *notes.Set
+	// files are the memory files of other kits, foreign their notes by their keys in the index.
+	files   cabinet
+	foreign map[string]placed
+	// runs are the files about runs of other kits.
+	runs  cabinet
+	index index
+}
+
+// note returns the note of a key in the index; it is empty if the note is not found.
+func (k *kept) note(name string) placed {
+	kind, id, _ := strings.Cut(name, "/")
+	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
+		return placedAt(e)
+	}
+	return k.foreign[name]
+}
+
+// all yields the notes that are not deleted and that keep takes.
+func (k *kept) all(keep func(placed) bool) iter.Seq[placed] {
+	return func(yield func(placed) bool) {
+		for e := range k.set.Entries() {
+			if p := placedAt(e); p.Note != nil && keep(p) && !yield(p) {
+				return
+			}
+		}
+		for _, f := range k.files.notes {
+			if keep(f) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// named returns a filter of keys in the index that takes those of the notes that keep takes.
+func (k *kept) named(keep func(placed) bool) func(name string) bool {
+	return func(name string) bool { return keep(k.note(name)) }
 }

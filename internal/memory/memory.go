@@ -82,17 +82,6 @@ func New(o Options) *Memory {
 	return &Memory{Options: o, opened: recent.New[string, *kept](maxProjects)}
 }
 
-// kept has the notes of a project as they were read last, for all who open it. Who holds the notes holds it.
-type kept struct {
-	set *notes.Set
-	// files are the memory files of other kits, foreign their notes by their keys in the index.
-	files   cabinet
-	foreign map[string]placed
-	// runs are the files about runs of other kits.
-	runs  cabinet
-	index index
-}
-
 // Book is the notes of one open project.
 type Book struct {
 	m     *Memory

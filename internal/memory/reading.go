@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
 // reading is the notes of a project while one call reads them.
@@ -56,36 +56,6 @@ func (b *Book) read(ctx context.Context) (*reading, error) {
 	}
 	b.foreign = now
 	return r, nil
-}
-
-// note returns the note of a key in the index; it is empty if the note is not found.
-func (k *kept) note(name string) placed {
-	kind, id, _ := strings.Cut(name, "/")
-	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
-		return placedAt(e)
-	}
-	return k.foreign[name]
-}
-
-// all yields the notes that are not deleted and that keep takes.
-func (k *kept) all(keep func(placed) bool) iter.Seq[placed] {
-	return func(yield func(placed) bool) {
-		for e := range k.set.Entries() {
-			if p := placedAt(e); p.Note != nil && keep(p) && !yield(p) {
-				return
-			}
-		}
-		for _, f := range k.files.notes {
-			if keep(f) && !yield(f) {
-				return
-			}
-		}
-	}
-}
-
-// named returns a filter of keys in the index that takes those of the notes that keep takes.
-func (k *kept) named(keep func(placed) bool) func(name string) bool {
-	return func(name string) bool { return keep(k.note(name)) }
 }
 
 // problems lists the parts that cannot be used, in the language of the project.
@@ -137,7 +107,16 @@ type view struct {
 const (
 	defaultCount = 10
 	maxCount     = 50
+	maxQuery     = 1000 // in bytes
+	// maxShownText is how much of a note is shown, in bytes, maxProblems how many problems go with a reply.
+	maxShownText = 600
+	maxProblems  = 5
 )
+
+// tooLong returns the error for a query of more than maxQuery bytes.
+func tooLong(query string) error {
+	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
+}
 
 // view reads notes for a call, which closes the view.
 func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
@@ -196,4 +175,26 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 		}
 	}
 	return out
+}
+
+// updateIndex returns the index with all notes as they are.
+func (r *reading) updateIndex() *recall.Index {
+	x := &r.index
+	if x.begin(r.p.Dir, r.notes.File(LexiconFile)) {
+		for n := range r.all(func(placed) bool { return true }) {
+			x.mark(n.name())
+		}
+	}
+	for _, key := range r.set.Changed() {
+		x.mark(nameOf(key))
+	}
+	for name := range x.due {
+		if n := r.note(name); n.Note == nil {
+			x.Drop(name)
+		} else {
+			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+		}
+	}
+	clear(x.due)
+	return x.Index
 }

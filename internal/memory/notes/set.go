@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -261,3 +263,124 @@ func (s *Set) unname(n *Note) {
 		s.oldest = nil
 	}
 }
+
+// edit gives a part its new bytes, which the change writes at its end. The next refresh reads the
+// part again, so that an edit that was not written is forgotten.
+func (s *Set) edit(p *part, data []byte) {
+	s.set(&part{name: p.name, kind: p.kind, number: p.number}, data)
+	if !slices.Contains(s.edited, p.name) {
+		s.edited = append(s.edited, p.name)
+	}
+}
+
+// put writes a line of a type: in the place of an older one if there is room, else at the end of the
+// last part. An older line that is kept becomes part of the history. It returns the name of the part.
+func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
+	var raw []byte
+	if older != nil {
+		raw = older.raw
+	}
+	encoded, err := encode(value, raw)
+	if err != nil {
+		return "", err
+	}
+	if older != nil && len(older.part.data)-len(raw)+len(encoded) <= max(partLimit, len(older.part.data)) {
+		s.replace(map[*line][]byte{older: encoded}, nil)
+		return older.part.name, nil
+	}
+	last := &part{kind: kind, name: PartName(kind, 0)}
+	for _, p := range s.parts {
+		if p.kind == kind && p.number >= last.number {
+			last = p
+		}
+	}
+	if last.err != nil {
+		return "", last.err
+	}
+	if !fits(last.data, encoded) {
+		last = &part{kind: kind, number: last.number + 1, name: PartName(kind, last.number+1)}
+	}
+	s.edit(last, appendLine(last.data, encoded))
+	return last.name, nil
+}
+
+// replace puts other lines in the place of some; an empty one removes its line. All other bytes
+// stay. first is the part that is written before the others; nil if the order does not matter.
+func (s *Set) replace(changes map[*line][]byte, first *part) {
+	touched := map[*part]bool{}
+	for l := range changes {
+		touched[l.part] = true
+	}
+	parts := s.sortedParts()
+	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(side(b == first), side(a == first)) })
+	for _, p := range parts {
+		if !touched[p] {
+			continue
+		}
+		var out []byte
+		end := 0
+		for _, l := range p.lines {
+			if replacement, changed := changes[l]; changed {
+				out = append(append(out, p.data[end:l.start]...), replacement...)
+				end = min(l.start+len(l.raw)+1, len(p.data))
+			}
+		}
+		s.edit(p, append(out, p.data[end:]...))
+	}
+}
+
+const (
+	// partLimit is in bytes: the cost of a write does not grow with the project.
+	partLimit = 128 << 10
+	// maxPart bounds the part of a file that is read: a union of branches can be longer than partLimit.
+	maxPart = 16 << 20
+)
+
+// part is one file of notes.
+type part struct {
+	name   string
+	kind   Type
+	number int // 0 for the first
+
+	data  []byte
+	lines []*line
+	bad   []*line // those that cannot be used
+	// version is that of the file when it was read; settled is true if it shows every change
+	// since.
+	version durable.Version
+	settled bool
+	// err says why the file cannot be read.
+	err error
+}
+
+// parsePart returns the type and number of a file of notes.
+func parsePart(name string) (kind Type, n int, ok bool) {
+	for _, kind := range Types() {
+		if rest, ok := strings.CutPrefix(name, string(kind)); ok {
+			n, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(rest, ".jsonl"), "-")) // the first has none
+			return kind, n, n >= 0 && name == PartName(kind, n)
+		}
+	}
+	return "", 0, false
+}
+
+var newline = []byte("\n")
+
+// PartName returns the name of the n-th file, after that of the first one.
+func PartName[S ~string](first S, n int) string {
+	if n == 0 {
+		return string(first) + ".jsonl"
+	}
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
+}
+
+// appendLine returns data with a line after it, which a missing line break does not join.
+func appendLine(data, line []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(slices.Clip(data), '\n')
+	}
+	return slices.Concat(data, line)
+}
+
+// fits reports whether a part has room for a line.
+func fits(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }
