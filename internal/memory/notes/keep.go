@@ -138,9 +138,8 @@ func (s *Set) Purge(e *Entry, by string, now time.Time) error {
 	for _, l := range e.lines {
 		changes[l] = nil
 	}
-	// The part that gets the deletion is written first, so that it counts wherever the rest is cut.
 	changes[e.note] = dead
-	s.replace(changes, e.note.part)
+	s.replace(changes)
 	return nil
 }
 
@@ -182,8 +181,11 @@ func (s *Set) Sweep(count *Swept, hiding bool, now time.Time) (files []string, e
 			}
 		}
 	}
-	s.replace(changes, nil)
-	return s.edited, nil
+	s.replace(changes)
+	for _, e := range s.edits {
+		files = append(files, e.part)
+	}
+	return files, nil
 }
 
 // separate gives hidden notes an id of their own, and removes those that have expired.

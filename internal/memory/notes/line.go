@@ -302,19 +302,12 @@ func (e *Entry) after(now time.Time) Time {
 // later orders the lines of a key: by time; at the same time a deletion wins, else the greater
 // content, so that every reader chooses the same.
 func later(a, b *line) int {
-	if c := a.stamp.Compare(b.stamp); c != 0 {
-		return c
+	deletes := 0
+	switch {
+	case a.note == nil && b.note != nil:
+		deletes = 1
+	case a.note != nil && b.note == nil:
+		deletes = -1
 	}
-	if (a.note == nil) != (b.note == nil) {
-		return cmp.Compare(side(a.note == nil), side(b.note == nil))
-	}
-	return bytes.Compare(a.raw, b.raw)
-}
-
-// side orders true after false.
-func side(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
+	return cmp.Or(a.stamp.Compare(b.stamp), deletes, bytes.Compare(a.raw, b.raw))
 }
