@@ -77,18 +77,17 @@ func (r *reader) export(text string) {
 	})
 }
 
-func (r *reader) contradictions(text string) { r.table(text, lesson.Decisions, "contradiction") }
-func (r *reader) handoffs(text string)       { r.table(text, lesson.Stories, "handoff") }
-
-// table reads the rows with a date.
-func (r *reader) table(text, kind, tag string) {
-	r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
-		if e.Date.IsZero() && len(b.cells) > 1 {
-			e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
-		}
-		e.Tags = []string{tag}
-		return len(b.cells) > 1 && !e.Date.IsZero()
-	})
+// table returns a reader of the rows with a date.
+func table(kind, tag string) func(*reader, string) {
+	return func(r *reader, text string) {
+		r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
+			if e.Date.IsZero() && len(b.cells) > 1 {
+				e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
+			}
+			e.Tags = []string{tag}
+			return len(b.cells) > 1 && !e.Date.IsZero()
+		})
+	}
 }
 
 // record matches the heading of a decision that has a number.
@@ -170,11 +169,8 @@ func (r *reader) architecture(lines []line, from int) {
 			out = append(out, l.text)
 		}
 	}
-	one := reader{path: r.path}
-	one.add(Entry{Type: lesson.SharedContext, Text: strings.Join(out, "\n"), Line: from})
-	if len(one.Entries) > 0 {
-		r.Architecture = one.Entries[0]
-	}
+	all := strings.TrimSpace(strings.Join(out, "\n"))
+	r.Architecture = Entry{Type: lesson.SharedContext, Text: strings.ToValidUTF8(all[:min(len(all), maxText)], ""), Path: r.path, Line: from}
 }
 
 // readDescription reads a block that describes the project or an agent. It returns true for an agent,

@@ -110,7 +110,7 @@ func (r *reader) settings(file string) {
 		repo := object(v, "path")
 		r.Project.Repos = append(r.Project.Repos, Repo{field(repo, "name"), strings.ReplaceAll(field(repo, "path"), `\`, "/"), field(repo, "default_branch")})
 	}
-	r.User, r.Language = field(part(all, "user"), "name"), field(part(all, "user"), "language")
+	r.User = User{field(part(all, "user"), "name"), field(part(all, "user"), "language")}
 	for _, v := range list(part(all, "agents")["custom_agents"]) {
 		a := object(v, "id")
 		r.agent(Agent{ID: field(a, "id", "name"), Name: field(a, "name"), Icon: field(a, "icon"), Domain: field(a, "domain")})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
 )
 
 // Kind is the format of a file.
@@ -173,7 +174,7 @@ var readers = map[Kind]func(*reader, string){
 	Settings: (*reader).settings, Manifest: (*reader).manifest, Persona: (*reader).persona, BranchFile: (*reader).branch, RunFile: (*reader).run,
 	Museum: (*reader).museum, Trace: (*reader).trace, Memories: (*reader).memories, Lines: (*reader).lines,
 	Shared: (*reader).sharedContext, DecisionLog: (*reader).decisions, Learnings: (*reader).learnings, Export: (*reader).export,
-	Contradictions: (*reader).contradictions, Handoffs: (*reader).handoffs,
+	Contradictions: table(lesson.Decisions, "contradiction"), Handoffs: table(lesson.Stories, "handoff"),
 }
 
 // Join puts the contents of files together, in the order of [Sources]. If several have a value, the
@@ -194,7 +195,7 @@ func Join(contents []Content) (all Content, problems []Problem) {
 		}
 		p := &all.Project
 		p.Name, p.Type, p.Description = cmp.Or(p.Name, c.Project.Name), cmp.Or(p.Type, c.Project.Type), cmp.Or(p.Description, c.Project.Description)
-		all.User, all.Language = cmp.Or(all.User, c.User), cmp.Or(all.Language, c.Language)
+		all.User = User{cmp.Or(all.User.Name, c.User.Name), cmp.Or(all.User.Language, c.User.Language)}
 		if p.Stack == nil {
 			p.Stack = c.Project.Stack
 		}

@@ -21,18 +21,12 @@ type ProjectContext struct {
 	Status       string            `json:"status,omitempty"`
 	Hint         string            `json:"hint,omitempty"`
 	Project      *grimoire.Project `json:"project,omitempty"`
-	User         *UserFacts        `json:"user,omitempty"`
+	User         *grimoire.User    `json:"user,omitempty"`
 	Agents       []AgentFacts      `json:"agents,omitempty"`
 	Decisions    []DecisionFacts   `json:"decisions,omitempty"`
 	Architecture *ArchitectureRef  `json:"architecture,omitempty"`
 	Sources      []string          `json:"sources,omitempty"`
 	Problems     []notes.Problem   `json:"problems,omitempty"`
-}
-
-// UserFacts describe the person.
-type UserFacts struct {
-	Name     string `json:"name,omitempty"`
-	Language string `json:"language,omitempty"`
 }
 
 // DecisionFacts are one decision.
@@ -88,8 +82,8 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 			out.Architecture = &ArchitectureRef{untrusted.Shown(design.Text, 5*text), design.Source}
 		}
 		if section == sections[0] {
-			if kit.User+kit.Language != "" {
-				out.User = &UserFacts{label(kit.User), label(kit.Language)}
+			if kit.User != (grimoire.User{}) {
+				out.User = &grimoire.User{Name: label(kit.User.Name), Language: label(kit.User.Language)}
 			}
 			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}
@@ -123,10 +117,7 @@ func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
 		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
-	names, err := fs.Glob(dir.Tree(), ".claude/specs/*/02-system-architecture.md")
-	if err != nil {
-		return nil
-	}
+	names, _ := fs.Glob(dir.Tree(), ".claude/specs/*/02-system-architecture.md") // the pattern is a good one
 	newest, at := "", int64(0)
 	for _, name := range names {
 		if info, err := dir.Stat(name); err == nil && info.ModTime().UnixNano() > at {

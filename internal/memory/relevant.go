@@ -40,13 +40,15 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 	}
 	var out []lesson.Note
 	size := len("[]")
-	var hits []placed
+	var written, others []placed
 	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.named(fits)) {
-		hits = append(hits, r.note(h.Key))
+		if n := r.note(h.Key); n.FromPerson() {
+			written = append(written, n)
+		} else {
+			others = append(others, n)
+		}
 	}
-	byOthers := func(n placed) bool { return !n.FromPerson() }
-	written := slices.DeleteFunc(slices.Clone(hits), byOthers)
-	for _, n := range append(written, slices.DeleteFunc(hits, placed.FromPerson)...) {
+	for _, n := range append(written, others...) {
 		note := lesson.Note{
 			ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent),
 			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved),
