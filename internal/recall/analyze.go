@@ -30,74 +30,53 @@ type token struct {
 
 // tokens takes a text apart. An identifier, a path or a compound gives its parts, and then the whole
 // as one word: getUserById, get_user_by_id and get-user-by-id are the same.
-func tokens(text string) []token {
-	s := scanner{text: []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))}
-	for s.at < len(s.text) {
-		switch r := s.text[s.at]; {
-		case isUnspaced(r):
-			s.run()
-		case inWord(r):
-			s.word()
-		default:
-			s.at++
+func tokens(text string) (out []token) {
+	all := []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))
+	in := func(at int, is func(rune) bool) bool { return at < len(all) && is(all[at]) }
+	for at := 0; at < len(all); {
+		end := at + 1
+		switch {
+		case isUnspaced(all[at]):
+			for in(end, isUnspaced) {
+				end++
+			}
+			out = append(out, token{text: simplify(all[at:end]), han: true})
+		case inWord(all[at]):
+			for in(end, inWord) || in(end, joins) && in(end+1, inWord) {
+				end++
+			}
+			out = appendWord(out, string(all[at:end]))
 		}
+		at = end
 	}
-	return s.out
+	return out
 }
 
-type scanner struct {
-	text []rune
-	at   int
-	out  []token
-}
-
-// run takes a run of characters of a script without spaces.
-func (s *scanner) run() {
-	start := s.at
-	for s.at < len(s.text) && isUnspaced(s.text[s.at]) {
-		s.at++
-	}
-	s.out = append(s.out, token{text: simplify(s.text[start:s.at]), han: true})
-}
-
-// word takes a word with everything that is joined to it without a space.
-func (s *scanner) word() {
-	start := s.at
-	for s.at++; s.at < len(s.text); s.at++ {
-		r := s.text[s.at]
-		if !inWord(r) && !s.linksWords() {
-			break
-		}
-	}
-	whole := string(s.text[start:s.at])
-	first := len(s.out)
+// appendWord adds a word with everything that is joined to it without a space.
+func appendWord(out []token, whole string) []token {
+	first := len(out)
 	var wholes []string
 	for _, segment := range strings.FieldsFunc(whole, joins) {
 		humps := camel(segment)
 		for _, part := range humps {
-			s.out = append(s.out, token{text: clip(part, longest)})
+			out = append(out, token{text: clip(part, longest)})
 		}
 		if len(humps) > 1 {
 			wholes = append(wholes, joinParts(segment))
 		}
 	}
-	if len(s.out)-first < 2 {
-		return
+	if len(out)-first < 2 {
+		return out
 	}
 	if all := joinParts(whole); !slices.Contains(wholes, all) {
 		wholes = append(wholes, all)
 	}
 	for _, w := range wholes {
 		if len(w) < longest {
-			s.out = append(s.out, token{text: w, joined: true})
+			out = append(out, token{text: w, joined: true})
 		}
 	}
-}
-
-// linksWords reports whether the next character joins two words.
-func (s *scanner) linksWords() bool {
-	after := s.at + 1
-	return joins(s.text[s.at]) && after < len(s.text) && inWord(s.text[after])
+	return out
 }
 
 func joins(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }

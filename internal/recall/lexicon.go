@@ -377,41 +377,24 @@ func likeness(query, known string, shared int, unknown bool) float64 {
 	if !unknown {
 		return best
 	}
-	if slips := distance(query, known); slips == 1 || slips == 2 && len(query) >= 7 {
+	if slips := distance(query, known, 2); slips == 1 || slips == 2 && len(query) >= 7 {
 		best = max(best, 1-float64(slips)/float64(len(query)))
 	}
 	return best
 }
 
-// distance counts the letters to add, remove, change or swap with their neighbour. It is 3 if there
-// are more than 2.
-func distance(a, b string) int {
-	if d := len(a) - len(b); d > 2 || d < -2 {
-		return 3
+// distance counts the letters to add, remove, change or swap with their neighbour. If there are more than most,
+// it is greater than that.
+func distance(a, b string, most int) int {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
 	}
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	if a == "" || b == "" || most == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+		return len(a) + len(b)
 	}
-	for i := range len(a) {
-		next[0] = i + 1
-		least := next[0]
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			d := min(row[j]+cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				d = min(d, before[j-1]+1)
-			}
-			next[j+1] = d
-			least = min(least, d)
-		}
-		if least > 2 {
-			return 3
-		}
-		before, row, next = row, next, before
+	least := min(distance(a[1:], b[1:], most-1), distance(a[1:], b, most-1), distance(a, b[1:], most-1))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		least = min(least, distance(a[2:], b[2:], most-1))
 	}
-	return min(row[len(b)], 3)
+	return 1 + least
 }
