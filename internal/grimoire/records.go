@@ -129,9 +129,9 @@ func object(v any, main string) map[string]any {
 }
 
 // field returns the first field of an object that has a plain value.
-func field(m map[string]any, names ...string) string {
+func field[V any](m map[string]V, names ...string) string {
 	for _, name := range names {
-		switch v := m[name].(type) {
+		switch v := any(m[name]).(type) {
 		case nil, []any, map[string]any:
 		case string:
 			if v = strings.TrimSpace(v); v != "" && !placeholder.MatchString(v) {
@@ -161,11 +161,7 @@ func texts(v any) (out []string) {
 func (r *reader) manifest(file string) {
 	rows, err := format.Rows(file)
 	for _, row := range rows {
-		m := map[string]any{}
-		for name, value := range row {
-			m[name] = value
-		}
-		r.agent(Agent{ID: field(m, "name"), Name: field(m, "displayName"), Icon: field(m, "icon"), Domain: field(m, "title", "role")})
+		r.agent(Agent{ID: field(row, "name"), Name: field(row, "displayName"), Icon: field(row, "icon"), Domain: field(row, "title", "role")})
 	}
 	if err != nil {
 		r.problem(0, "the rest of the file is not read: %v", err)

@@ -209,12 +209,11 @@ var decisionNames = []string{"decisions", "decision", "decision log", "decision 
 // decisions returns the lessons of a document: one for each decision, if it lists any.
 func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesson {
 	var out []Lesson
-	for _, text := range readDecisions(document) {
-		if len(out) < maxDecisions {
-			out = append(out, Lesson{Session: s.SessionID, Finding: key(st,
-				workflow.Hash([]byte(plain(text)))[:12]), Type: Decisions, Agent: string(st.ID), Text: clip(text),
-				Tags: []string{string(st.ID)}})
-		}
+	all := readDecisions(document)
+	for _, text := range all[:min(len(all), maxDecisions)] {
+		finding := key(st, workflow.Hash([]byte(plain(text)))[:12])
+		out = append(out, Lesson{Session: s.SessionID, Finding: finding, Type: Decisions, Agent: string(st.ID), Text: clip(text),
+			Tags: []string{string(st.ID)}})
 	}
 	return out
 }
@@ -249,7 +248,7 @@ func readDecisions(document string) []string {
 			case headed && markdown.MatchesName(markdown.NameOf(head), decisionNames): // the heading of one of them
 			case headed:
 				out, open = append(out, head), true
-			case item && (!open || !indents(d.Lines[i])):
+			case item && (!open || strings.TrimLeft(d.Lines[i], " \t") == d.Lines[i]):
 				out, open = append(out, body), true
 			case open:
 				out[len(out)-1] += " " + line
@@ -259,5 +258,3 @@ func readDecisions(document string) []string {
 	}
 	return out
 }
-
-func indents(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }

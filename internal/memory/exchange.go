@@ -155,18 +155,12 @@ func (src Source) agent(name string) string {
 	return cmp.Or(strings.Trim(name, "-."), src.Agent, SharedAgent)
 }
 
-// exporters write notes, sorted by type, agent and date, in the formats of the kits.
-var exporters = map[string]func(app string, day string, list []notes.Note) (string, error){
-	"jsonl": exportLines, "md": exportMarkdown, "museum": exportMuseum, "learnings": exportLearnings,
-}
-
 // Formats lists the formats of an export.
 func Formats() []string { return []string{"jsonl", "md", "museum", "learnings"} }
 
-// Export returns the notes that a filter chooses, in a format.
+// Export returns the notes that a filter chooses, in a format: sorted by type, agent and date.
 func (b *Book) Export(ctx context.Context, format string, f Filter) (string, error) {
-	export := exporters[format]
-	if export == nil {
+	if !slices.Contains(Formats(), format) {
 		return "", fault.New(fault.InvalidArgument, "%q is not a format of an export", visible.Clip(visible.Line(format), notes.MaxTag)).
 			WithHint("use one of %s", strings.Join(Formats(), ", ")).Suggest(format, Formats())
 	}
@@ -179,17 +173,22 @@ func (b *Book) Export(ctx context.Context, format string, f Filter) (string, err
 	})
 	app := ""
 	b.notes.Peek(func() { app = notes.AppOf(projectName(b.p, b.set)) })
-	return export(app, date(notes.At(b.m.Now())), list.Notes)
-}
-
-func exportLines(_, _ string, list []notes.Note) (string, error) {
 	var out strings.Builder
-	for _, n := range list {
-		encoded, err := notes.Line(&n)
-		if err != nil {
-			return "", err
+	switch format {
+	case "md":
+		exportMarkdown(&out, app, date(notes.At(b.m.Now())), list.Notes)
+	case "museum":
+		exportMuseum(&out, app, list.Notes)
+	case "learnings":
+		exportList(&out, ofType(list.Notes, notes.AgentLearnings), "# Learnings — %s\n\n", false)
+	default:
+		for _, n := range list.Notes {
+			encoded, err := notes.Line(&n)
+			if err != nil {
+				return "", err
+			}
+			out.Write(encoded)
 		}
-		out.Write(encoded)
 	}
 	return out.String(), nil
 }
@@ -220,23 +219,20 @@ func ofType(list []notes.Note, kind notes.Type) []notes.Note {
 	return slices.DeleteFunc(slices.Clone(list), func(n notes.Note) bool { return n.Type != kind })
 }
 
-func exportMarkdown(app, day string, list []notes.Note) (string, error) {
-	var out strings.Builder
+func exportMarkdown(out *strings.Builder, app, day string, list []notes.Note) {
 	for _, kind := range notes.Types() {
 		if some := ofType(list, kind); len(some) > 0 {
-			fmt.Fprintf(&out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
-			exportList(&out, some, "\n## %s\n\n", true)
+			fmt.Fprintf(out, "# %s — %s\n\n> Exporté : %s | Entrées : %d\n", kind, app, day, len(some))
+			exportList(out, some, "\n## %s\n\n", true)
 			out.WriteString("\n")
 		}
 	}
-	return out.String(), nil
 }
 
-func exportMuseum(app, _ string, list []notes.Note) (string, error) {
-	var out strings.Builder
-	fmt.Fprintf(&out, "# Failure Museum — %s\n", app)
+func exportMuseum(out *strings.Builder, app string, list []notes.Note) {
+	fmt.Fprintf(out, "# Failure Museum — %s\n", app)
 	for i, mark := range grimoire.Severities {
-		fmt.Fprintf(&out, "\n## %s\n", mark)
+		fmt.Fprintf(out, "\n## %s\n", mark)
 		for _, n := range ofType(list, notes.Failures) {
 			f := exhibit(placed{Note: &n})
 			if f.Severity != mark && (f.Severity != "" || i+1 < len(grimoire.Severities)) {
@@ -246,17 +242,10 @@ func exportMuseum(app, _ string, list []notes.Note) (string, error) {
 			if f.Category != "" {
 				title = f.Category + " — " + title
 			}
-			fmt.Fprintf(&out, "\n### %s [%s] %s\n", dateMark(&n), n.Agent, visible.Line(title))
+			fmt.Fprintf(out, "\n### %s [%s] %s\n", dateMark(&n), n.Agent, visible.Line(title))
 			if rest = visible.Line(rest); rest != "" {
-				fmt.Fprintf(&out, "**Leçon** : %s\n", rest)
+				fmt.Fprintf(out, "**Leçon** : %s\n", rest)
 			}
 		}
 	}
-	return out.String(), nil
-}
-
-func exportLearnings(_, _ string, list []notes.Note) (string, error) {
-	var out strings.Builder
-	exportList(&out, ofType(list, notes.AgentLearnings), "# Learnings — %s\n\n", false)
-	return out.String(), nil
 }
