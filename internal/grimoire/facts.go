@@ -170,7 +170,8 @@ func (r *reader) architecture(lines []line, from int) {
 		}
 	}
 	all := strings.TrimSpace(strings.Join(out, "\n"))
-	r.Architecture = Entry{Type: lesson.SharedContext, Text: strings.ToValidUTF8(all[:min(len(all), maxText)], ""), Path: r.path, Line: from}
+	all = strings.ToValidUTF8(all[:min(len(all), maxText)], "")
+	r.Architecture = Entry{Type: lesson.SharedContext, Text: all, Path: r.path, Line: from}
 }
 
 // readDescription reads a block that describes the project or an agent. It returns true for an agent,

@@ -212,8 +212,9 @@ func decisions(s *standing.Standing, st workflow.Stage, document string) []Lesso
 	all := readDecisions(document)
 	for _, text := range all[:min(len(all), maxDecisions)] {
 		finding := key(st, workflow.Hash([]byte(plain(text)))[:12])
-		out = append(out, Lesson{Session: s.SessionID, Finding: finding, Type: Decisions, Agent: string(st.ID), Text: clip(text),
-			Tags: []string{string(st.ID)}})
+		out = append(out, Lesson{
+			Session: s.SessionID, Finding: finding, Type: Decisions, Agent: string(st.ID), Text: clip(text), Tags: []string{string(st.ID)},
+		})
 	}
 	return out
 }

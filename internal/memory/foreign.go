@@ -39,7 +39,8 @@ type placed struct {
 
 // compare orders notes: the newest first.
 func (p placed) compare(other placed) int {
-	return cmp.Or(other.UpdatedAt.Compare(p.UpdatedAt.Time), cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
+	byTime := other.UpdatedAt.Compare(p.UpdatedAt.Time)
+	return cmp.Or(byTime, cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
 }
 
 // name returns the key of the note in the index.

@@ -208,7 +208,8 @@ func runRow(r *grimoire.Run) SessionRow {
 // newestRun returns the run of a kit that was changed last; an empty id or branch stands for any.
 func (r *reading) newestRun(id, branch string) (last *grimoire.Run) {
 	for i, run := range r.runs.content.Runs {
-		if (id == "" || run.ID == id) && (branch == "" || run.Branch == branch) && (last == nil || run.Updated.After(last.Updated)) {
+		isMeant := (id == "" || run.ID == id) && (branch == "" || run.Branch == branch)
+		if isMeant && (last == nil || run.Updated.After(last.Updated)) {
 			last = &r.runs.content.Runs[i]
 		}
 	}

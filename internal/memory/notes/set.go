@@ -43,7 +43,8 @@ type Set struct {
 // NewSet returns a set that has read nothing.
 func NewSet() *Set {
 	return &Set{
-		parts: map[string]*part{}, entries: map[Key]*Entry{}, alike: map[sum][]Key{}, hiding: map[Key]*Entry{}, changed: map[Key]bool{},
+		parts: map[string]*part{}, entries: map[Key]*Entry{}, alike: map[sum][]Key{},
+		hiding: map[Key]*Entry{}, changed: map[Key]bool{},
 	}
 }
 
@@ -195,7 +196,8 @@ func (s *Set) refold(key Key) {
 // first returns the entry of a sum that counts: one that is not deleted, and of those the one
 // with the least id; nil if there is none.
 func (s *Set) first(of sum) (found *Entry) {
-	for _, key := range slices.SortedFunc(slices.Values(s.alike[of]), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
+	byID := func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }
+	for _, key := range slices.SortedFunc(slices.Values(s.alike[of]), byID) {
 		if e := s.entries[key]; found == nil || found.Deleted() && !e.Deleted() {
 			found = e
 		}
