@@ -8,17 +8,24 @@
 package contract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -93,23 +100,12 @@ func (r *Runner) Run(ctx context.Context, p *project.Project, call Call, tell fu
 	return r.current.share(ctx, p, call, func() (Result, error) { return r.run(ctx, p, call, tell) })
 }
 
-// folder returns the path of a folder of the project relative to it, with links followed.
+// folder returns the path of a folder of the project relative to it. A link that leads out is none.
 func folder(p *project.Project, given string) (string, error) {
 	local := p.Local(cmp.Or(given, "."))
-	outside := fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
-		WithHint("pass an existing folder of the project, or leave it out for all of it")
-	if !filepath.IsLocal(filepath.FromSlash(local)) {
-		return "", outside
-	}
-	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() { // which follows no link that leads out
-		return "", outside
-	}
-	real, err := filepath.EvalSymlinks(p.Dir.Join(local))
-	if err != nil {
-		return "", outside
-	}
-	if local = p.Local(real); !filepath.IsLocal(filepath.FromSlash(local)) {
-		return "", outside
+	if info, err := p.Dir.Stat(local); err != nil || !info.IsDir() || !filepath.IsLocal(filepath.FromSlash(local)) {
+		return "", fault.New(fault.InvalidArgument, "working_dir %q is not a folder inside the project %s", given, p.Dir.Path()).
+			WithHint("pass an existing folder of the project, or leave it out for all of it")
 	}
 	return local, nil
 }
@@ -184,4 +180,183 @@ func result(l lang.Language, stack string, e *workflow.Evidence, status Status) 
 		out.Notes = append(out.Notes, l.Say("the script ended without a line CC PASS or CC FAIL: it has checked nothing"))
 	}
 	return out
+}
+
+// runs are the contracts under way: a *shared for the path of each project.
+type runs struct{ open sync.Map }
+
+// shared is a contract under way. Its result counts once ended is closed.
+type shared struct {
+	call Call
+	// tree is the fingerprint of the project's files at its start, "" if it is not known.
+	tree  string
+	ended chan struct{}
+
+	result Result
+	err    error
+	// givenUp is true if its caller did not wait for the end.
+	givenUp bool
+}
+
+// share runs a contract, or waits for the one under way in the same project if that checks the
+// same: two runs of a build at once disturb each other.
+func (r *runs) share(ctx context.Context, p *project.Project, call Call, run func() (Result, error)) (Result, error) {
+	key := trust.PathOf(p.Dir.Path())
+	for {
+		tree, _ := p.Fingerprint(nil, time.Time{})
+		mine := &shared{call: call, tree: tree, ended: make(chan struct{}), givenUp: true}
+		found, isRunning := r.open.LoadOrStore(key, mine)
+		other := found.(*shared)
+		switch {
+		case !isRunning:
+			defer func() { // also after a panic, whose result is not shared
+				r.open.Delete(key)
+				close(mine.ended)
+			}()
+			mine.result, mine.err = run()
+			mine.givenUp = ctx.Err() != nil
+			return mine.result, mine.err
+		case other.call != call:
+			return Result{}, busy(lang.T("for another stack or folder"))
+		case tree == "" || other.tree != tree:
+			return Result{}, busy(lang.T("and files have changed since it began"))
+		}
+		select {
+		case <-other.ended:
+			if !other.givenUp {
+				return other.result, other.err
+			}
+		case <-ctx.Done():
+			return Result{}, ctx.Err()
+		}
+	}
+}
+
+func busy(why lang.Text) error {
+	return fault.New(fault.Conflict, "the completion contract runs in this project already, %s", why).
+		WithHint("wait until it has ended, then call again")
+}
+
+// verdictLine matches the line with the result of a script of the kit, and the stacks in it.
+var verdictLine = pattern.New(`^[^\p{L}\p{N}]*CC (PASS|FAIL)\b(?:[^\[]{0,20}\[([^\]]{1,100})\])?`)
+
+// maxLine bounds the part of a line that is read, in bytes.
+const maxLine = 1000
+
+// verdicts reads the output of a script for its verdict. It sees all of it: the end that is kept
+// may have lost the line.
+type verdicts struct {
+	line         []byte
+	pass, failed bool
+	// stacks names the stacks that the script reports as checked.
+	stacks string
+}
+
+// Write implements io.Writer. It never fails, since that would make the script fail.
+func (v *verdicts) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexAny(p, "\r\n")
+		if i < 0 {
+			v.keep(p)
+			return n, nil
+		}
+		v.keep(p[:i])
+		v.end()
+		p = p[i+1:]
+	}
+}
+
+func (v *verdicts) keep(part []byte) {
+	v.line = append(v.line, part[:min(len(part), maxLine-len(v.line))]...)
+}
+
+// end reads the complete line.
+func (v *verdicts) end() {
+	if m := verdictLine.FindStringSubmatch(verify.Plain(string(v.line))); m != nil {
+		v.pass, v.failed = v.pass || m[1] == "PASS", v.failed || m[1] == "FAIL"
+		if m[2] != "" {
+			v.stacks = m[2]
+		}
+	}
+	v.line = v.line[:0]
+}
+
+// status returns the outcome of a script. An exit code of 0 alone does not pass: the script of the
+// kit ends so if it knows no stack of the project.
+func (v *verdicts) status(e *workflow.Evidence) Status {
+	switch {
+	case !ranToEnd(e):
+		return Error
+	case e.ExitCode == 1 || v.failed:
+		return Fail
+	case e.ExitCode != 0:
+		return Error
+	case v.pass:
+		return Pass
+	}
+	return Skipped
+}
+
+// stack is a kind of project, with the command that is proposed for it.
+type stack struct {
+	name string
+	// marks are patterns of the names by which it is known, the likelier first; one that ends in
+	// a slash is a folder.
+	marks []string
+	// command is proposed; %s stands for the name that was found.
+	command string
+}
+
+var stacks = []stack{
+	{"go", []string{"go.mod"}, "go build ./... && go vet ./... && go test ./..."},
+	{"typescript", []string{"package.json"}, "npm test"},
+	{"python", []string{"pyproject.toml", "setup.py", "requirements*.txt"}, "python -m pytest"},
+	{"terraform", []string{"*.tf"}, "terraform init -backend=false && terraform validate"},
+	{"ansible", []string{"playbook*.yml", "playbook*.yaml", "site.yml", "ansible/"}, "ansible-lint"},
+	{"docker", []string{"Dockerfile"}, "docker build --check ."},
+	{"k8s", []string{"k8s/", "kubernetes/", "manifests/"}, "kubectl apply --dry-run=client -R -f %s"},
+}
+
+// Stacks returns the names of the stacks.
+func Stacks() []string {
+	out := []string{Auto}
+	for _, s := range stacks {
+		out = append(out, s.name)
+	}
+	return out
+}
+
+// proposal returns the stacks of a call that its folder holds, and a command that checks them.
+func proposal(tree fs.FS, call Call) (found []string, command string) {
+	entries, err := fs.ReadDir(tree, call.Dir)
+	if err != nil {
+		return nil, ""
+	}
+	var commands []string
+	if call.Dir != "." {
+		commands = append(commands, "cd '"+strings.ReplaceAll(call.Dir, "'", `'\''`)+"'")
+	}
+	for _, s := range stacks {
+		if mark := s.in(entries); mark != "" && (call.Stack == Auto || call.Stack == s.name) {
+			found, commands = append(found, s.name), append(commands, strings.Replace(s.command, "%s", mark, 1))
+		}
+	}
+	if found == nil {
+		return nil, ""
+	}
+	return found, strings.Join(commands, " && ")
+}
+
+// in returns the entry that shows that a folder belongs to the stack, "" if none does.
+func (s stack) in(entries []fs.DirEntry) string {
+	for _, mark := range s.marks {
+		name, folder := strings.CutSuffix(mark, "/")
+		for _, e := range entries {
+			if fits, err := path.Match(name, e.Name()); err == nil && fits && e.IsDir() == folder {
+				return e.Name()
+			}
+		}
+	}
+	return ""
 }

@@ -13,9 +13,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -86,7 +91,7 @@ func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []not
 		return nil, nil, err
 	}
 	if at.Qdrant != "" {
-		return f.database(at).nearest(ctx, asked[0], list, fresh, v)
+		return database{f, at}.nearest(ctx, asked[0], list, fresh, v)
 	}
 	known = make(map[int]float64, len(list))
 	for i, n := range list {
@@ -105,16 +110,14 @@ func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []note
 			missing = append(missing, n.Text)
 		}
 	}
-	for len(missing) > 0 {
-		n := min(len(missing), batch)
-		got, err := f.embed(ctx, at, missing[:n])
+	for some := range slices.Chunk(missing, batch) {
+		got, err := f.embed(ctx, at, some)
 		if err != nil {
 			return nil, err
 		}
-		if err := v.add(at.Dir, missing[:n], got); err != nil {
+		if err := v.add(at.Dir, some, got); err != nil {
 			return nil, err
 		}
-		missing = missing[n:]
 	}
 	return fresh, nil
 }
@@ -131,92 +134,72 @@ func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float
 			Embedding []float32 `json:"embedding"`
 		} `json:"data"`
 	}
-	header := map[string]string{}
-	if key := f.getenv(KeyVariable); key != "" {
-		header["Authorization"] = "Bearer " + key
-	}
 	request := map[string]any{"model": at.Model, "input": inputs, "encoding_format": "float"}
-	if err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", header, request, &out); err != nil {
+	key := header{name: "Authorization", scheme: "Bearer ", variable: KeyVariable}
+	if _, err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", key, request, &out); err != nil {
 		return nil, err
 	}
 	list := make([][]float32, len(texts))
 	for _, d := range out.Data {
-		if d.Index < 0 || d.Index >= len(list) || len(d.Embedding) == 0 || len(d.Embedding) > maxSize {
-			return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
+		if d.Index >= 0 && d.Index < len(list) && len(d.Embedding) <= maxSize {
+			list[d.Index] = unit(d.Embedding)
 		}
-		list[d.Index] = unit(d.Embedding)
 	}
-	for _, vector := range list {
-		if vector == nil {
-			return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
-		}
+	if len(out.Data) != len(list) || slices.ContainsFunc(list, func(vector []float32) bool { return len(vector) == 0 }) {
+		return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
 	}
 	return list, nil
 }
 
-// statusError reports an answer of a server that is not a success.
-type statusError struct {
-	host   string
-	status int
-}
+// header is the one with the key of a server, if the variable of the key has any.
+type header struct{ name, scheme, variable string }
 
-func (e *statusError) Error() string { return e.In(lang.English) }
-
-// In returns the error in a language.
-func (e *statusError) In(l lang.Language) string {
-	return l.Say("%s answers with status %d", e.host, e.status)
-}
-
-// call makes a request with JSON both ways, and once more if that can help.
-func (f *Finder) call(ctx context.Context, method, url string, header map[string]string, in, out any) error {
+// call makes a request with JSON both ways, and once more if that can help. The status is 0 if there was no answer.
+func (f *Finder) call(ctx context.Context, method, url string, key header, in, out any) (status int, err error) {
 	var body []byte
 	if in != nil {
-		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	for attempt := 0; ; attempt++ {
-		err := f.once(ctx, method, url, header, body, out)
-		var status *statusError
-		again := err != nil && (!errors.As(err, &status) || status.status == http.StatusTooManyRequests || status.status >= 500)
-		if !again || attempt > 0 || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryAfter):
-		}
+	status, err = f.once(ctx, method, url, key, body, out)
+	final := status/100 == 3 || status/100 == 4 && status != http.StatusTooManyRequests
+	if err == nil || final || ctx.Err() != nil {
+		return status, err
 	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryAfter):
+	}
+	return f.once(ctx, method, url, key, body, out)
 }
 
-func (f *Finder) once(ctx context.Context, method, url string, header map[string]string, body []byte, out any) error {
+func (f *Finder) once(ctx context.Context, method, url string, key header, body []byte, out any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	for name, value := range header {
-		req.Header.Set(name, value)
+	if secret := f.getenv(key.variable); secret != "" {
+		req.Header.Set(key.name, key.scheme+secret)
 	}
 	resp, err := f.client.Do(req)
 	if err != nil {
-		return lang.Errorf("%s does not answer: %v", host(url), cause(err))
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	data, err := durable.ReadStream(resp.Body, host(url), maxAnswer)
 	switch {
 	case err != nil:
-		return lang.Errorf("%s does not answer: %v", host(url), cause(err))
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
 	case resp.StatusCode/100 != 2: // its text may repeat the key or the request
-		return &statusError{host(url), resp.StatusCode}
+		return resp.StatusCode, lang.Errorf("%s answers with status %d", host(url), resp.StatusCode)
+	case json.Unmarshal(data, out) != nil:
+		return resp.StatusCode, lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
 	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
-	}
-	return nil
+	return resp.StatusCode, nil
 }
 
 // digest is the hash of a text.
@@ -249,4 +232,176 @@ func dot(a, b []float32) float64 {
 		sum += a[i] * b[i]
 	}
 	return float64(sum)
+}
+
+// errAddress refuses an address at which clouds and devices answer any caller: a name could be
+// made to lead there.
+var errAddress = lang.Errorf("link-local and metadata addresses are not asked")
+
+// newClient returns a client that follows no redirection, so that texts and keys go to the named
+// server only, and does not reach link-local addresses, whatever a name resolves to.
+func newClient() *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || isForbidden(at.Addr().Unmap()) {
+			return errAddress
+		}
+		return nil
+	}}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout,
+			MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// isForbidden reports whether an address is link-local, or belongs to a metadata service that is not:
+// those of AWS over IPv6 and of Alibaba Cloud.
+func isForbidden(at netip.Addr) bool {
+	return at.IsLinkLocalUnicast() || at.IsLinkLocalMulticast() || at.IsUnspecified() ||
+		at == netip.MustParseAddr("fd00:ec2::254") || at == netip.MustParseAddr("100.100.100.200")
+}
+
+// host returns the server of an address, for messages: the address itself may hold more than people
+// want to see.
+func host(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "the server"
+}
+
+// cause returns the innermost part of an error of the client, which does not repeat the address.
+func cause(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return err
+}
+
+const (
+	// upserted bounds the points of one request, nearestPoints those of a search.
+	upserted, nearestPoints = 64, 50
+)
+
+// database is a Qdrant server, by its REST interface. A type of notes has a collection of its own,
+// {app}-{type}, with the points and the payload that the kit of the BMAD community writes.
+type database struct {
+	*Finder
+	Place
+}
+
+// payload describes the text of a point.
+type payload struct {
+	Text    string     `json:"text"`
+	Agent   string     `json:"agent"`
+	Type    notes.Type `json:"type"`
+	Tags    []string   `json:"tags"`
+	Project string     `json:"project"`
+	Created string     `json:"created_at"`
+}
+
+type point struct {
+	ID      string    `json:"id"`
+	Vector  []float32 `json:"vector"`
+	Payload payload   `json:"payload"`
+}
+
+// call makes a request about the collection of a type.
+func (d database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
+	address := d.Qdrant + "/collections/" + url.PathEscape(d.App+"-"+string(kind)) + rest
+	return d.Finder.call(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
+}
+
+// nearest keeps notes in their collections, and asks each for the points that are like the query.
+func (d database) nearest(
+	ctx context.Context, query []float32, list []notes.Note, fresh map[digest]bool, v *vectors,
+) (known map[int]float64, others []notes.Like, err error) {
+	byType, places := map[notes.Type][]notes.Note{}, map[notes.Key]int{}
+	for i, n := range list {
+		byType[n.Type] = append(byType[n.Type], n)
+		places[n.Key()] = i
+	}
+	known = map[int]float64{}
+	for kind, list := range byType {
+		made, err := d.ensure(ctx, kind, len(query))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := d.keep(ctx, kind, list, v, func(n notes.Note) bool { return made || fresh[digestOf(n.Text)] }); err != nil {
+			return nil, nil, err
+		}
+		found, err := d.search(ctx, kind, query)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range found {
+			if i, ours := places[f.Key()]; ours {
+				known[i] = f.Cosine
+			} else if f.Text != "" {
+				others = append(others, f)
+			}
+		}
+	}
+	return known, others, nil
+}
+
+// ensure makes a collection if it is missing.
+func (d database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
+	status, err := d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
+	if status != http.StatusNotFound {
+		return false, err
+	}
+	vectors := map[string]any{"size": size, "distance": "Cosine"}
+	_, err = d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
+	return true, err
+}
+
+// keep writes the notes that are missing in the database.
+func (d database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
+	var points []point
+	for _, n := range list {
+		if missing(n) {
+			points = append(points, point{ID: n.ID, Vector: v.of(n.Text), Payload: payload{
+				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.UTC().Format(time.RFC3339),
+			}})
+		}
+	}
+	for some := range slices.Chunk(points, upserted) {
+		if _, err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search returns the nearest points of a collection.
+func (d database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
+	var out struct {
+		Result []struct {
+			ID      any     `json:"id"` // a UUID, or a number that another program chose
+			Score   float64 `json:"score"`
+			Payload payload `json:"payload"`
+		} `json:"result"`
+	}
+	request := map[string]any{"vector": query, "limit": nearestPoints, "with_payload": true}
+	if _, err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
+		return nil, err
+	}
+	var found []notes.Like
+	for _, p := range out.Result {
+		id, _ := p.ID.(string)
+		created, _ := time.Parse(time.RFC3339, p.Payload.Created)
+		found = append(found, notes.Like{Cosine: p.Score, Note: notes.Note{
+			ID: id, Type: kind, Agent: p.Payload.Agent, Text: p.Payload.Text, Tags: p.Payload.Tags, CreatedAt: notes.Time{Time: created},
+		}})
+	}
+	return found, nil
 }

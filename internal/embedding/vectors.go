@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,12 +84,11 @@ func (v *vectors) load(dir *durable.Dir) {
 		if part >= v.part {
 			v.part, v.full = part, len(data)
 		}
-		for ; len(data) > 0; data = data[record:] {
+		for one := range slices.Chunk(data, record) {
 			vector := make([]float32, size)
-			for i := range vector {
-				vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[len(digest{})+4*i:]))
+			if _, err := binary.Decode(one[len(digest{}):], binary.LittleEndian, vector); err == nil {
+				v.by[digest(one[:len(digest{})])] = vector
 			}
-			v.by[digest(data[:len(digest{})])] = vector
 		}
 	}
 }
@@ -104,21 +103,20 @@ func (v *vectors) save(dir *durable.Dir, fresh []digest) {
 		if v.full+record > maxPart {
 			v.part, v.full = v.part+1, 0
 		}
-		n := min(len(fresh), max(1, (maxPart-v.full)/record))
 		name := fmt.Sprintf("%s/%s-%d-%06d.vec", folder, v.name, v.size, v.part)
 		data, err := dir.ReadFile(name, 2*maxPart)
 		if err != nil || len(data)%record != 0 {
 			data = nil
 		}
-		for _, d := range fresh[:n] {
-			data = append(data, d[:]...)
-			for _, x := range v.by[d] {
-				data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+		for ; len(fresh) > 0 && len(data)+record <= maxPart; fresh = fresh[1:] {
+			data = append(data, fresh[0][:]...)
+			if data, err = binary.Append(data, binary.LittleEndian, v.by[fresh[0]]); err != nil {
+				return
 			}
 		}
 		if dir.Replace(name, data) != nil {
 			return
 		}
-		v.full, fresh = len(data), fresh[n:]
+		v.full = len(data)
 	}
 }

@@ -77,18 +77,17 @@ func (r *reader) export(text string) {
 	})
 }
 
-func (r *reader) contradictions(text string) { r.table(text, lesson.Decisions, "contradiction") }
-func (r *reader) handoffs(text string)       { r.table(text, lesson.Stories, "handoff") }
-
-// table reads the rows with a date.
-func (r *reader) table(text, kind, tag string) {
-	r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
-		if e.Date.IsZero() && len(b.cells) > 1 {
-			e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
-		}
-		e.Tags = []string{tag}
-		return len(b.cells) > 1 && !e.Date.IsZero()
-	})
+// table returns a reader of the rows with a date.
+func table(kind, tag string) func(*reader, string) {
+	return func(r *reader, text string) {
+		r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
+			if e.Date.IsZero() && len(b.cells) > 1 {
+				e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
+			}
+			e.Tags = []string{tag}
+			return len(b.cells) > 1 && !e.Date.IsZero()
+		})
+	}
 }
 
 // record matches the heading of a decision that has a number.
@@ -170,11 +169,9 @@ func (r *reader) architecture(lines []line, from int) {
 			out = append(out, l.text)
 		}
 	}
-	one := reader{path: r.path}
-	one.add(Entry{Type: lesson.SharedContext, Text: strings.Join(out, "\n"), Line: from})
-	if len(one.Entries) > 0 {
-		r.Architecture = one.Entries[0]
-	}
+	all := strings.TrimSpace(strings.Join(out, "\n"))
+	all = strings.ToValidUTF8(all[:min(len(all), maxText)], "")
+	r.Architecture = Entry{Type: lesson.SharedContext, Text: all, Path: r.path, Line: from}
 }
 
 // readDescription reads a block that describes the project or an agent. It returns true for an agent,
@@ -203,4 +200,154 @@ func (r *reader) readDescription(section string, b block) bool {
 		p.Stack = words(value)
 	}
 	return false
+}
+
+// titled matches the heading of a failure behind its date: id, agent, category, title.
+var titled = pattern.New(`^(?:\[?(FM-\d+)\]?)?[ \t—–:-]*(?:\[([^\]\[]{1,64})\][ \t]*)?(?:\[?(HALLUCINATION|[A-Z]+(?:-[A-Z]+)+)\]?(?:[ \t—–:-]+|$))?[ \t—–:-]*(.*)$`)
+
+// museum reads failures in Markdown: each under a heading with its date, category or id, in a
+// section for its severity.
+func (r *reader) museum(text string) {
+	var open *Entry
+	severity := ""
+	for _, b := range blocksOf(r.scan(text)) {
+		switch {
+		case b.level == 0 && open != nil:
+			open.describe(b)
+		case b.level > 0:
+			r.keep(open)
+			if open = failureIn(b); open != nil {
+				open.Failure.Severity = severity
+			} else {
+				severity = SeverityIn(b.text)
+			}
+		}
+	}
+	r.keep(open)
+}
+
+// failureIn reads the heading of a failure. It returns nil for other headings.
+func failureIn(b block) *Entry {
+	date, rest := cutDate(b.text)
+	m := titled.FindStringSubmatch(rest)
+	if m == nil || m[4] == "" {
+		return nil
+	}
+	if slices.Contains(lesson.Categories(), m[2]) {
+		m[2], m[3] = "", m[2]
+	}
+	if date.IsZero() && m[1] == "" && !slices.Contains(lesson.Categories(), m[3]) {
+		return nil
+	}
+	return &Entry{Type: lesson.Failures, Agent: m[2], Date: date, Text: m[4], Line: b.line, Failure: &Failure{ID: m[1], Category: m[3], Title: m[4]}}
+}
+
+// describe reads the fields in a block below the heading of a failure. Most are also its text.
+func (e *Entry) describe(b block) {
+	f := e.Failure
+	last := new(string) // the field that the next line continues
+	for _, l := range strings.Split(b.text, "\n") {
+		key, value := split(l)
+		begins := func(names ...string) bool {
+			return slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(key, n) })
+		}
+		switch {
+		case begins("agent"):
+			e.Agent, _, _ = strings.Cut(value, ",")
+			continue
+		case begins("date"):
+			e.Date = readDate(value)
+			continue
+		case begins("statu"):
+			f.Status = strings.ToLower(value)
+			continue
+		case begins("tag"):
+			e.Tags = words(value)
+			continue
+		case begins("caté", "cate"):
+			f.Category = strings.ToUpper(value)
+			continue
+		case begins("sévér", "sever", "gravit"):
+			f.Severity = SeverityIn(value)
+			continue
+		case begins("règle", "regle", "rule"):
+			f.Rule, last = value, &f.Rule
+		case begins("leçon", "lecon", "lesson"), begins("corre", "fix") && f.Lesson == "":
+			f.Lesson, last = value, &f.Lesson
+		case key != "":
+			last = new(string)
+		case *last != "":
+			grow(last, " "+value)
+		}
+		if value != "" && !isRemark(value) {
+			grow(&e.Text, "\n"+value)
+		}
+	}
+}
+
+// maxTrace is the number of lines of a trace that are read, from its end.
+const maxTrace = 200
+
+var (
+	// bracket matches a part of an event: its time, agent or type. event matches the type.
+	bracket = pattern.New(`^\[([^\]\[]{1,120})\][ \t]*`)
+	event   = pattern.New(`^([A-Z][A-Z-]+)(?:[:→].*)?$`)
+)
+
+// events has the types of entries for the events of a trace. Other events are steps of work, which
+// say nothing to later runs.
+var events = map[string]string{"DECISION": lesson.Decisions, "REMEMBER": lesson.AgentLearnings, "HANDOFF": lesson.Stories, "WARN": lesson.Stories, "ERROR": lesson.Stories}
+
+// trace reads the events of past runs: "[time] [agent] [TYPE] text", with agent and type in
+// either order, or without time and agent below a heading that has both.
+func (r *reader) trace(text string) {
+	lines := r.scan(text)
+	var day time.Time
+	var by string
+	for n, l := range lines {
+		if level, title, _ := markdown.HashHeading(l.text); level > 0 {
+			day, by = readDate(title), ""
+			for _, cell := range strings.Split(title, "|")[1:] {
+				if by == "" && strings.TrimSpace(cell) != "git-commit" {
+					by = cell
+				}
+			}
+			continue
+		}
+		e, kind, rest := Entry{Date: day, Agent: by, Line: n + 1}, "", strings.TrimLeft(l.text, "-* \t")
+		for m := bracket.FindStringSubmatch(rest); m != nil; m = bracket.FindStringSubmatch(rest) {
+			rest = rest[len(m[0]):]
+			if at := readDate(m[1]); !at.IsZero() {
+				e.Date = at
+			} else if is := event.FindStringSubmatch(m[1]); is != nil && kind == "" {
+				kind = is[1]
+			} else {
+				e.Agent = m[1]
+			}
+		}
+		if e.Type, e.Text = events[kind], rest; e.Type == "" || l.code || n < len(lines)-maxTrace {
+			continue
+		}
+		if e.Tags = []string{"trace", strings.ToLower(kind)}; kind == "REMEMBER" {
+			e.splitNote()
+		}
+		r.add(e)
+	}
+}
+
+// splitNote takes apart the text of a note that was kept, for example
+// type: decisions | agent: dev | "text".
+func (e *Entry) splitNote() {
+	var text []string
+	for _, part := range strings.Split(e.Text, "|") {
+		switch key, value := split(part); {
+		case key == "type" && slices.Contains(lesson.Types(), value):
+			e.Type = value
+		case key == "agent":
+			e.Agent = value
+		default:
+			text = append(text, strings.TrimSpace(part))
+		}
+	}
+	e.Text = strings.Trim(strings.Join(text, " | "), `"`)
 }

@@ -16,6 +16,7 @@ package grimoire
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -63,19 +64,25 @@ type Repo struct {
 	Branch string `json:"default_branch,omitempty"`
 }
 
+// User is the person, as the kit knows them.
+type User struct {
+	Name     string `json:"name,omitempty"`
+	Language string `json:"language,omitempty"`
+}
+
 // Agent is an agent that the files know. Its notes are kept under any of its names: id, tag, or
 // the name of its learnings file without the ending.
 type Agent struct{ ID, Tag, Learnings, Name, Icon, Domain string }
 
 // Content is the content of one file, or, from [Join], of all files.
 type Content struct {
-	Entries        []Entry
-	Project        Project
-	User, Language string // the person's name and language
-	Agents         []Agent
-	Architecture   Entry // the section of that name in the shared context
-	Branches       []Branch
-	Runs           []Run
+	Entries      []Entry
+	Project      Project
+	User         User
+	Agents       []Agent
+	Architecture Entry // the section of that name in the shared context
+	Branches     []Branch
+	Runs         []Run
 }
 
 // Problem is a part of a file that cannot be used. Line is 0 if it is the whole file. The rest of the
@@ -105,3 +112,18 @@ func Place(path string, line int) string {
 	}
 	return path + ":" + strconv.Itoa(line)
 }
+
+// SeverityIn returns the mark of a severity, as headings, fields and records name it.
+func SeverityIn(text string) string {
+	for n, names := range []string{"🔴 crit high haute élevée block", "🟡 medium moyenne important major", "🟢 low basse faible minor micro"} {
+		for _, name := range strings.Fields(names) {
+			if strings.Contains(strings.ToLower(text), name) {
+				return Severities[n]
+			}
+		}
+	}
+	return ""
+}
+
+// maxSources bounds the files of a project, and the agents that one file names.
+const maxSources = 5000

@@ -46,7 +46,7 @@ func shown(c grimoire.Content, problems []grimoire.Problem, sources []grimoire.S
 	for _, s := range sources {
 		fmt.Fprintf(&b, "source %s %s\n", s.Kind, s.Path)
 	}
-	fmt.Fprintf(&b, "project %+v user %q %q\n", c.Project, c.User, c.Language)
+	fmt.Fprintf(&b, "project %+v user %q %q\n", c.Project, c.User.Name, c.User.Language)
 	for _, a := range c.Agents {
 		fmt.Fprintf(&b, "agent %+v\n", a)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,18 +21,12 @@ type ProjectContext struct {
 	Status       string            `json:"status,omitempty"`
 	Hint         string            `json:"hint,omitempty"`
 	Project      *grimoire.Project `json:"project,omitempty"`
-	User         *UserFacts        `json:"user,omitempty"`
+	User         *grimoire.User    `json:"user,omitempty"`
 	Agents       []AgentFacts      `json:"agents,omitempty"`
 	Decisions    []DecisionFacts   `json:"decisions,omitempty"`
 	Architecture *ArchitectureRef  `json:"architecture,omitempty"`
 	Sources      []string          `json:"sources,omitempty"`
 	Problems     []notes.Problem   `json:"problems,omitempty"`
-}
-
-// UserFacts describe the person.
-type UserFacts struct {
-	Name     string `json:"name,omitempty"`
-	Language string `json:"language,omitempty"`
 }
 
 // DecisionFacts are one decision.
@@ -68,11 +63,12 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 	defer v.close()
 	wanted := func(s string) bool { return section == sections[0] || section == s }
 	decisions := v.rank(func(n placed) bool { return n.Type == notes.Decisions })
-	agents, design := v.agents(), architecture(b.p.Dir, v.kit)
+	kit, agents := v.files.content, v.agents()
+	design := architecture(b.p.Dir, kit)
 	out := fit(maxCount, func(items, text int) ProjectContext {
-		out := ProjectContext{Problems: v.amiss}
+		out := ProjectContext{Problems: v.amiss()}
 		if wanted("stack") {
-			out.Project = projectFacts(v.kit.Project, items, text)
+			out.Project = projectFacts(kit.Project, items, text)
 		}
 		if wanted("agents") {
 			out.Agents = agents[:min(len(agents), items)]
@@ -86,8 +82,8 @@ func (b *Book) Context(ctx context.Context, section string) (ProjectContext, err
 			out.Architecture = &ArchitectureRef{untrusted.Shown(design.Text, 5*text), design.Source}
 		}
 		if section == sections[0] {
-			if v.kit.User+v.kit.Language != "" {
-				out.User = &UserFacts{label(v.kit.User), label(v.kit.Language)}
+			if kit.User != (grimoire.User{}) {
+				out.User = &grimoire.User{Name: label(kit.User.Name), Language: label(kit.User.Language)}
 			}
 			out.Sources = v.files.sources[:min(len(v.files.sources), items, maxNamed)]
 		}
@@ -121,10 +117,7 @@ func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 	if a := kit.Architecture; a.Text != "" {
 		return &ArchitectureRef{a.Text, grimoire.Place(a.Path, a.Line)}
 	}
-	names, err := fs.Glob(dir.Tree(), ".claude/specs/*/02-system-architecture.md")
-	if err != nil {
-		return nil
-	}
+	names, _ := fs.Glob(dir.Tree(), ".claude/specs/*/02-system-architecture.md") // the pattern is a good one
 	newest, at := "", int64(0)
 	for _, name := range names {
 		if info, err := dir.Stat(name); err == nil && info.ModTime().UnixNano() > at {
@@ -136,4 +129,138 @@ func architecture(dir *durable.Dir, kit grimoire.Content) *ArchitectureRef {
 		return nil
 	}
 	return &ArchitectureRef{string(data), newest}
+}
+
+// AgentMemory has the notes that an agent has learned in a project.
+type AgentMemory struct {
+	Agent string `json:"agent"`
+	// Aliases are the other names under which its notes are kept.
+	Aliases   []string   `json:"aliases"`
+	Learnings []Learning `json:"learnings"`
+	Total     int        `json:"total"`
+	// Files are those that have its notes, at most 20.
+	Files    []string        `json:"files"`
+	Note     string          `json:"note"`
+	Problems []notes.Problem `json:"problems,omitempty"`
+}
+
+// AgentFacts describe an agent.
+type AgentFacts struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Icon   string `json:"icon,omitempty"`
+	Domain string `json:"domain,omitempty"`
+	// Learnings is how many notes the agent has.
+	Learnings int `json:"learnings,omitempty"`
+}
+
+// Learning is one thing that an agent has learned.
+type Learning struct {
+	ID         string   `json:"id"`
+	Date       string   `json:"date,omitempty"`
+	Text       string   `json:"text"`
+	Tags       []string `json:"tags,omitempty"`
+	Suspicious bool     `json:"suspicious,omitempty"`
+	Source     string   `json:"source"`
+}
+
+// Agent returns the notes of an agent, under any of its names: the newest first or, with a
+// query, the closest first. lastN is from 1 to 50; 0 is 10.
+func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (AgentMemory, error) {
+	if err := notes.CheckAgent(agent); err != nil {
+		return AgentMemory{}, err
+	}
+	v, err := b.view(ctx, query, lastN)
+	if err != nil {
+		return AgentMemory{}, err
+	}
+	defer v.close()
+	names, known := v.files.content.Aliases(agent)
+	files := []string{}
+	found := v.rank(func(n placed) bool {
+		if n.Type != notes.AgentLearnings || !slices.Contains(names, strings.ToLower(n.Agent)) {
+			return false
+		}
+		source := v.source(n)
+		if file := source[:strings.LastIndexByte(source, ':')]; !slices.Contains(files, file) && len(files) < maxNamed {
+			files = append(files, file)
+		}
+		return true
+	})
+	writes := func(n placed) bool { return slices.Contains(names, strings.ToLower(n.Agent)) }
+	if there := v.agentNames(); !known && !slices.Contains(there, names[0]) && !slices.ContainsFunc(v.sorted, writes) {
+		return AgentMemory{}, unknownAgent(agent, there)
+	}
+	out := AgentMemory{Agent: names[0], Aliases: append([]string{}, names[1:]...), Total: v.matched, Files: files, Note: Warning, Problems: v.amiss()}
+	return fit(len(found), func(items, text int) AgentMemory {
+		out.Learnings = []Learning{}
+		for _, n := range found[:items] {
+			out.Learnings = append(out.Learnings, Learning{
+				n.ID, date(n.UpdatedAt), untrusted.Shown(n.Text, text), shownAll(n.Tags), n.Suspicious(), v.source(n),
+			})
+		}
+		return out
+	}), nil
+}
+
+// agents lists the agents that the kit knows, and those that have learned something besides.
+func (v *view) agents() (out []AgentFacts) {
+	learned := map[string]int{}
+	for _, n := range v.sorted {
+		if n.Type == notes.AgentLearnings {
+			learned[strings.ToLower(n.Agent)]++
+		}
+	}
+	add := func(a grimoire.Agent) {
+		f := AgentFacts{ID: label(a.ID), Name: label(a.Name), Icon: untrusted.Label(a.Icon, notes.MaxTag), Domain: label(a.Domain)}
+		for _, name := range a.Names() {
+			f.Learnings += learned[name]
+		}
+		out = append(out, f)
+	}
+	alias := map[string]bool{"": true}
+	for _, a := range v.files.content.Agents {
+		add(a)
+		for _, name := range a.Names() {
+			alias[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(learned)) {
+		if !alias[name] {
+			add(grimoire.Agent{ID: name})
+		}
+	}
+	return out
+}
+
+// agentNames lists the names of agents: those of agents, and the stages of the project's workflow,
+// whose notes have the stage for an agent.
+func (v *view) agentNames() (out []string) {
+	for _, a := range v.agents() {
+		out = append(out, a.ID)
+	}
+	for _, a := range v.files.content.Agents {
+		out = append(out, a.Tag)
+	}
+	for _, w := range v.p.Config.Workflows {
+		if w.Definition != nil && w.Name == v.p.Config.Workflow {
+			for _, st := range w.Definition.Stages {
+				out = append(out, string(st.ID))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(name string) bool { return name == "" })
+}
+
+// maxNamed is how many names an error lists.
+const maxNamed = 20
+
+// unknownAgent returns the error for an agent that nobody knows; there are the names of the others.
+func unknownAgent(agent string, there []string) error {
+	e := fault.New(fault.NotFound, "the project knows no agent %q", agent)
+	if len(there) == 0 {
+		return e.WithHint("nobody has learned anything in this project yet; remember_structured keeps the first note")
+	}
+	return e.WithHint("there are: %s", strings.Join(there[:min(len(there), maxNamed)], ", ")).Suggest(agent, there)
 }

@@ -1,11 +1,15 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
@@ -28,6 +33,14 @@ type placed struct {
 	// from is the place of one of those: the path relative to the project, and the line.
 	from    string
 	failure *grimoire.Failure
+	// order is 0 for a note of ours, and counts those of other programs from the last one.
+	order int
+}
+
+// compare orders notes: the newest first.
+func (p placed) compare(other placed) int {
+	byTime := other.UpdatedAt.Compare(p.UpdatedAt.Time)
+	return cmp.Or(byTime, cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
 }
 
 // name returns the key of the note in the index.
@@ -72,13 +85,13 @@ type foreignFile struct {
 // take makes notes of the entries in the files, and returns them by their keys in the index.
 func (c *cabinet) take() map[string]placed {
 	out := map[string]placed{}
-	for _, e := range c.content.Entries {
+	for i, e := range c.content.Entries {
 		from := grimoire.Place(e.Path, e.Line)
 		n := &notes.Note{
 			ID: uuid.NewSHA1(uuid.NameSpaceDNS, []byte(from+":"+e.Text)).String(), Type: notes.Type(e.Type), Agent: e.Agent, Text: e.Text, Tags: e.Tags,
 			CreatedAt: notes.At(e.Date), UpdatedAt: notes.At(e.Date), By: byFile,
 		}
-		f := placed{Note: n, from: from, failure: e.Failure}
+		f := placed{Note: n, from: from, failure: e.Failure, order: len(c.content.Entries) - i} // later lines are newer
 		c.notes = append(c.notes, f)
 		out[f.name()] = f
 	}
@@ -146,4 +159,116 @@ func projectName(p *project.Project, known *notes.Set) string {
 		}
 	}
 	return filepath.Base(p.Dir.Path())
+}
+
+// newest orders notes: the newest first, and those of one time by their keys.
+func newest(a, b notes.Note) int {
+	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
+}
+
+// LexiconFile has words of the project with the same meaning, in the folder of the notes.
+const LexiconFile = "lexicon.tsv"
+
+// index finds the notes of a project.
+type index struct {
+	*recall.Index
+	// lexicon is the version of the project's lexicon that it was built with.
+	lexicon  durable.Version
+	problems []lang.Text
+	// due has the names of notes that have changed since they were taken in.
+	due map[string]bool
+}
+
+// mark has a note taken in anew.
+func (x *index) mark(name string) {
+	if x.Index != nil { // else it takes in all
+		x.due[name] = true
+	}
+}
+
+// begin empties the index if the project has another lexicon than before, and reports whether it did.
+func (x *index) begin(dir *durable.Dir, lexicon string) bool {
+	version := durable.Version{}
+	if info, err := dir.Stat(lexicon); err == nil {
+		version = durable.VersionOf(info)
+	}
+	if x.Index != nil && x.lexicon == version {
+		return false
+	}
+	words, problems := readLexicon(dir, lexicon)
+	*x = index{Index: recall.New(words), lexicon: version, problems: problems, due: map[string]bool{}}
+	return true
+}
+
+// readLexicon returns the words that the index knows, with those of the project.
+func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
+	data, err := dir.ReadFile(name, 1<<20)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return recall.Builtin(), nil
+	case err != nil:
+		return recall.Builtin(), []lang.Text{lang.Of(err)}
+	}
+	own, left := recall.ParseLexicon(data)
+	var problems []lang.Text
+	for _, e := range left {
+		problems = append(problems, lang.T("%s:%d: %s", LexiconFile, e.Line, flawText(e)))
+	}
+	return recall.Builtin().With(own), problems
+}
+
+// flawText says why a line of a lexicon is left out.
+func flawText(e recall.LineError) lang.Text {
+	switch e.Flaw {
+	case recall.NotText:
+		return lang.T("the line is not UTF-8; save the file as UTF-8")
+	case recall.TooLong:
+		return lang.T("the line is longer than %d bytes; split the concept", recall.MaxLine)
+	case recall.NoLanguage:
+		return lang.T("the cell %q does not begin with a language such as en, fr or zh and a bar", e.Text)
+	case recall.NothingToFind:
+		return lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", e.Text, e.Language)
+	}
+	return lang.T("a concept needs two terms or more, parted by | or by a tab")
+}
+
+// kept has the notes of a project as they were read last, for all who open it. Who holds the notes holds it.
+type kept struct {
+	set *notes.Set
+	// files are the memory files of other kits, foreign their notes by their keys in the index.
+	files   cabinet
+	foreign map[string]placed
+	// runs are the files about runs of other kits.
+	runs  cabinet
+	index index
+}
+
+// note returns the note of a key in the index; it is empty if the note is not found.
+func (k *kept) note(name string) placed {
+	kind, id, _ := strings.Cut(name, "/")
+	if e := k.set.Get(notes.Key{Type: notes.Type(kind), ID: id}); e != nil {
+		return placedAt(e)
+	}
+	return k.foreign[name]
+}
+
+// all yields the notes that are not deleted and that keep takes.
+func (k *kept) all(keep func(placed) bool) iter.Seq[placed] {
+	return func(yield func(placed) bool) {
+		for e := range k.set.Entries() {
+			if p := placedAt(e); p.Note != nil && keep(p) && !yield(p) {
+				return
+			}
+		}
+		for _, f := range k.files.notes {
+			if keep(f) && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// named returns a filter of keys in the index that takes those of the notes that keep takes.
+func (k *kept) named(keep func(placed) bool) func(name string) bool {
+	return func(name string) bool { return keep(k.note(name)) }
 }

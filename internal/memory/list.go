@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -67,11 +66,6 @@ func (b *Book) List(ctx context.Context, f Filter) (out Listed, err error) {
 	slices.SortFunc(out.Notes, newest)
 	out.Problems = r.problems()
 	return out, nil
-}
-
-// newest orders notes: the newest first, and those of one time by their keys.
-func newest(a, b notes.Note) int {
-	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
 }
 
 // Show returns a note by its id or the beginning of it, deleted and expired ones as well.

@@ -64,9 +64,7 @@ type Meaning interface {
 // the first use.
 type Memory struct {
 	Options
-	pace pace
-
-	mu     sync.Mutex
+	pace   pace
 	opened *recent.Map[string, *kept]
 }
 
@@ -86,22 +84,23 @@ func New(o Options) *Memory {
 
 // Book is the notes of one open project.
 type Book struct {
-	m *Memory
-	shelf
+	m     *Memory
+	p     *project.Project
+	notes *notes.Folder
+	*kept
 }
 
 // Of returns the notes of a project, which stays the caller's to close.
 func (m *Memory) Of(p *project.Project) *Book {
-	folder := path.Join(Folder(p), Subfolder)
-	key := p.Dir.Join(folder)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known, ok := m.opened.Get(key)
-	if !ok {
-		known = &kept{set: notes.NewSet()}
-		m.opened.Put(key, known)
-	}
-	return &Book{m: m, shelf: shelf{p: p, notes: &notes.Folder{Set: known.set, Dir: p.Dir, Path: folder, Now: m.Now}, kept: known}}
+	b := &Book{m: m, p: p, notes: &notes.Folder{Dir: p.Dir, Path: path.Join(Folder(p), Subfolder), Now: m.Now}}
+	m.opened.Change(p.Dir.Join(b.notes.Path), func(known *kept, ok bool) *kept {
+		if !ok {
+			known = &kept{set: notes.NewSet()}
+		}
+		b.kept, b.notes.Set = known, known.set
+		return known
+	})
+	return b
 }
 
 // Folder returns the folder of a project's memory, relative to the project: the one that the
@@ -166,29 +165,4 @@ func (p *pace) take(now time.Time) error {
 			WithHint("wait a minute; to bring in many notes at once: bmad-mcp memory import FILE --apply")
 	}
 	return nil
-}
-
-// hold keeps our notes as the files have them until the reading is closed.
-func (b *Book) hold(ctx context.Context) (*reading, error) {
-	if err := b.Usable(); err != nil {
-		return nil, err
-	}
-	release, err := b.notes.Hold(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &reading{shelf: b.shelf, now: b.m.Now(), close: release}, nil
-}
-
-// read is hold with the memory files of other kits as well.
-func (b *Book) read(ctx context.Context) (*reading, error) {
-	r, err := b.hold(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.refresh(ctx); err != nil {
-		r.close()
-		return nil, err
-	}
-	return r, nil
 }

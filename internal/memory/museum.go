@@ -55,7 +55,7 @@ func (b *Book) Failures(ctx context.Context, category, query string, topN int) (
 		return Museum{}, err
 	}
 	defer v.close()
-	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss}
+	out := Museum{ByCategory: map[string]int{}, Note: Warning, Problems: v.amiss()}
 	exhibits := map[*notes.Note]grimoire.Failure{}
 	for _, n := range v.sorted {
 		if n.Type == notes.Failures && !slices.Contains(n.Tags, lesson.Withdrawn) {

@@ -31,24 +31,24 @@ func (m *Memory) Relevant(ctx context.Context, p *project.Project, q lesson.Ques
 		return holds(n) && slices.Contains(q.Types, string(n.Type)) && (n.Session == "" || n.Session != q.Session) && !slices.Contains(n.Tags, lesson.Withdrawn) && !n.Suspicious()
 	}
 	some := false
-	for n := range r.all {
-		if some = fits(n); some {
-			break
-		}
+	for range r.all(fits) {
+		some = true
+		break
 	}
 	if !some {
 		return nil, nil // without the index, which takes the whole lexicon: most projects are new
 	}
-	keep := func(name string) bool { return fits(r.note(name)) }
 	var out []lesson.Note
 	size := len("[]")
-	var hits []placed
-	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, keep) {
-		hits = append(hits, r.note(h.Key))
+	var written, others []placed
+	for _, h := range r.updateIndex().Relevant(q.Text, 2*lesson.MaxNotes, r.named(fits)) {
+		if n := r.note(h.Key); n.FromPerson() {
+			written = append(written, n)
+		} else {
+			others = append(others, n)
+		}
 	}
-	byOthers := func(n placed) bool { return !n.FromPerson() }
-	written := slices.DeleteFunc(slices.Clone(hits), byOthers)
-	for _, n := range append(written, slices.DeleteFunc(hits, placed.FromPerson)...) {
+	for _, n := range append(written, others...) {
 		note := lesson.Note{
 			ID: n.ID, Type: string(n.Type), Agent: untrusted.Label(n.Agent, notes.MaxAgent), By: untrusted.Label(n.By, notes.MaxAgent),
 			Text: lesson.Quote(untrusted.Shown(n.Text, lesson.MaxText-len("“”"))), Resolved: slices.Contains(n.Tags, lesson.Resolved),

@@ -75,26 +75,30 @@ func (b *Book) Sessions(ctx context.Context, status, cursor string) (SessionList
 		return SessionList{}, fault.New(fault.InvalidArgument, "%q is not a status of sessions", label(status)).
 			WithHint("use one of %s", strings.Join(known, ", ")).Suggest(status, known)
 	}
-	v, err := b.view(ctx, "", 0)
+	r, amiss, err := b.readRuns(ctx)
 	if err != nil {
 		return SessionList{}, err
 	}
-	defer v.close()
-	rows, err := v.sessions(ctx)
-	if err == nil {
-		err = v.readRuns(ctx)
-	}
+	defer r.close()
+	sessions, err := r.p.Sessions(ctx)
 	if err != nil {
 		return SessionList{}, err
 	}
-	for _, branch := range v.branches() {
-		rows = append(rows, v.row(branch))
+	var rows []SessionRow
+	for _, s := range sessions.Sessions {
+		rows = append(rows, rowOf(s))
+	}
+	for _, broken := range sessions.Broken[:min(len(sessions.Broken), maxProblems)] {
+		amiss = append(amiss, notes.Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
+	}
+	for _, branch := range r.branches() {
+		rows = append(rows, r.row(branch))
 	}
 	rows = slices.DeleteFunc(rows, func(r SessionRow) bool { return status != known[0] && r.Status != status })
 	slices.SortStableFunc(rows, func(a, b SessionRow) int {
 		return cmp.Or(b.changed.Compare(a.changed), cmp.Compare(a.cursor(), b.cursor()))
 	})
-	out := SessionList{Total: len(rows), Problems: notes.Spoken(b.p.Language(""), v.amiss)}
+	out := SessionList{Total: len(rows), Problems: notes.Spoken(b.p.Language(""), amiss)}
 	if cursor != "" {
 		at, err := after(rows, cursor)
 		if err != nil {
@@ -136,18 +140,6 @@ func after(rows []SessionRow, cursor string) (int, error) {
 	return at, nil
 }
 
-// sessions lists those of bmad-task.
-func (v *view) sessions(ctx context.Context) (out []SessionRow, err error) {
-	all, err := v.p.Sessions(ctx)
-	for _, s := range all.Sessions {
-		out = append(out, rowOf(s))
-	}
-	for _, broken := range all.Broken[:min(len(all.Broken), maxProblems)] {
-		v.amiss = append(v.amiss, notes.Problem{Path: broken.Path, Why: lang.Of(broken.Err)})
-	}
-	return out, err
-}
-
 func rowOf(s workflow.Summary) SessionRow {
 	status := grimoire.Active
 	if !s.CurrentState.Active() {
@@ -159,33 +151,36 @@ func rowOf(s workflow.Summary) SessionRow {
 	}
 }
 
-// readRuns reads the files of runs, which other calls do not need.
-func (v *view) readRuns(ctx context.Context) error {
-	c := &v.runs
-	_, err := c.look(ctx, v.p.Dir, v.now, grimoire.RunSources)
-	v.kit.Branches, v.kit.Runs = c.content.Branches, c.content.Runs
-	v.amiss = slices.Concat(c.problems[:min(len(c.problems), maxProblems)], v.amiss)
-	return err
+// readRuns is read with the files of runs, which other calls do not need. amiss are the first problems.
+func (b *Book) readRuns(ctx context.Context) (r *reading, amiss []notes.Problem, err error) {
+	if r, err = b.read(ctx); err != nil {
+		return nil, nil, err
+	}
+	if _, err := r.runs.look(ctx, r.p.Dir, r.now, grimoire.RunSources); err != nil {
+		r.close()
+		return nil, nil, err
+	}
+	return r, slices.Concat(r.runs.problems[:min(len(r.runs.problems), maxProblems)], r.amiss()), nil
 }
 
 // branches lists those of a kit, also those that have runs and no file of their own.
-func (v *view) branches() []grimoire.Branch {
-	out := slices.Clone(v.kit.Branches)
-	for _, r := range v.kit.Runs {
-		if !slices.ContainsFunc(out, func(b grimoire.Branch) bool { return b.Name == r.Branch }) {
-			out = append(out, grimoire.Branch{Name: r.Branch})
+func (r *reading) branches() []grimoire.Branch {
+	out := slices.Clone(r.runs.content.Branches)
+	for _, run := range r.runs.content.Runs {
+		if !slices.ContainsFunc(out, func(b grimoire.Branch) bool { return b.Name == run.Branch }) {
+			out = append(out, grimoire.Branch{Name: run.Branch})
 		}
 	}
 	return out
 }
 
 // row describes a branch by its newest run.
-func (v *view) row(branch grimoire.Branch) SessionRow {
+func (r *reading) row(branch grimoire.Branch) SessionRow {
 	row := SessionRow{
 		ID: label(branch.Name), Name: cmp.Or(branch.Purpose, branch.Name), Source: SourceRuns,
-		Status: branch.Status(v.kit.Runs), changed: branch.Created,
+		Status: branch.Status(r.runs.content.Runs), changed: branch.Created,
 	}
-	if last := v.newestRun("", branch.Name); last != nil {
+	if last := r.newestRun("", branch.Name); last != nil {
 		of := runRow(last)
 		row.Run, row.Stage = of.ID, of.Stage
 		if last.Updated.After(row.changed) {
@@ -211,11 +206,11 @@ func runRow(r *grimoire.Run) SessionRow {
 }
 
 // newestRun returns the run of a kit that was changed last; an empty id or branch stands for any.
-func (v *view) newestRun(id, branch string) (last *grimoire.Run) {
-	for i := range v.kit.Runs {
-		r := &v.kit.Runs[i]
-		if (id == "" || r.ID == id) && (branch == "" || r.Branch == branch) && (last == nil || r.Updated.After(last.Updated)) {
-			last = r
+func (r *reading) newestRun(id, branch string) (last *grimoire.Run) {
+	for i, run := range r.runs.content.Runs {
+		isMeant := (id == "" || run.ID == id) && (branch == "" || run.Branch == branch)
+		if isMeant && (last == nil || run.Updated.After(last.Updated)) {
+			last = &r.runs.content.Runs[i]
 		}
 	}
 	return last
@@ -224,23 +219,16 @@ func (v *view) newestRun(id, branch string) (last *grimoire.Run) {
 // Run returns a session by its id or task name, or a run of a kit by its id; with neither, the one
 // that was changed last. A branch asks for runs of a kit only.
 func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error) {
-	for _, given := range [][2]string{{"run_id", runID}, {"branch", branch}} {
-		if given[1] == "" {
-			continue
-		}
-		if err := queue.CheckName(given[0], given[1]); err != nil {
-			return RunStatus{}, err
-		}
+	named := queue.CheckName("run_id", cmp.Or(runID, queue.DefaultRun))
+	if err := cmp.Or(named, queue.CheckName("branch", cmp.Or(branch, queue.DefaultRun))); err != nil {
+		return RunStatus{}, err
 	}
-	v, err := b.view(ctx, "", 0)
+	r, amiss, err := b.readRuns(ctx)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	defer v.close()
-	if err := v.readRuns(ctx); err != nil {
-		return RunStatus{}, err
-	}
-	out, run, err := v.run(ctx, runID, branch)
+	defer r.close()
+	out, run, err := r.run(ctx, runID, branch)
 	if err != nil {
 		return RunStatus{}, err
 	}
@@ -252,11 +240,11 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 	if err != nil {
 		return RunStatus{}, err
 	}
-	out.Problems = notes.Spoken(b.p.Language(""), append(v.amiss, problems[:min(len(problems), maxProblems)]...))
+	out.Problems = notes.Spoken(b.p.Language(""), append(amiss, problems[:min(len(problems), maxProblems)]...))
 	tasks = slices.DeleteFunc(tasks, func(t queue.Task) bool { return t.RunID != out.Run.ID && t.RunID != out.Run.Name })
 	if out.Source == SourceQueue {
 		if len(tasks) == 0 || branch != "" {
-			return RunStatus{}, v.noRun(runID, branch)
+			return RunStatus{}, r.noRun(runID, branch)
 		}
 		out.Run.Status = statusOf(tasks)
 	}
@@ -274,14 +262,14 @@ func (b *Book) Run(ctx context.Context, runID, branch string) (RunStatus, error)
 }
 
 // run describes the run that is asked for. It is one of the queue if nothing else has the name.
-func (v *view) run(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
+func (r *reading) run(ctx context.Context, runID, branch string) (out RunStatus, run *grimoire.Run, err error) {
 	var session *workflow.Summary
 	if branch == "" {
-		if session, err = v.session(ctx, runID); err != nil {
+		if session, err = r.session(ctx, runID); err != nil {
 			return out, nil, err
 		}
 	}
-	run = v.newestRun(runID, branch)
+	run = r.newestRun(runID, branch)
 	switch {
 	case session == nil && run == nil:
 		id := cmp.Or(runID, queue.DefaultRun)
@@ -310,8 +298,8 @@ func statusOf(all []queue.Task) string {
 }
 
 // session returns the session of an id or name, or the one changed last; nil if there is none.
-func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, error) {
-	sessions := v.p.Backend
+func (r *reading) session(ctx context.Context, ref string) (*workflow.Summary, error) {
+	sessions := r.p.Backend
 	if ref == "" {
 		all, err := sessions.Latest(ctx, 1)
 		if err != nil || len(all.Sessions) == 0 {
@@ -335,12 +323,12 @@ func (v *view) session(ctx context.Context, ref string) (*workflow.Summary, erro
 }
 
 // noRun returns the error if nothing of the names exists.
-func (v *view) noRun(run, branch string) error {
+func (r *reading) noRun(run, branch string) error {
 	var runs, branches []string
-	for _, r := range v.kit.Runs {
-		runs = append(runs, r.ID)
+	for _, run := range r.runs.content.Runs {
+		runs = append(runs, run.ID)
 	}
-	for _, b := range v.branches() {
+	for _, b := range r.branches() {
 		branches = append(branches, b.Name)
 	}
 	switch {

@@ -1,8 +1,10 @@
 package recall
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,74 +30,53 @@ type token struct {
 
 // tokens takes a text apart. An identifier, a path or a compound gives its parts, and then the whole
 // as one word: getUserById, get_user_by_id and get-user-by-id are the same.
-func tokens(text string) []token {
-	s := scanner{text: []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))}
-	for s.at < len(s.text) {
-		switch r := s.text[s.at]; {
-		case isUnspaced(r):
-			s.run()
-		case inWord(r):
-			s.word()
-		default:
-			s.at++
+func tokens(text string) (out []token) {
+	all := []rune(norm.NFC.String(width.Fold.String(strings.ToValidUTF8(text, " "))))
+	in := func(at int, is func(rune) bool) bool { return at < len(all) && is(all[at]) }
+	for at := 0; at < len(all); {
+		end := at + 1
+		switch {
+		case isUnspaced(all[at]):
+			for in(end, isUnspaced) {
+				end++
+			}
+			out = append(out, token{text: simplify(all[at:end]), han: true})
+		case inWord(all[at]):
+			for in(end, inWord) || in(end, joins) && in(end+1, inWord) {
+				end++
+			}
+			out = appendWord(out, string(all[at:end]))
 		}
+		at = end
 	}
-	return s.out
+	return out
 }
 
-type scanner struct {
-	text []rune
-	at   int
-	out  []token
-}
-
-// run takes a run of characters of a script without spaces.
-func (s *scanner) run() {
-	start := s.at
-	for s.at < len(s.text) && isUnspaced(s.text[s.at]) {
-		s.at++
-	}
-	s.out = append(s.out, token{text: simplify(s.text[start:s.at]), han: true})
-}
-
-// word takes a word with everything that is joined to it without a space.
-func (s *scanner) word() {
-	start := s.at
-	for s.at++; s.at < len(s.text); s.at++ {
-		r := s.text[s.at]
-		if !inWord(r) && !s.linksWords() {
-			break
-		}
-	}
-	whole := string(s.text[start:s.at])
-	first := len(s.out)
+// appendWord adds a word with everything that is joined to it without a space.
+func appendWord(out []token, whole string) []token {
+	first := len(out)
 	var wholes []string
 	for _, segment := range strings.FieldsFunc(whole, joins) {
 		humps := camel(segment)
 		for _, part := range humps {
-			s.out = append(s.out, token{text: clip(part, longest)})
+			out = append(out, token{text: clip(part, longest)})
 		}
 		if len(humps) > 1 {
 			wholes = append(wholes, joinParts(segment))
 		}
 	}
-	if len(s.out)-first < 2 {
-		return
+	if len(out)-first < 2 {
+		return out
 	}
 	if all := joinParts(whole); !slices.Contains(wholes, all) {
 		wholes = append(wholes, all)
 	}
 	for _, w := range wholes {
 		if len(w) < longest {
-			s.out = append(s.out, token{text: w, joined: true})
+			out = append(out, token{text: w, joined: true})
 		}
 	}
-}
-
-// linksWords reports whether the next character joins two words.
-func (s *scanner) linksWords() bool {
-	after := s.at + 1
-	return joins(s.text[s.at]) && after < len(s.text) && inWord(s.text[after])
+	return out
 }
 
 func joins(r rune) bool { return strings.ContainsRune(`_-./\:@`, r) }
@@ -221,18 +202,27 @@ func eachBigram(run string, f func(string)) {
 	}
 }
 
-// grams are numbers of parts of a text, with repetitions.
-type grams []uint32
+// feature is what a text has, by a number of its kind: a word of the index, a concept of the lexicon, or a gram.
+type feature uint64
+
+const (
+	word feature = iota << 32
+	concept
+	gram
+)
+
+// features are those of a text, with repetitions.
+type features []feature
 
 // wordGrams adds the groups of three letters of a word.
-func wordGrams(to grams, word string) grams {
-	threes(word, func(g uint32) { to = append(to, g) })
+func wordGrams(to features, word string) features {
+	threes(word, func(g uint32) { to = append(to, gram|feature(g)) })
 	return to
 }
 
 // pinyinGrams adds a number for each two neighbouring syllables of a run, so that characters
 // that sound alike, and both ways to write one, are the same.
-func pinyinGrams(to grams, run string) grams {
+func pinyinGrams(to features, run string) features {
 	before, n := uint32(0), 0
 	for _, r := range run {
 		h := uint32(hashBasis)
@@ -240,26 +230,76 @@ func pinyinGrams(to grams, run string) grams {
 			h = hash(h, l)
 		}
 		if n++; n > 1 {
-			to = append(to, before*hashPrime^h)
+			to = append(to, gram|feature(before*hashPrime^h))
 		}
 		before = h
 	}
 	if n == 1 {
-		to = append(to, before)
+		to = append(to, gram|feature(before))
 	}
 	return to
 }
 
-// each calls f with every gram once, and its count. The order is always the same, because sums of
+// each calls f with every feature once, and its count. The order is always the same, because sums of
 // fractions depend on it.
-func (g grams) each(f func(gram uint32, n int)) {
-	slices.Sort(g)
-	for i := 0; i < len(g); {
+func (all features) each(f func(one feature, n int)) {
+	slices.Sort(all)
+	for i := 0; i < len(all); {
 		end := i + 1
-		for end < len(g) && g[end] == g[i] {
+		for end < len(all) && all[end] == all[i] {
 			end++
 		}
-		f(g[i], end-i)
+		f(all[i], end-i)
 		i = end
 	}
+}
+
+//go:embed stop.txt
+var stopText string
+
+//go:embed traditional.txt
+var traditionalText string
+
+// stopWords are left out of texts and queries. weakWords prove little, because any task of a software
+// project has them.
+var (
+	stopWords = sync.OnceValue(func() map[string]bool { return readWords(false) })
+	weakWords = sync.OnceValue(func() map[string]bool { return readWords(true) })
+)
+
+func readWords(weak bool) map[string]bool {
+	out := map[string]bool{}
+	for line := range strings.Lines(stopText) {
+		words, isWeak := strings.CutPrefix(line, "weak: ")
+		if isWeak == weak && !strings.HasPrefix(line, "#") {
+			for _, w := range strings.Fields(words) {
+				out[w] = true
+			}
+		}
+	}
+	return out
+}
+
+// glue are the stop words that do not count in a term, for example in rate of change and taux du change.
+var glue = map[string]bool{"a": true, "an": true, "the": true, "of": true, "to": true, "for": true, "and": true, "de": true, "du": true,
+	"des": true, "d": true, "la": true, "le": true, "les": true, "l": true, "au": true, "aux": true, "un": true, "une": true, "en": true, "et": true, "s": true}
+
+// traditional has the simplified form of characters.
+var traditional = sync.OnceValue(func() map[rune]rune {
+	out := map[rune]rune{}
+	for _, pair := range strings.Fields(traditionalText) {
+		if r := []rune(pair); len(r) == 2 {
+			out[r[0]] = r[1]
+		}
+	}
+	return out
+})
+
+func simplify(run []rune) string {
+	return strings.Map(func(r rune) rune {
+		if s, ok := traditional()[r]; ok {
+			return s
+		}
+		return r
+	}, string(run))
 }

@@ -276,14 +276,14 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 }
 
 // scanRun calls f with each term in a run of a script without spaces.
-func (l *Lexicon) scanRun(run string, f func(at int, term string, concepts []int32)) {
+func (l *Lexicon) scanRun(run string, f func(term string, concepts []int32)) {
 	for at := range run {
 		end := at
 		for n := 0; n < l.longestRun && end < len(run); n++ {
 			_, size := utf8.DecodeRuneInString(run[end:])
 			end += size
 			if c := l.runs[run[at:end]]; c != nil {
-				f(at, run[at:end], c)
+				f(run[at:end], c)
 			}
 		}
 	}
@@ -296,4 +296,105 @@ func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float6
 			f(l.phrases[asWritten+l.single[id]].concepts, like)
 		}
 	})
+}
+
+// spellings finds words by common letters: it has the words for each three neighbouring letters.
+type spellings map[uint32][]uint32
+
+// asPrefix is the likeness of a word to one that begins with it.
+const asPrefix = 0.6
+
+// shortest is the least number of letters of a word that is found by a similar spelling.
+const shortest = 4
+
+func (s spellings) add(word string, id uint32) {
+	if !spelt(word) {
+		return
+	}
+	threes(word, func(g uint32) {
+		if list := s[g]; len(list) == 0 || list[len(list)-1] != id {
+			s[g] = append(list, id)
+		}
+	})
+}
+
+// spelt reports whether a word is of letters only, and long enough to be misspelt.
+func spelt(word string) bool {
+	n := 0
+	for _, r := range word {
+		if r < 'a' || r > 'z' {
+			return false
+		}
+		n++
+	}
+	return n >= shortest
+}
+
+// find calls f with the words that share groups of three letters with this one, and their number.
+func (s spellings) find(word string, f func(id uint32, shared int)) {
+	var ids []uint32
+	threes(word, func(g uint32) { ids = append(ids, s[g]...) })
+	slices.Sort(ids)
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n] == ids[0] {
+			n++
+		}
+		f(ids[0], n)
+		ids = ids[n:]
+	}
+}
+
+// The numbers of groups are hashes by the method of Fowler, Noll and Vo (FNV-1a).
+const (
+	hashBasis = 2166136261
+	hashPrime = 16777619
+)
+
+func hash(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
+
+// threes calls f with a number for each three neighbouring letters of a word, whose beginning and end
+// count as letters.
+func threes(word string, f func(uint32)) {
+	n := 0
+	var a, b rune = 0, ' '
+	for _, r := range word + " " {
+		if n++; n > 1 {
+			f(hash(hash(hash(hashBasis, a), b), r))
+		}
+		a, b = b, r
+	}
+}
+
+// likeness judges two spellings from 0 to 1: by the letters that they share, or by the number of slips
+// between them if the query's word is unknown.
+func likeness(query, known string, shared int, unknown bool) float64 {
+	dice := 2 * float64(shared) / float64(len(query)+len(known))
+	best := 0.0
+	if dice >= 0.6 {
+		best = dice
+	}
+	if !unknown {
+		return best
+	}
+	if slips := distance(query, known, 2); slips == 1 || slips == 2 && len(query) >= 7 {
+		best = max(best, 1-float64(slips)/float64(len(query)))
+	}
+	return best
+}
+
+// distance counts the letters to add, remove, change or swap with their neighbour. If there are more than most,
+// it is greater than that.
+func distance(a, b string, most int) int {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if a == "" || b == "" || most == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
+		return len(a) + len(b)
+	}
+	least := min(distance(a[1:], b[1:], most-1), distance(a[1:], b, most-1), distance(a, b[1:], most-1))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		least = min(least, distance(a[2:], b[2:], most-1))
+	}
+	return 1 + least
 }

@@ -67,12 +67,11 @@ type Index struct {
 	docs    []document
 	free    []uint32
 	length  float64 // of all documents
-	ids     map[string]uint32
-	words   []word
-	forms   map[string][]uint32 // words by each of their forms
-	near    spellings           // words by their groups of letters
-	topics  map[int32][]posting // documents by concept
-	grams   map[uint32][]posting
+	posts   map[feature][]posting
+	words   []stems
+	ids     map[string]uint32   // numbers of words
+	forms   map[string][]uint32 // those by each form of a word
+	near    spellings           // those by the groups of letters in a word
 }
 
 // document is a Doc in its slot. If the slot is empty, its length is below zero.
@@ -92,16 +91,10 @@ func post(doc uint32, n int) posting {
 	return posting(doc<<8) | posting(min(n, 255)) // #nosec G115 -- bounded
 }
 
-// word is one spelling that documents have.
-type word struct {
-	stems
-	posts []posting
-}
-
 // New returns an empty index that knows the concepts of a lexicon.
 func New(l *Lexicon) *Index {
-	return &Index{lexicon: l, keys: map[string]uint32{}, ids: map[string]uint32{}, forms: map[string][]uint32{},
-		near: spellings{}, topics: map[int32][]posting{}, grams: map[uint32][]posting{}}
+	return &Index{lexicon: l, keys: map[string]uint32{}, posts: map[feature][]posting{}, ids: map[string]uint32{},
+		forms: map[string][]uint32{}, near: spellings{}}
 }
 
 // Len returns the number of documents.
@@ -119,17 +112,13 @@ func (x *Index) Put(d Doc) {
 	}
 	x.keys[d.Key] = slot
 	c := x.contents(d)
-	for id, n := range c.words {
-		x.words[id].posts = insert(x.words[id].posts, post(slot, n))
-	}
-	for concept, n := range c.topics {
-		x.topics[concept] = insert(x.topics[concept], post(slot, n))
-	}
 	sum := 0.0
-	c.grams.each(func(gram uint32, n int) {
+	c.features.each(func(f feature, n int) {
 		p := post(slot, n)
-		x.grams[gram] = insert(x.grams[gram], p)
-		sum += dampingOf(p) * dampingOf(p)
+		x.posts[f] = insert(x.posts[f], p)
+		if f >= gram {
+			sum += dampingOf(p) * dampingOf(p)
+		}
 	})
 	x.docs[slot] = document{Doc: d, length: float32(c.length), norm: float32(math.Sqrt(sum))}
 	x.length += float64(c.length)
@@ -141,16 +130,9 @@ func (x *Index) Drop(key string) {
 	if !ok {
 		return
 	}
-	c := x.contents(x.docs[slot].Doc)
-	for id := range c.words {
-		x.words[id].posts = remove(x.words[id].posts, slot)
-	}
-	for concept := range c.topics {
-		x.topics[concept] = remove(x.topics[concept], slot)
-	}
-	c.grams.each(func(gram uint32, _ int) {
-		if x.grams[gram] = remove(x.grams[gram], slot); len(x.grams[gram]) == 0 {
-			delete(x.grams, gram)
+	x.contents(x.docs[slot].Doc).features.each(func(f feature, _ int) {
+		if x.posts[f] = remove(x.posts[f], slot); len(x.posts[f]) == 0 {
+			delete(x.posts, f)
 		}
 	})
 	x.length -= float64(x.docs[slot].length)
@@ -165,7 +147,7 @@ func (x *Index) intern(text string) uint32 {
 		return id
 	}
 	id := uint32(len(x.words)) // #nosec G115 -- below 2^32 words
-	w := word{stems: stemsOf(text)}
+	w := stemsOf(text)
 	x.ids[text] = id
 	x.words = append(x.words, w)
 	for _, form := range w.forms() {
@@ -174,6 +156,9 @@ func (x *Index) intern(text string) uint32 {
 	x.near.add(w.folded, id)
 	return id
 }
+
+// postsOf returns the documents that have a word, by its number.
+func (x *Index) postsOf(id uint32) []posting { return x.posts[word|feature(id)] }
 
 func insert(list []posting, p posting) []posting {
 	if n := len(list); n == 0 || list[n-1] < p {
@@ -206,14 +191,11 @@ func dampingOf(p posting) float64 { return dampings[p&255] }
 
 // contents is a document taken apart.
 type contents struct {
-	words  map[uint32]int
-	topics map[int32]int
-	grams  grams
-	length int
+	features features
+	length   int
 }
 
-func (x *Index) contents(d Doc) contents {
-	c := contents{words: map[uint32]int{}, topics: map[int32]int{}}
+func (x *Index) contents(d Doc) (c contents) {
 	x.take(&c, d.Text)
 	for _, e := range d.Extra {
 		x.take(&c, e)
@@ -221,13 +203,17 @@ func (x *Index) contents(d Doc) contents {
 	return c
 }
 
+func (c *contents) addConcepts(concepts []int32) {
+	for _, one := range concepts {
+		c.features = append(c.features, concept|feature(one)) // #nosec G115 -- not negative
+	}
+}
+
+func (c *contents) addWord(id uint32) { c.features = append(c.features, word|feature(id)) }
+
 // take adds the words, concepts and grams of a text.
 func (x *Index) take(c *contents, text string) {
-	found := func(_, _ int, concepts []int32) {
-		for _, concept := range concepts {
-			c.topics[concept]++
-		}
-	}
+	found := func(_, _ int, concepts []int32) { c.addConcepts(concepts) }
 	var phrase []*stems
 	for _, t := range tokens(text) {
 		if t.han {
@@ -244,30 +230,31 @@ func (x *Index) take(c *contents, text string) {
 		if stopWords()[s.folded] || len(t.text) < 2 {
 			continue
 		}
-		c.words[x.intern(t.text)]++
+		c.addWord(x.intern(t.text))
 		if !t.joined {
 			c.length++
-			c.grams = wordGrams(c.grams, s.folded)
+			c.features = wordGrams(c.features, s.folded)
 		}
 	}
 	x.lexicon.scan(phrase, found)
 }
 
 func (x *Index) takeRun(c *contents, run string) {
-	c.grams = pinyinGrams(c.grams, run)
-	eachBigram(run, func(pair string) { c.words[x.intern(pair)]++; c.length++ })
-	x.lexicon.scanRun(run, func(_ int, term string, concepts []int32) {
-		if n := utf8.RuneCountInString(term); n != 2 {
-			c.words[x.intern(term)]++
+	c.features = pinyinGrams(c.features, run)
+	eachBigram(run, func(pair string) {
+		c.addWord(x.intern(pair))
+		c.length++
+	})
+	x.lexicon.scanRun(run, func(term string, concepts []int32) {
+		if utf8.RuneCountInString(term) != 2 {
+			c.addWord(x.intern(term))
 		}
-		for _, concept := range concepts {
-			c.topics[concept]++
-		}
+		c.addConcepts(concepts)
 	})
 }
 
 // gramsOf returns the grams of a text, as take adds them.
-func gramsOf(text string) (out grams) {
+func gramsOf(text string) (out features) {
 	for _, t := range tokens(text) {
 		if t.han {
 			out = pinyinGrams(out, t.text)
@@ -281,7 +268,7 @@ func gramsOf(text string) (out grams) {
 // stems returns the stems of a word, from the index if it knows the word.
 func (x *Index) stems(text string) *stems {
 	if id, ok := x.ids[text]; ok {
-		return &x.words[id].stems
+		return &x.words[id]
 	}
 	s := stemsOf(text)
 	return &s

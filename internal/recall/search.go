@@ -127,10 +127,10 @@ func (b *board) proofOf(n int, weak bool) float32 {
 }
 
 // addGrams adds the cosine of the grams of the query, weighted by their rarity, and of the documents.
-func (b *board) addGrams(g grams) {
+func (b *board) addGrams(g features) {
 	sum := 0.0
-	g.each(func(gram uint32, n int) {
-		posts := b.grams[gram]
+	g.each(func(f feature, n int) {
+		posts := b.posts[f]
 		w := damping(n) * b.idf(len(posts))
 		sum += w * w
 		for _, p := range posts {
@@ -200,8 +200,8 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	}
 	var lists []list
 	sum := 0.0
-	gramsOf(text).each(func(gram uint32, n int) {
-		lists = append(lists, list{x.grams[gram], damping(n)})
+	gramsOf(text).each(func(f feature, n int) {
+		lists = append(lists, list{x.posts[f], damping(n)})
 		sum += damping(n) * damping(n)
 	})
 	slices.SortStableFunc(lists, func(a, b list) int { return len(a.posts) - len(b.posts) })

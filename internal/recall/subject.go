@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -36,13 +37,134 @@ type Unit struct {
 	// Chinese marks a unit of Chinese characters.
 	Chinese bool
 
-	keys     []string
+	stems    *stems // of a word
 	concepts []int32
-	parts    []Unit // of a phrase
+	parts    []Unit // of a phrase: its words that say something
+	joined   string // a word together with the one behind it
 }
 
 // Known reports whether the unit has a concept, by which it is found in another language.
 func (u Unit) Known() bool { return len(u.concepts) > 0 }
+
+// Units returns the units of a text, each once: the longest phrases of the lexicon, and the words
+// and pairs of characters between them. One character alone may be anything.
+func (l *Lexicon) Units(text string) (out []Unit) {
+	seen := map[string]bool{}
+	p := parser{lexicon: l, unit: func(u Unit) {
+		alone := u.Chinese && !u.Known() && utf8.RuneCountInString(u.Text) == 1
+		if !alone && !seen[u.Name] {
+			seen[u.Name] = true
+			out = append(out, u)
+		}
+	}}
+	for _, t := range tokens(text) {
+		switch {
+		case t.han:
+			p.run(t.text)
+		case !t.joined:
+			s := stemsIn(t.text, true, false)
+			p.word(&s, says(&s))
+		}
+	}
+	p.endRow()
+	return out
+}
+
+// parser takes a text apart into units.
+type parser struct {
+	lexicon *Lexicon
+	unit    func(Unit)
+	row     []*stems // the words since the last run of characters
+	says    []bool   // for each of them, whether it says something
+}
+
+// word adds the next word of a row.
+func (p *parser) word(s *stems, says bool) { p.row, p.says = append(p.row, s), append(p.says, says) }
+
+// endRow finds the units of the words of a row, the longest terms of the lexicon first.
+func (p *parser) endRow() {
+	for i := 0; i < len(p.row); {
+		end, concepts := i+1, []int32(nil)
+		p.lexicon.from(p.row, i, func(to int, found []int32) { end, concepts = to, found })
+		switch {
+		case end > i+1:
+			phrase := Unit{Name: nameOf(concepts, ""), concepts: concepts}
+			for at, s := range p.row[i:end] {
+				phrase.Text = strings.TrimSpace(phrase.Text + " " + s.folded)
+				if p.says[i+at] {
+					phrase.parts = append(phrase.parts, wordUnit(s, p.lexicon.conceptsOf(s)))
+				}
+			}
+			p.unit(phrase)
+		case p.says[i]:
+			u := wordUnit(p.row[i], concepts)
+			if end < len(p.row) {
+				u.joined = u.Text + p.row[end].folded
+			}
+			p.unit(u)
+		}
+		i = end
+	}
+	p.row, p.says = nil, nil
+}
+
+func wordUnit(s *stems, concepts []int32) Unit {
+	isWeak := weakWords()[s.folded] || weakWords()[s.en] || weakWords()[s.fr]
+	return Unit{Name: nameOf(concepts, s.en), Text: s.folded, Weak: isWeak, stems: s, concepts: concepts}
+}
+
+func nameOf(concepts []int32, word string) string {
+	if len(concepts) == 0 {
+		return word
+	}
+	return fmt.Sprint(concepts)
+}
+
+func (l *Lexicon) conceptsOf(s *stems) (out []int32) {
+	l.from([]*stems{s}, 0, func(_ int, found []int32) { out = found })
+	return out
+}
+
+// run finds the units of a run of a script without spaces: the longest terms of the lexicon in it, and the
+// pairs of characters between them and stop words.
+func (p *parser) run(run string) {
+	p.endRow()
+	from := 0
+	for at := 0; at < len(run); {
+		end, concepts := p.lexicon.longestTerm(run, at)
+		if end == at {
+			_, size := utf8.DecodeRuneInString(run[at:])
+			at += size
+			continue
+		}
+		p.pairs(run[from:at])
+		if term := run[at:end]; concepts != nil {
+			p.unit(Unit{Name: nameOf(concepts, ""), Text: term, concepts: concepts, Weak: weakWords()[term], Chinese: true})
+		}
+		at, from = end, end
+	}
+	p.pairs(run[from:])
+}
+
+func (p *parser) pairs(part string) {
+	eachBigram(part, func(pair string) { p.unit(Unit{Name: pair, Text: pair, Weak: weakWords()[pair], Chinese: true}) })
+}
+
+// longestTerm returns the end of the longest term or stop word at a place of a run, and the
+// concepts of the term.
+func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
+	end, best, concepts := at, at, []int32(nil)
+	for n := 0; n < max(l.longestRun, 4) && end < len(run); n++ {
+		_, size := utf8.DecodeRuneInString(run[end:])
+		end += size
+		if c := l.runs[run[at:end]]; c != nil {
+			best, concepts = end, c
+		} else if stopWords()[run[at:end]] {
+			best, concepts = end, nil
+		}
+	}
+	return best, concepts
+}
 
 // Counts has the number of times that a text has each word and concept.
 type Counts struct {
@@ -61,8 +183,11 @@ const (
 // Of returns the number of times that the text has a unit. A concept counts a little less than the word.
 func (c *Counts) Of(u Unit) float64 {
 	n := 0.0
-	for _, key := range u.keys {
-		n = max(n, float64(c.keys[key]))
+	switch {
+	case u.stems != nil:
+		n = float64(max(c.keys[u.stems.folded], c.keys[u.stems.en]))
+	case u.Chinese && !u.Known():
+		n = float64(c.keys[u.Text])
 	}
 	for _, concept := range u.concepts {
 		n = max(n, byConcept*float64(c.concepts[concept]))
@@ -84,7 +209,7 @@ func (l *Lexicon) Count(text string) *Counts {
 		if t.han {
 			row = append(row, nil)
 			eachBigram(t.text, func(pair string) { c.keys[pair]++; c.Words++ })
-			l.scanRun(t.text, func(_ int, _ string, concepts []int32) { c.add(concepts) })
+			l.scanRun(t.text, func(_ string, concepts []int32) { c.add(concepts) })
 			continue
 		}
 		s := known[t.text]
@@ -122,81 +247,4 @@ func (c *Counts) add(concepts []int32) {
 // says reports whether a word says something of a subject, which a mere figure does not.
 func says(s *stems) bool {
 	return len(s.folded) > 1 && !stopWords()[s.folded] && strings.Trim(s.folded, "0123456789") != ""
-}
-
-// Units returns the units of a text, each once: the longest phrases of the lexicon, and the words
-// and pairs of characters between them.
-func (l *Lexicon) Units(text string) []Unit {
-	r := unitReader{lexicon: l, seen: map[string]bool{}}
-	for _, t := range tokens(text) {
-		switch {
-		case t.han:
-			r.endRow()
-			r.run(t.text)
-		case !t.joined:
-			s := stemsIn(t.text, true, false)
-			r.row = append(r.row, &s)
-		}
-	}
-	r.endRow()
-	return r.out
-}
-
-type unitReader struct {
-	lexicon *Lexicon
-	row     []*stems // words since the last run of characters
-	seen    map[string]bool
-	out     []Unit
-}
-
-func (r *unitReader) add(u Unit) {
-	if len(u.concepts) > 0 {
-		u.Name = nameOf(u.concepts, "")
-	}
-	if !r.seen[u.Name] {
-		r.seen[u.Name] = true
-		r.out = append(r.out, u)
-	}
-}
-
-// endRow adds the units of the words of a row.
-func (r *unitReader) endRow() {
-	for i := 0; i < len(r.row); {
-		end, concepts := i+1, []int32(nil)
-		r.lexicon.from(r.row, i, func(to int, found []int32) { end, concepts = to, found })
-		switch {
-		case end > i+1:
-			phrase := Unit{concepts: concepts}
-			for _, s := range r.row[i:end] {
-				phrase.Text = strings.TrimSpace(phrase.Text + " " + s.folded)
-				if says(s) {
-					phrase.parts = append(phrase.parts, r.word(s))
-				}
-			}
-			r.add(phrase)
-		case says(r.row[i]):
-			r.add(r.word(r.row[i]))
-		}
-		i = end
-	}
-	r.row = nil
-}
-
-func (r *unitReader) word(s *stems) Unit {
-	return Unit{
-		Name: s.en, Text: s.folded, keys: []string{s.folded, s.en}, concepts: r.lexicon.conceptsOf(s), Weak: weakWords()[s.folded] || weakWords()[s.en],
-	}
-}
-
-// run adds the units of a run of a script without spaces.
-func (r *unitReader) run(run string) {
-	r.lexicon.splitRun(run, func(term string, concepts []int32) {
-		r.add(Unit{Text: term, concepts: concepts, Weak: weakWords()[term], Chinese: true})
-	}, func(rest string) {
-		if utf8.RuneCountInString(rest) > 1 { // one character alone may be anything
-			eachBigram(rest, func(pair string) {
-				r.add(Unit{Name: pair, Text: pair, keys: []string{pair}, Weak: weakWords()[pair], Chinese: true})
-			})
-		}
-	})
 }

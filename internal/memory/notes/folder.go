@@ -156,12 +156,6 @@ func (f *Folder) ChangeKnown(ctx context.Context, apply bool, plan func() error)
 	return f.Change(ctx, plan)
 }
 
-// edit gives a part its new bytes; none remove it.
-type edit struct {
-	part string
-	data []byte
-}
-
 // plan runs a function on the notes as they are now, and returns the edits that it has made, in the
 // order of writing.
 func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err error) {
@@ -170,14 +164,11 @@ func (f *Folder) plan(ctx context.Context, plan func() error) (edits []edit, err
 		return nil, err
 	}
 	defer release()
-	f.edited = nil
+	f.edits = nil
 	if err := plan(); err != nil {
 		return nil, trouble(f.Dir, err)
 	}
-	for _, name := range f.edited {
-		edits = append(edits, edit{name, f.parts[name].data})
-	}
-	return edits, nil
+	return f.edits, nil
 }
 
 // prepare makes the folder, and removes the files that a killed process has left in it.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -20,19 +22,17 @@ type Set struct {
 	mu      sync.Mutex
 	parts   map[string]*part
 	entries map[Key]*Entry
-	// texts finds the keys of notes by their texts: clones in folders of different names have
-	// given one text two ids.
-	texts map[textSum][]Key
-	// findings finds them by their findings in a session.
-	findings map[string][]Key
+	// alike finds the keys of notes by their texts, because clones in folders of different names have
+	// given one text two ids, and by their findings in a session.
+	alike map[sum][]Key
 	// hiding has the entries with notes that another hides.
 	hiding map[Key]*Entry
 	// oldest is the note that names the project; nil if it has to be looked for.
 	oldest *Note
 	// changed has the notes that have changed since somebody took them.
 	changed map[Key]bool
-	// edited names the parts that a change has given other bytes, in the order of writing.
-	edited []string
+	// edits are those of a change, in the order of writing.
+	edits []edit
 	// temps are files that a killed process has left, or that another one is writing; who has the
 	// lock knows which.
 	temps []string
@@ -43,7 +43,7 @@ type Set struct {
 // NewSet returns a set that has read nothing.
 func NewSet() *Set {
 	return &Set{
-		parts: map[string]*part{}, entries: map[Key]*Entry{}, texts: map[textSum][]Key{}, findings: map[string][]Key{},
+		parts: map[string]*part{}, entries: map[Key]*Entry{}, alike: map[sum][]Key{},
 		hiding: map[Key]*Entry{}, changed: map[Key]bool{},
 	}
 }
@@ -170,8 +170,12 @@ func (s *Set) refold(key Key) {
 	e := s.entries[key]
 	s.changed[key] = true
 	if e.note != nil {
-		unlist(s.texts, sumOf(e.note.note), key)
-		unlist(s.findings, findingOf(e.note.note), key)
+		for _, sum := range sumsOf(e.note.note) {
+			s.alike[sum] = slices.DeleteFunc(s.alike[sum], func(k Key) bool { return k == key })
+			if len(s.alike[sum]) == 0 {
+				delete(s.alike, sum)
+			}
+		}
 		s.unname(e.note.note)
 	}
 	if e.fold(); len(e.lines) == 0 {
@@ -183,26 +187,17 @@ func (s *Set) refold(key Key) {
 	if e.note == nil {
 		return
 	}
-	list(s.texts, sumOf(e.note.note), key)
-	if e.note.note.Finding != "" {
-		list(s.findings, findingOf(e.note.note), key)
+	for _, sum := range sumsOf(e.note.note) {
+		s.alike[sum] = append(s.alike[sum], key)
 	}
 	s.unname(e.note.note)
 }
 
-func list[K comparable](in map[K][]Key, at K, key Key) { in[at] = append(in[at], key) }
-
-func unlist[K comparable](in map[K][]Key, at K, key Key) {
-	in[at] = slices.DeleteFunc(in[at], func(k Key) bool { return k == key })
-	if len(in[at]) == 0 {
-		delete(in, at)
-	}
-}
-
-// first returns the entry of some keys that counts: one that is not deleted, and of those the one
+// first returns the entry of a sum that counts: one that is not deleted, and of those the one
 // with the least id; nil if there is none.
-func (s *Set) first(keys []Key) (found *Entry) {
-	for _, key := range slices.SortedFunc(slices.Values(keys), func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }) {
+func (s *Set) first(of sum) (found *Entry) {
+	byID := func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }
+	for _, key := range slices.SortedFunc(slices.Values(s.alike[of]), byID) {
 		if e := s.entries[key]; found == nil || found.Deleted() && !e.Deleted() {
 			found = e
 		}
@@ -212,22 +207,26 @@ func (s *Set) first(keys []Key) (found *Entry) {
 
 // Saying returns the entry of a text of an agent under a type, deleted ones as well.
 func (s *Set) Saying(kind Type, agent, text string) *Entry {
-	return s.first(s.texts[sumOf(&Note{Type: kind, Agent: agent, Text: text})])
+	return s.first(sumOf(string(kind), agent, text))
 }
 
 // Known returns the entry of a finding of a session, deleted ones as well.
-func (s *Set) Known(session, finding string) *Entry {
-	return s.first(s.findings[findingOf(&Note{Session: session, Finding: finding})])
+func (s *Set) Known(session, finding string) *Entry { return s.first(sumOf(session, finding)) }
+
+// sum stands for the text of a note and its agent, or for its finding.
+type sum [16]byte
+
+func sumOf(parts ...string) sum {
+	all := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return sum(all[:16])
 }
 
-func findingOf(n *Note) string { return n.Session + "\x00" + n.Finding }
-
-// textSum stands for the text of a note, and its agent.
-type textSum [16]byte
-
-func sumOf(n *Note) textSum {
-	sum := sha256.Sum256([]byte(string(n.Type) + "\x00" + n.Agent + "\x00" + n.Text))
-	return textSum(sum[:16])
+func sumsOf(n *Note) []sum {
+	out := []sum{sumOf(string(n.Type), n.Agent, n.Text)}
+	if n.Finding != "" {
+		out = append(out, sumOf(n.Session, n.Finding))
+	}
+	return out
 }
 
 // sortedParts returns the parts in the order of their names.
@@ -261,3 +260,130 @@ func (s *Set) unname(n *Note) {
 		s.oldest = nil
 	}
 }
+
+// edit gives a part its new bytes; none remove it.
+type edit struct {
+	part string
+	data []byte
+}
+
+// edit gives a part new bytes, which the change writes at its end. The next refresh reads the part again, so
+// that an edit that was not written is forgotten.
+func (s *Set) edit(p *part, data []byte) {
+	s.set(&part{name: p.name, kind: p.kind, number: p.number}, data)
+	s.edits = append(slices.DeleteFunc(s.edits, func(e edit) bool { return e.part == p.name }), edit{p.name, data})
+}
+
+// put writes a line of a type: in the place of an older one if there is room, else at the end of the
+// last part. An older line that is kept becomes part of the history. It returns the name of the part.
+func (s *Set) put(kind Type, value any, older *line) (name string, err error) {
+	var raw []byte
+	if older != nil {
+		raw = older.raw
+	}
+	encoded, err := encode(value, raw)
+	if err != nil {
+		return "", err
+	}
+	if older != nil && len(older.part.data)-len(raw)+len(encoded) <= max(partLimit, len(older.part.data)) {
+		s.replace(map[*line][]byte{older: encoded})
+		return older.part.name, nil
+	}
+	last := &part{kind: kind, name: PartName(kind, 0)}
+	for _, p := range s.parts {
+		if p.kind == kind && p.number >= last.number {
+			last = p
+		}
+	}
+	if last.err != nil {
+		return "", last.err
+	}
+	if !fits(last.data, encoded) {
+		last = &part{kind: kind, number: last.number + 1, name: PartName(kind, last.number+1)}
+	}
+	s.edit(last, appendLine(last.data, encoded))
+	return last.name, nil
+}
+
+// replace puts other lines in the place of some; an empty one removes its line. All other bytes
+// stay. A part that gets a line is written before those that only lose some, so that a deletion counts
+// wherever the rest is cut.
+func (s *Set) replace(changes map[*line][]byte) {
+	gets, touched := map[*part]int{}, map[*part]bool{}
+	for l, data := range changes {
+		touched[l.part] = true
+		gets[l.part] += len(data)
+	}
+	parts := s.sortedParts()
+	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(min(gets[b], 1), min(gets[a], 1)) })
+	for _, p := range parts {
+		if !touched[p] {
+			continue
+		}
+		var out []byte
+		end := 0
+		for _, l := range p.lines {
+			if replacement, changed := changes[l]; changed {
+				out = append(append(out, p.data[end:l.start]...), replacement...)
+				end = min(l.start+len(l.raw)+1, len(p.data))
+			}
+		}
+		s.edit(p, append(out, p.data[end:]...))
+	}
+}
+
+const (
+	// partLimit is in bytes: the cost of a write does not grow with the project.
+	partLimit = 128 << 10
+	// maxPart bounds the part of a file that is read: a union of branches can be longer than partLimit.
+	maxPart = 16 << 20
+)
+
+// part is one file of notes.
+type part struct {
+	name   string
+	kind   Type
+	number int // 0 for the first
+
+	data  []byte
+	lines []*line
+	bad   []*line // those that cannot be used
+	// version is that of the file when it was read; settled is true if it shows every change
+	// since.
+	version durable.Version
+	settled bool
+	// err says why the file cannot be read.
+	err error
+}
+
+// parsePart returns the type and number of a file of notes.
+func parsePart(name string) (kind Type, n int, ok bool) {
+	for _, kind := range Types() {
+		if rest, ok := strings.CutPrefix(name, string(kind)); ok {
+			n, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimSuffix(rest, ".jsonl"), "-")) // the first has none
+			return kind, n, n >= 0 && name == PartName(kind, n)
+		}
+	}
+	return "", 0, false
+}
+
+var newline = []byte("\n")
+
+// PartName returns the name of the n-th file, after that of the first one.
+func PartName[S ~string](first S, n int) string {
+	if n == 0 {
+		return string(first) + ".jsonl"
+	}
+	return fmt.Sprintf("%s-%06d.jsonl", first, n)
+}
+
+// appendLine returns data with a line after it, which a missing line break does not join.
+func appendLine(data, line []byte) []byte {
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		data = append(slices.Clip(data), '\n')
+	}
+	return slices.Concat(data, line)
+}
+
+// fits reports whether a part has room for a line.
+func fits(part, line []byte) bool { return len(part) == 0 || len(part)+1+len(line) <= partLimit }

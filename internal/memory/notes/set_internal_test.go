@@ -25,7 +25,7 @@ func (s *Set) state() string {
 	for _, n := range s.live() {
 		fmt.Fprintf(&out, "%+v\n", n)
 	}
-	fmt.Fprintf(&out, "%d entries, %d texts, project %q\n", len(s.entries), len(s.texts), s.Project())
+	fmt.Fprintf(&out, "%d entries, %d sums, project %q\n", len(s.entries), len(s.alike), s.Project())
 	return out.String()
 }
 
@@ -112,7 +112,7 @@ func FuzzLines(f *testing.F) {
 			if i == len(p.lines)-1 {
 				other = other[:2] // nothing is behind it
 			}
-			after.replace(map[*line][]byte{after.parts["stories.jsonl"].lines[i]: other}, nil)
+			after.replace(map[*line][]byte{after.parts["stories.jsonl"].lines[i]: other})
 			kept := after.parts["stories.jsonl"].lines
 			if len(kept) != len(p.lines) || string(kept[i].raw) != "{}" {
 				t.Fatalf("%q without line %d has %d lines of %d", data, i, len(kept), len(p.lines))

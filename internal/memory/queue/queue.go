@@ -82,6 +82,8 @@ type Task struct {
 	// Holder has claimed the task, Result is the outcome in its words, or the person's.
 	Holder string `json:"holder,omitempty"`
 	Result string `json:"result,omitempty"`
+
+	log *notes.Log
 }
 
 // event is a line of a queue. Only the one that queues a task has more of the draft than By.
@@ -160,18 +162,12 @@ func (q *Queue) file(run string) string {
 		return ownFile
 	}
 	for _, out := range outputs {
-		folders, err := fs.Glob(q.Project.Dir.Tree(), out+"/.runs/*/"+run)
-		if err != nil {
-			continue
-		}
-		// The main line of work comes before the branches.
-		main := out + "/.runs/main/" + run
-		if slices.Contains(folders, main) {
-			folders = []string{main}
-		}
-		for _, folder := range folders {
-			if info, err := q.Project.Dir.Stat(folder); err == nil && info.IsDir() {
-				return folder + "/tasks"
+		for _, branch := range []string{"main", "*"} { // the main line of work comes before the branches
+			folders, _ := fs.Glob(q.Project.Dir.Tree(), out+"/.runs/"+branch+"/"+run) // the name of a run has no marks
+			for _, folder := range folders {
+				if info, err := q.Project.Dir.Stat(folder); err == nil && info.IsDir() {
+					return folder + "/tasks"
+				}
 			}
 		}
 	}
@@ -182,10 +178,7 @@ func (q *Queue) file(run string) string {
 func (q *Queue) files() []string {
 	out := []string{ownFile}
 	for _, prefix := range outputs {
-		names, err := fs.Glob(q.Project.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl")
-		if err != nil {
-			continue
-		}
+		names, _ := fs.Glob(q.Project.Dir.Tree(), prefix+"/.runs/*/*/tasks.jsonl") // the pattern is a good one
 		for _, name := range names {
 			out = append(out, strings.TrimSuffix(name, ".jsonl"))
 		}
@@ -193,20 +186,13 @@ func (q *Queue) files() []string {
 	return out
 }
 
-// tasks is a file of tasks as it was read, in the order in which they were queued.
-type tasks struct {
-	log      *notes.Log
-	list     []*Task
-	problems []notes.Problem
-}
-
-// read reads a file of tasks.
-func (q *Queue) read(file string) (out tasks, err error) {
+// read reads a file of tasks, in the order in which they were queued.
+func (q *Queue) read(file string) (log *notes.Log, list []*Task, problems []notes.Problem, err error) {
 	byID := map[string]*Task{}
-	out.log, err = notes.ReadLog(q.Project.Dir, file, func(part string, number int, line []byte) {
+	log, err = notes.ReadLog(q.Project.Dir, file, func(part string, number int, line []byte) {
 		e := event{}
 		if err := json.Unmarshal(line, &e); err != nil || e.V != format || e.ID == "" {
-			out.problems = append(out.problems, notes.Problem{Path: part, Line: number, Why: lang.T("the line is not an event of a task")})
+			problems = append(problems, notes.Problem{Path: part, Line: number, Why: lang.T("the line is not an event of a task")})
 			return
 		}
 		t, known := byID[e.ID]
@@ -216,13 +202,30 @@ func (q *Queue) read(file string) (out tasks, err error) {
 		if !slices.Contains(leadsTo[t.Status], e.Event) {
 			return
 		}
-		t.take(e)
-		if !known {
+		if t.take(e); !known {
 			byID[e.ID] = t
-			out.list = append(out.list, t)
+			list = append(list, t)
 		}
 	})
-	return out, err
+	for _, t := range list {
+		t.log = log
+	}
+	return log, list, problems, err
+}
+
+// readAll reads several files of tasks.
+func (q *Queue) readAll(ctx context.Context, files []string) (list []*Task, problems []notes.Problem, err error) {
+	for _, file := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		_, tasks, amiss, err := q.read(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		list, problems = append(list, tasks...), append(problems, amiss...)
+	}
+	return list, problems, nil
 }
 
 // take changes the task by an event that its state accepts.
@@ -253,13 +256,13 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 		return out, err
 	}
 	defer unlock()
-	t, err := q.read(q.file(d.RunID))
+	log, list, _, err := q.read(q.file(d.RunID))
 	if err != nil {
 		return out, err
 	}
 	out = Receipt{Status: "exists", RunID: d.RunID, Next: "an agent, or the person with bmad-mcp memory queue take, claims it"}
 	waiting, ahead := 0, 0 // of all runs, and of this one
-	for _, known := range t.list {
+	for _, known := range list {
 		queued := 0
 		if known.Status == Queued {
 			queued = 1
@@ -280,7 +283,7 @@ func (q *Queue) Add(ctx context.Context, d Draft) (out Receipt, err error) {
 		return out, fault.New(fault.NotAllowed, "%d tasks wait already", waiting).WithHint("take or cancel some: bmad-mcp memory queue")
 	}
 	out.ID, out.Status, out.Position = q.NewID(), Queued, ahead+1
-	return out, q.record(t.log, &event{Event: Queued, ID: out.ID, Draft: d})
+	return out, q.record(log, &event{Event: Queued, ID: out.ID, Draft: d})
 }
 
 // Step is a change of a task.
@@ -302,7 +305,7 @@ func (q *Queue) Step(ctx context.Context, s Step) (out Task, err error) {
 		return out, err
 	}
 	// If there is no such task, nothing is made on the disk.
-	if _, _, err := q.pick(s); err != nil {
+	if _, err := q.pick(ctx, s); err != nil {
 		return out, err
 	}
 	unlock, err := notes.Lock(ctx, q.Project.Dir)
@@ -310,12 +313,12 @@ func (q *Queue) Step(ctx context.Context, s Step) (out Task, err error) {
 		return out, err
 	}
 	defer unlock()
-	of, t, err := q.pick(s)
+	t, err := q.pick(ctx, s)
 	if err != nil {
 		return out, err
 	}
 	e := event{Event: s.To, ID: t.ID, Draft: Draft{By: s.By}, Result: s.Result}
-	err = q.record(of.log, &e)
+	err = q.record(t.log, &e)
 	t.take(e)
 	return *t, err
 }
@@ -332,28 +335,26 @@ func cleanResult(text string) (string, error) {
 }
 
 // pick returns the task that a step is for, if its state accepts it.
-func (q *Queue) pick(s Step) (tasks, *Task, error) {
-	for _, file := range q.files() {
-		t, err := q.read(file)
-		if err != nil {
-			return t, nil, err
-		}
-		for _, task := range t.list {
-			named := s.ID != "" && notes.Names(s.ID, task.ID)
-			next := s.ID == "" && s.To == Claimed && task.Status == Queued && (s.Agent == "" || s.Agent == task.Agent)
-			switch {
-			case !named && !next:
-			case slices.Contains(leadsTo[task.Status], s.To):
-				return t, task, nil
-			default:
-				return t, nil, fault.New(fault.Conflict, "task %q is %s", task.ID, task.Status).WithHint("bmad-mcp memory queue shows which tasks wait")
-			}
-		}
+func (q *Queue) pick(ctx context.Context, s Step) (*Task, error) {
+	list, _, err := q.readAll(ctx, q.files())
+	if err != nil {
+		return nil, err
 	}
-	if s.ID == "" {
-		return tasks{}, nil, fault.New(fault.NotFound, "no task waits").WithHint("spawn_subagent_task queues one")
+	at := slices.IndexFunc(list, func(t *Task) bool {
+		if s.ID != "" {
+			return notes.Names(s.ID, t.ID)
+		}
+		return s.To == Claimed && t.Status == Queued && (s.Agent == "" || s.Agent == t.Agent)
+	})
+	switch {
+	case at < 0 && s.ID == "":
+		return nil, fault.New(fault.NotFound, "no task waits").WithHint("spawn_subagent_task queues one")
+	case at < 0:
+		return nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), notes.MaxName)).WithHint("bmad-mcp memory queue lists them")
+	case !slices.Contains(leadsTo[list[at].Status], s.To):
+		return nil, fault.New(fault.Conflict, "task %q is %s", list[at].ID, list[at].Status).WithHint("bmad-mcp memory queue shows which tasks wait")
 	}
-	return tasks{}, nil, fault.New(fault.NotFound, "no task has the id %q", visible.Clip(visible.Line(s.ID), notes.MaxName)).WithHint("bmad-mcp memory queue lists them")
+	return list[at], nil
 }
 
 // record appends an event to a log that was read under the lock.
@@ -371,19 +372,13 @@ func (q *Queue) Tasks(ctx context.Context, run string) (list []Task, problems []
 		}
 		files = []string{q.file(run)}
 	}
-	for _, file := range files {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		t, err := q.read(file)
-		if err != nil {
-			return nil, nil, err
-		}
-		problems = append(problems, t.problems...)
-		for _, task := range t.list {
-			if run == "" || task.RunID == run {
-				list = append(list, *task)
-			}
+	all, problems, err := q.readAll(ctx, files)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, task := range all {
+		if run == "" || task.RunID == run {
+			list = append(list, *task)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Compare(b.QueuedAt.Time) })

@@ -1,0 +1,200 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/recall"
+)
+
+// reading is the notes of a project while one call reads them.
+type reading struct {
+	*Book
+	now   time.Time
+	close func()
+}
+
+// hold keeps our notes as the files have them until the reading is closed.
+func (b *Book) hold(ctx context.Context) (*reading, error) {
+	if err := b.Usable(); err != nil {
+		return nil, err
+	}
+	release, err := b.notes.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &reading{Book: b, now: b.m.Now(), close: release}, nil
+}
+
+// read is hold with the memory files of other kits as well, of which it reads those that have changed.
+func (b *Book) read(ctx context.Context) (*reading, error) {
+	r, err := b.hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := b.files.look(ctx, b.p.Dir, r.now, grimoire.Sources)
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	if !changed {
+		return r, nil
+	}
+	now := b.files.take()
+	for _, list := range []map[string]placed{b.foreign, now} {
+		for name := range list {
+			if is, was := now[name], b.foreign[name]; is.Note == nil || was.Note == nil || !slices.Equal(is.Tags, was.Tags) {
+				b.index.mark(name)
+			}
+		}
+	}
+	b.foreign = now
+	return r, nil
+}
+
+// problems lists the parts that cannot be used, in the language of the project.
+func (r *reading) problems() []notes.Problem {
+	out := r.notes.Problems()
+	for _, why := range r.index.problems {
+		out = append(out, notes.Problem{Path: r.notes.Path, Why: why})
+	}
+	return notes.Spoken(r.p.Language(""), append(out, r.files.problems...))
+}
+
+// amiss returns the first of the problems, which go with a reply.
+func (r *reading) amiss() []notes.Problem {
+	all := r.problems()
+	return all[:min(len(all), maxProblems)]
+}
+
+// source returns the place of a note, relative to the project.
+func (r *reading) source(p placed) string {
+	if p.entry == nil {
+		return p.from
+	}
+	file, line := p.entry.Place()
+	return grimoire.Place(r.notes.File(file), line)
+}
+
+// chooser returns a filter that keeps the notes of a type and an agent, by its names, that hold now; a zero
+// argument keeps all.
+func (r *reading) chooser(kind notes.Type, agent string) func(placed) bool {
+	names, _ := r.files.content.Aliases(agent)
+	ofAgent := func(n placed) bool {
+		return agent == "" || n.Agent == agent || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, n.Agent) })
+	}
+	return func(n placed) bool {
+		return n.Note != nil && (kind == "" || n.Type == kind) && !n.Expired(r.now) && ofAgent(n)
+	}
+}
+
+// view is the notes of a project as one call lists them.
+type view struct {
+	*reading
+	sorted  []placed // the newest first
+	query   string
+	count   int // how many are wanted
+	matched int // how many there were
+}
+
+// Limits of the lists of notes.
+const (
+	defaultCount = 10
+	maxCount     = 50
+	maxQuery     = 1000 // in bytes
+	// maxShownText is how much of a note is shown, in bytes, maxProblems how many problems go with a reply.
+	maxShownText = 600
+	maxProblems  = 5
+)
+
+// tooLong returns the error for a query of more than maxQuery bytes.
+func tooLong(query string) error {
+	return fault.New(fault.InvalidArgument, "query has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("say in a few words what you look for")
+}
+
+// view reads notes for a call, which closes the view.
+func (b *Book) view(ctx context.Context, query string, count int) (*view, error) {
+	v := &view{query: strings.TrimSpace(query), count: count}
+	switch {
+	case count == 0:
+		v.count = defaultCount
+	case count < 1 || count > maxCount:
+		return nil, fault.New(fault.InvalidArgument, "%d notes are wanted; it can be from 1 to %d", count, maxCount).WithHint("leave it out for %d", defaultCount)
+	}
+	if len(query) > maxQuery {
+		return nil, tooLong(query)
+	}
+	r, err := b.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.reading, v.sorted = r, slices.SortedFunc(r.all(r.chooser("", "")), placed.compare)
+	return v, nil
+}
+
+// rank returns those notes that are wanted, as many as are: the newest first, or those that fit
+// the query, the best first. It counts all in matched.
+func (v *view) rank(wanted func(placed) bool) (out []placed) {
+	byKey := map[string]placed{}
+	for _, n := range v.sorted {
+		if wanted(n) {
+			out = append(out, n)
+			byKey[n.name()] = n
+		}
+	}
+	if v.matched = len(out); v.query != "" {
+		out = nil
+		for _, h := range v.updateIndex().Search(v.query, v.count, func(key string) bool { return byKey[key].Note != nil }) {
+			out = append(out, byKey[h.Key])
+		}
+	}
+	return out[:min(len(out), v.count)]
+}
+
+// maxReply is how many bytes the JSON of a reply may have.
+const maxReply = 14_000
+
+// sizes are how many items a reply has, and how much of their texts; the first that fits counts.
+var sizes = []struct{ items, text int }{
+	{maxCount, maxShownText}, {maxCount, 300}, {maxCount, 200}, {maxCount, 120}, {40, 120}, {30, 120}, {20, 120}, {10, 120}, {3, 120},
+}
+
+// fit returns a reply with as many items and as much of their texts as it can hold; form makes it
+// of numbers of them.
+func fit[T any](items int, form func(items, text int) T) (out T) {
+	for _, most := range sizes {
+		out = form(min(items, most.items), most.text)
+		if data, err := json.Marshal(out); err != nil || len(data) <= maxReply {
+			break
+		}
+	}
+	return out
+}
+
+// updateIndex returns the index with all notes as they are.
+func (r *reading) updateIndex() *recall.Index {
+	x := &r.index
+	if x.begin(r.p.Dir, r.notes.File(LexiconFile)) {
+		for n := range r.all(func(placed) bool { return true }) {
+			x.mark(n.name())
+		}
+	}
+	for _, key := range r.set.Changed() {
+		x.mark(nameOf(key))
+	}
+	for name := range x.due {
+		if n := r.note(name); n.Note == nil {
+			x.Drop(name)
+		} else {
+			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+		}
+	}
+	clear(x.due)
+	return x.Index
+}
