@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +15,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// maxAnswer bounds the output of a git that is asked something, in bytes.
-const maxAnswer = 64 << 10
+// The bounds on the output of a git that is asked something, and on its list of files, in bytes.
+const (
+	maxAnswer = 64 << 10
+	maxList   = MaxFiles * 512
+)
 
 // errTimeout is the cause of a context that ended with the time of an update.
 var errTimeout = errors.New("timeout")
@@ -29,11 +33,18 @@ type remote struct {
 
 // newRemote returns the git of an update. It runs in a folder of the cache.
 func (c *Cache) newRemote(ctx context.Context, s Spec, dir string) remote {
-	g := remote{spec: s, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: dir, Protocol: s.scheme, Settings: settings(s)}}
+	call := git.Call{Program: c.Git, Dir: dir, Protocol: s.scheme, Settings: []string{
+		"core.sparseCheckout=false",
+		// The time-out kills this process; the processes that it started end by themselves.
+		"http.lowSpeedLimit=1",
+		"http.lowSpeedTime=60",
+	}}
 	if l := s.login(); l != nil {
-		// For this address alone.
-		g.call.Secrets = []string{"http." + s.url() + ".extraHeader", l.header()}
+		// For this address alone: redirected, the header would go to wherever the server points.
+		call.Secrets = []string{"http." + s.url() + ".extraHeader", l.header()}
+		call.Settings = append(call.Settings, "http.followRedirects=false")
 	}
+	g := remote{spec: s, timeout: c.timeout(), call: call}
 	if s.scheme != schemeSSH || os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
 		return g
 	}
@@ -48,21 +59,6 @@ func (c *Cache) newRemote(ctx context.Context, s Spec, dir string) remote {
 func (g remote) in(repository, tree string) remote {
 	g.call.Dir, g.call.Repository, g.call.Tree = tree, repository, tree
 	return g
-}
-
-// settings returns the settings of every call, besides the ones of package git.
-func settings(s Spec) []string {
-	all := []string{
-		"core.sparseCheckout=false",
-		// The time-out kills this process; the processes that it started end by themselves.
-		"http.lowSpeedLimit=1",
-		"http.lowSpeedTime=60",
-	}
-	if s.sealed != nil {
-		// The header would go to wherever the server points.
-		all = append(all, "http.followRedirects=false")
-	}
-	return all
 }
 
 // server returns the arguments that keep the git of a repository on this disk, which reads the
@@ -81,6 +77,31 @@ func (g remote) answer(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out.Data)), err
 }
 
+// checkSize refuses a commit that has more than a copy may have.
+func (g remote) checkSize(ctx context.Context, commit string) error {
+	list := &git.Bounded{Most: maxList}
+	err := g.run(ctx, list, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	files, bytes := countFiles(string(list.Data))
+	if isLong := errors.Is(err, git.ErrTooMuch) && files > 0; isLong || files > MaxFiles || bytes > MaxBytes {
+		return fault.New(fault.NotFound, "the repository has more than %d files or %d MB at commit %s", MaxFiles, MaxBytes>>20, commit[:12]).
+			WithHint("use a smaller repository, or a branch with less in it")
+	}
+	return err
+}
+
+// countFiles counts the files in a list of git ls-tree -l -z, and their bytes.
+func countFiles(list string) (files int, bytes int64) {
+	for entry := range strings.SplitSeq(list, "\x00") {
+		about, _, _ := strings.Cut(entry, "\t")
+		if field := strings.Fields(about); len(field) == 4 {
+			size, _ := strconv.ParseInt(field[3], 10, 64) // "-" for a submodule, which is not fetched
+			files++
+			bytes += size
+		}
+	}
+	return files, bytes
+}
+
 // run runs git with nothing to read. The error is the context's if the call is given up,
 // else a fault whose message is one line for people.
 func (g remote) run(ctx context.Context, out io.Writer, args ...string) error {
@@ -94,7 +115,9 @@ func (g remote) run(ctx context.Context, out io.Writer, args ...string) error {
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, git.ErrTooMuch):
-		return fault.New(fault.NotFound, "git %s printed more than it should", args[0]).WithHint("see that the program is git")
+		problem := fault.New(fault.NotFound, "git %s printed more than it should", args[0]).WithHint("see that the program is git")
+		problem.Err = err
+		return problem
 	case !errors.As(err, &failed):
 		return fault.New(fault.NotFound, "git cannot be started: %w", err).
 			WithHint("install git (https://git-scm.com/downloads) so that it is found in PATH, or use a folder on this disk instead of a git address")
