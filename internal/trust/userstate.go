@@ -125,16 +125,9 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	above := path
-	for {
-		parent := filepath.Dir(above)
-		if parent == above {
-			return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrNotExist}
-		}
-		above = parent
-		if _, err := os.Stat(above); err == nil {
-			break
-		}
+	above := filepath.Dir(path)
+	for _, err := os.Stat(above); err != nil && above != filepath.Dir(above); _, err = os.Stat(above) {
+		above = filepath.Dir(above)
 	}
 	d, err := openDir(above)
 	if err != nil {
