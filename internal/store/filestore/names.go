@@ -175,16 +175,11 @@ func (s *Store) readNames() (names []string, err error) {
 
 // Names returns the session of each name, from the files of NamesFolder.
 func (s *Store) Names() (map[string]string, error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
-	}
+	all, err := s.readNames()
 	names := map[string]string{}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty if it cannot be read
-			names[e.Name()] = strings.TrimSpace(string(id))
-		}
+	for _, name := range all {
+		id, _ := s.dir.ReadFile(namePath(name), maxNameFile) // empty if it cannot be read
+		names[name] = strings.TrimSpace(string(id))
 	}
 	return names, err
 }
