@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/git"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
@@ -60,8 +61,7 @@ func (c *Cache) try(ctx context.Context, e *cacheEntry, before record) (record, 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
-	u := update{cacheEntry: e, remote: c.newRemote(limited, e.spec, e.Join(e.key))}
-	commit, made, err := u.fetch(limited, before)
+	commit, made, err := c.begin(limited, e).fetch(limited, before)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		// Cancelled: that says nothing about the remote. If this fails, it counts as a try.
@@ -105,7 +105,8 @@ func (c *Cache) try(ctx context.Context, e *cacheEntry, before record) (record, 
 // update is an update in progress.
 type update struct {
 	*cacheEntry
-	remote remote
+	timeout time.Duration
+	call    git.Call // the common part of all calls
 }
 
 // fetch returns the commit that is wanted, with its copy in place, and whether that was made
@@ -129,14 +130,14 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 		}
 	}
 	defer func() { _ = os.RemoveAll(u.Join(temp)) }() // else the next update does
-	g := u.remote.in(u.Join(temp+"/git"), u.Join(temp+"/tree"))
-	if commit, err = u.download(ctx, g, want); err != nil {
+	u.call.Dir, u.call.Repository, u.call.Tree = u.Join(temp+"/tree"), u.Join(temp+"/git"), u.Join(temp+"/tree")
+	if commit, err = u.download(ctx, want); err != nil {
 		return "", false, err
 	}
 	if u.isWhole(before, commit) { // the ref was moved meanwhile
 		return commit, false, u.revive(commit)
 	}
-	if err := u.checkOut(ctx, g, temp, commit); err != nil {
+	if err := u.checkOut(ctx, temp, commit); err != nil {
 		return "", false, err
 	}
 	return commit, true, u.publish(temp, commit)
@@ -165,7 +166,7 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	case strings.HasPrefix(ref, "refs/"):
 		names = []string{ref + "^{}", ref}
 	}
-	answer, err := u.remote.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.remote.server(), []string{"--", u.spec.url()}, names)...)
+	answer, err := u.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.server(), []string{"--", u.spec.url()}, names)...)
 	if err != nil {
 		return target{}, err
 	}
@@ -196,11 +197,11 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
 // download fetches the target into a new repository and returns its commit.
-func (u *update) download(ctx context.Context, g remote, want target) (string, error) {
+func (u *update) download(ctx context.Context, want target) (string, error) {
 	if len(want.commit) == 64 {
-		g.call.Env = append(slices.Clip(g.call.Env), "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
+		u.call.Env = append(u.call.Env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
 	}
-	if _, err := g.answer(ctx, "init", "--quiet", "--template="); err != nil {
+	if _, err := u.answer(ctx, "init", "--quiet", "--template="); err != nil {
 		return "", err
 	}
 	url := u.spec.url()
@@ -214,7 +215,7 @@ func (u *update) download(ctx context.Context, g remote, want target) (string, e
 	}
 	var err error
 	for _, way := range ways {
-		_, err = g.answer(ctx, slices.Concat([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, g.server(), way)...)
+		_, err = u.answer(ctx, slices.Concat([]string{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules"}, u.server(), way)...)
 		if err == nil || !wholeRepository.MatchString(err.Error()) {
 			break
 		}
@@ -226,7 +227,7 @@ func (u *update) download(ctx context.Context, g remote, want target) (string, e
 	if want.ref == "" {
 		found = want.commit
 	}
-	commit, err := g.answer(ctx, "rev-parse", "--verify", "--quiet", found+"^{commit}")
+	commit, err := u.answer(ctx, "rev-parse", "--verify", "--quiet", found+"^{commit}")
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", err
@@ -244,8 +245,8 @@ func (u *update) download(ctx context.Context, g remote, want target) (string, e
 const attributes = "* -text -ident !filter !working-tree-encoding\n"
 
 // checkOut puts the files of a commit into the folder tree of temp, durably.
-func (u *update) checkOut(ctx context.Context, g remote, temp, commit string) error {
-	if err := g.checkSize(ctx, commit); err != nil {
+func (u *update) checkOut(ctx context.Context, temp, commit string) error {
+	if err := u.checkSize(ctx, commit); err != nil {
 		return err
 	}
 	info := u.Join(temp + "/git/info")
@@ -255,7 +256,7 @@ func (u *update) checkOut(ctx context.Context, g remote, temp, commit string) er
 	if err := os.WriteFile(filepath.Join(info, "attributes"), []byte(attributes), 0o600); err != nil {
 		return err
 	}
-	if _, err := g.answer(ctx, "read-tree", "-m", "-u", commit); err != nil {
+	if _, err := u.answer(ctx, "read-tree", "-m", "-u", commit); err != nil {
 		return err
 	}
 	entries, err := u.ReadDir(temp + "/tree")
@@ -298,7 +299,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 		err = u.Together(some)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		return late(lang.T("writing the files"), u.remote.timeout)
+		return late(lang.T("writing the files"), u.timeout)
 	}
 	return err
 }
