@@ -40,7 +40,7 @@ const (
 	// Folder holds the state of all runs of a project.
 	Folder = store.Folder
 	// IgnoreFile keeps the folder out of version control.
-	IgnoreFile = Folder + "/.gitignore"
+	IgnoreFile = Folder + "/" + durable.IgnoreFile
 	// NamesFolder has a file for each task name, with the id of its session.
 	NamesFolder = Folder + "/names"
 	// LocksFolder has the lock files.
