@@ -57,8 +57,8 @@ type cacheEntry struct {
 	key  string
 }
 
-// open opens the cache; the error matches fs.ErrNotExist if there is none.
-func (c *Cache) open(s Spec) (*cacheEntry, error) {
+// open opens the cache. If it is missing, it is made, or the error matches fs.ErrNotExist.
+func (c *Cache) open(s Spec, create bool) (*cacheEntry, error) {
 	if s.scheme == "" {
 		return nil, fault.New(fault.InvalidArgument, "no git repository is named").WithHint("write %s", form)
 	}
@@ -67,6 +67,9 @@ func (c *Cache) open(s Spec) (*cacheEntry, error) {
 			WithHint("set HOME, or XDG_CACHE_HOME to an absolute path, where the program is started")
 	}
 	folder, err := filepath.Abs(c.Folder)
+	if err == nil && create {
+		err = os.MkdirAll(folder, 0o700) // for its owner alone: it may hold copies of private repositories
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,19 +78,6 @@ func (c *Cache) open(s Spec) (*cacheEntry, error) {
 		return nil, err
 	}
 	return &cacheEntry{Dir: dir, spec: s, key: s.Key()}, nil
-}
-
-// makeEntry opens the cache, and creates it if it is missing.
-func (c *Cache) makeEntry(s Spec) (*cacheEntry, error) {
-	e, err := c.open(s)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return e, err
-	}
-	// For its owner alone: it may hold copies of private repositories.
-	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
-		return nil, err
-	}
-	return c.open(s)
 }
 
 func (e *cacheEntry) lockName() string { return e.key + ".lock" }

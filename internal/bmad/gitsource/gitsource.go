@@ -94,7 +94,7 @@ type Copy struct {
 // update. The error is fault.NotFound before the first fetch, and for a
 // folder that the copy lacks.
 func (c *Cache) Copy(s Spec) (Copy, error) {
-	e, err := c.open(s)
+	e, err := c.open(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Copy{}, missing(s, record{})
 	}
@@ -108,7 +108,7 @@ func (c *Cache) Copy(s Spec) (Copy, error) {
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
 // longer than RefreshAfter ago; and no try has failed within RetryAfter.
 func (c *Cache) Due(s Spec) bool {
-	e, err := c.open(s)
+	e, err := c.open(s, false)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
@@ -206,7 +206,7 @@ func (c *Cache) Close() {
 // Remove removes the copies of a remote and its record, for every folder in it. A missing copy is
 // not an error.
 func (c *Cache) Remove(ctx context.Context, s Spec) error {
-	e, err := c.open(s)
+	e, err := c.open(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

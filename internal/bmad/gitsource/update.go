@@ -19,7 +19,7 @@ import (
 
 // update asks the remote under its lock, for which it waits, if that is still wanted then.
 func (c *Cache) update(ctx context.Context, s Spec, wait time.Duration, wanted func(record) bool) (Copy, bool, error) {
-	e, err := c.makeEntry(s)
+	e, err := c.open(s, true)
 	if err != nil {
 		return Copy{}, false, c.trouble(err)
 	}
@@ -112,12 +112,11 @@ type update struct {
 // fetch returns the commit that is wanted, with its copy in place, and whether that was made
 // now.
 func (u *update) fetch(ctx context.Context, before record) (commit string, made bool, err error) {
-	want, err := u.resolve(ctx)
+	ref, commit, err := u.resolve(ctx)
 	if err != nil {
 		return "", false, err
 	}
-	commit = want.commit
-	if want.ref == "" && strings.HasPrefix(before.Commit, commit) {
+	if ref == "" && strings.HasPrefix(before.Commit, commit) {
 		commit = before.Commit
 	}
 	if u.isWhole(before, commit) {
@@ -131,7 +130,7 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	}
 	defer func() { _ = os.RemoveAll(u.Join(temp)) }() // else the next update does
 	u.call.Dir, u.call.Repository, u.call.Tree = u.Join(temp+"/tree"), u.Join(temp+"/git"), u.Join(temp+"/tree")
-	if commit, err = u.download(ctx, want); err != nil {
+	if commit, err = u.download(ctx, ref, commit); err != nil {
 		return "", false, err
 	}
 	if u.isWhole(before, commit) { // the ref was moved meanwhile
@@ -143,21 +142,16 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	return commit, true, u.publish(temp, commit)
 }
 
-// target is a ref of the remote, by its full name there, or a commit.
-type target struct {
-	ref    string
-	commit string // with a ref: its commit when it was looked up; else possibly abbreviated
-}
-
 // hashForm is a ref that may be the beginning of a commit's hash.
 var hashForm = pattern.New(`^[0-9a-fA-F]{7,64}$`)
 
-// resolve asks the remote for the current target. Of a branch and a tag of one name the branch
+// resolve asks the remote for the ref that is wanted, and returns its full name there and its commit. If a commit
+// is wanted, the name is empty, and the commit possibly abbreviated. Of a branch and a tag of one name the branch
 // counts, as it does for git clone; a name counts before a commit.
-func (u *update) resolve(ctx context.Context) (target, error) {
-	ref := u.spec.ref
+func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
+	ref = u.spec.ref
 	if full := strings.ToLower(ref); commitForm.MatchString(full) {
-		return target{commit: full}, nil
+		return "", full, nil
 	}
 	names := []string{"refs/heads/" + ref, "refs/tags/" + ref + "^{}", "refs/tags/" + ref}
 	switch {
@@ -168,37 +162,37 @@ func (u *update) resolve(ctx context.Context) (target, error) {
 	}
 	answer, err := u.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.server(), []string{"--", u.spec.url()}, names)...)
 	if err != nil {
-		return target{}, err
+		return "", "", err
 	}
 	found := map[string]string{}
 	for line := range strings.Lines(answer) {
 		hash, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
 		if !ok || !commitForm.MatchString(hash) {
-			return target{}, fault.New(fault.NotFound, "git ls-remote printed something else than refs").WithHint("see that the program is git, and newer than 2.20")
+			return "", "", fault.New(fault.NotFound, "git ls-remote printed something else than refs").WithHint("see that the program is git, and newer than 2.20")
 		}
 		found[name] = hash
 	}
 	for _, name := range names {
 		if hash := found[name]; hash != "" {
-			return target{ref: strings.TrimSuffix(name, "^{}"), commit: hash}, nil
+			return strings.TrimSuffix(name, "^{}"), hash, nil
 		}
 	}
 	switch {
 	case names[0] == "HEAD":
-		return target{}, fault.New(fault.NotFound, "the remote is empty or has no default branch").WithHint("name a branch, tag or commit after # in the address")
+		return "", "", fault.New(fault.NotFound, "the remote is empty or has no default branch").WithHint("name a branch, tag or commit after # in the address")
 	case hashForm.MatchString(ref):
-		return target{commit: strings.ToLower(ref)}, nil
+		return "", strings.ToLower(ref), nil
 	}
-	return target{}, fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
+	return "", "", fault.New(fault.NotFound, "the remote has no branch or tag %s", ref).WithHint("name a branch, tag or commit that is there after # in the address")
 }
 
 // wholeRepository matches git's message if a server does not send single commits, or parts of a
 // history.
 var wholeRepository = pattern.New(`not our ref|unadvertised|shallow|remote ref|not valid`)
 
-// download fetches the target into a new repository and returns its commit.
-func (u *update) download(ctx context.Context, want target) (string, error) {
-	if len(want.commit) == 64 {
+// download fetches a ref, or without one a commit, into a new repository and returns the commit.
+func (u *update) download(ctx context.Context, ref, want string) (string, error) {
+	if len(want) == 64 {
 		u.call.Env = append(u.call.Env, "GIT_DEFAULT_HASH=sha256") // a variable: an old git ignores it
 	}
 	if _, err := u.answer(ctx, "init", "--quiet", "--template="); err != nil {
@@ -206,11 +200,11 @@ func (u *update) download(ctx context.Context, want target) (string, error) {
 	}
 	url := u.spec.url()
 	everything := []string{"--", url, "+refs/heads/*:refs/remotes/all/*", "+refs/tags/*:refs/tags/*"}
-	ways := [][]string{{"--depth=1", "--", url, want.commit}, everything}
+	ways := [][]string{{"--depth=1", "--", url, want}, everything}
 	switch {
-	case want.ref != "":
-		ways = [][]string{{"--depth=1", "--", url, want.ref}, {"--", url, want.ref}}
-	case !commitForm.MatchString(want.commit):
+	case ref != "":
+		ways = [][]string{{"--depth=1", "--", url, ref}, {"--", url, ref}}
+	case !commitForm.MatchString(want):
 		ways = ways[1:] // only the full history shows which one is meant
 	}
 	var err error
@@ -224,15 +218,15 @@ func (u *update) download(ctx context.Context, want target) (string, error) {
 		return "", err
 	}
 	found := "FETCH_HEAD"
-	if want.ref == "" {
-		found = want.commit
+	if ref == "" {
+		found = want
 	}
 	commit, err := u.answer(ctx, "rev-parse", "--verify", "--quiet", found+"^{commit}")
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", err
-	case err != nil && want.ref == "":
-		return "", fault.New(fault.NotFound, "the remote has no commit %s, or several that begin so", want.commit).
+	case err != nil && ref == "":
+		return "", fault.New(fault.NotFound, "the remote has no commit %s, or several that begin so", want).
 			WithHint("name a branch, tag or full commit that is there after # in the address")
 	case err != nil || !commitForm.MatchString(commit):
 		return "", fault.New(fault.NotFound, "the remote did not send a commit").WithHint("name a branch, tag or commit after # in the address")
