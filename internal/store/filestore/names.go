@@ -90,19 +90,6 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name
 	}
 }
 
-// rememberName gives a name that was changed by hand in the session file to its session.
-func (s *Store) rememberName(ctx context.Context, session *workflow.Session) error {
-	lock, err := s.repairLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	if err := s.dir.CreateUnsynced(namePath(session.TaskName), []byte(session.SessionID+"\n")); err != nil {
-		return err
-	}
-	return s.dir.SyncDir(NamesFolder)
-}
-
 // Find returns the id for an id or a task name.
 func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 	if id, ok := parseID(ref); ok {
