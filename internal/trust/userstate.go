@@ -27,9 +27,11 @@ package trust
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -80,6 +82,27 @@ func (d dir) read(name string) (data []byte, exists bool, err error) {
 	}
 	data, err = d.ReadFile(name, maxFile) // again: it may have been created in between
 	return data, true, err
+}
+
+// readJSON reads a file that has one value.
+func (d dir) readJSON(name string, value any) error {
+	data, err := d.ReadFile(name, maxFile)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, value)
+}
+
+// writeJSON replaces a file by one value, and makes its folder.
+func (d dir) writeJSON(name string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if _, err := d.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	return d.Replace(name, append(data, '\n'))
 }
 
 // existing calls do with the open folder; if there is none yet, it does nothing.
