@@ -174,14 +174,7 @@ func setToolsets(l *loader, values []string) error {
 // setSources sets the repositories with the method. One that a project names counts once the person
 // has allowed it.
 func setSources(l *loader, values []string) error {
-	var list []string
-	for _, value := range values {
-		for source := range strings.SplitSeq(value, ",") {
-			if source = strings.TrimSpace(source); source != "" && !slices.Contains(list, source) {
-				list = append(list, source)
-			}
-		}
-	}
+	list := entries(values)
 	if len(list) > maxSources {
 		return lang.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
 	}
@@ -196,6 +189,19 @@ func setSources(l *loader, values []string) error {
 		l.Sources = append(l.Sources, list...)
 	}
 	return nil
+}
+
+// entries returns the entries of a list, which may be separated by commas, each once.
+func entries(values []string) []string {
+	var out []string
+	for _, value := range values {
+		for entry := range strings.SplitSeq(value, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(out, entry) {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out
 }
 
 // maxSources bounds the git repositories of one setting.
