@@ -213,7 +213,7 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	return err
 }
 
-// Ignore keeps a subfolder out of version control, unless a file in it says what is ignored.
+// Ignore keeps a subfolder out of version control, unless it has a file of its own that does.
 func (d *Dir) Ignore(folder string) error {
 	name := path.Join(folder, IgnoreFile)
 	if d.Exists(name) {
