@@ -191,19 +191,6 @@ func setSources(l *loader, values []string) error {
 	return nil
 }
 
-// entries returns the entries of a list, which may be separated by commas, each once.
-func entries(values []string) []string {
-	var out []string
-	for _, value := range values {
-		for entry := range strings.SplitSeq(value, ",") {
-			if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(out, entry) {
-				out = append(out, entry)
-			}
-		}
-	}
-	return out
-}
-
 // maxSources bounds the git repositories of one setting.
 const maxSources = 20
 

@@ -43,6 +43,19 @@ func ParseToolsets(values []string) ([]Toolset, error) {
 	return out, nil
 }
 
+// entries returns the entries of a list, which may be separated by commas, each once.
+func entries(values []string) []string {
+	var out []string
+	for _, value := range values {
+		for entry := range strings.SplitSeq(value, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(out, entry) {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out
+}
+
 // The values of personas.
 const (
 	// PersonasOwn gives the stages the program's own roles.
