@@ -32,7 +32,6 @@ var mayRead = map[string]map[string]string{
 	"internal/cmds/setup/hook.go":         {"os.ReadDir": "of the person's own state folder"},
 	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
 	"internal/lang/catalogue.go":          {"fs.ReadFile": "of the catalogues in the binary"},
-	"internal/bmad/gitsource/entry.go":    {"os.OpenRoot": "of the program's own cache, to open folders and remove"},
 	"sdk/vfs/dir.go":                      {"os.OpenRoot": "of the agent's folder, to write files in"},
 	"internal/trust/userstate.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},
 	"internal/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},

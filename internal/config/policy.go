@@ -49,15 +49,23 @@ func (l *layer) stage(id workflow.StageID) *workflow.Policy {
 // policy returns the rules that the source sets for one stage: its own settings take precedence over
 // those for all stages.
 func (l *layer) policy(id workflow.StageID) workflow.Policy {
-	p := *l.stage(id)
-	p.Gate = cmp.Or(p.Gate, l.all.Gate)
-	p.Scoring = cmp.Or(p.Scoring, l.all.Scoring)
-	p.Pause = cmp.Or(p.Pause, l.all.Pause)
-	p.Verdict = cmp.Or(p.Verdict, l.all.Verdict)
-	p.Proved = cmp.Or(p.Proved, l.all.Proved)
-	p.AuditFloor = cmp.Or(p.AuditFloor, l.all.AuditFloor)
+	return complete(*l.stage(id), l.all)
+}
+
+// complete returns a policy with the rules of another where it sets none.
+func complete(p, other workflow.Policy) workflow.Policy {
+	p.Gate = cmp.Or(p.Gate, other.Gate)
+	p.Scoring = cmp.Or(p.Scoring, other.Scoring)
+	p.GateScore = cmp.Or(p.GateScore, other.GateScore)
+	p.Pause = cmp.Or(p.Pause, other.Pause)
+	p.Verdict = cmp.Or(p.Verdict, other.Verdict)
+	p.Proved = cmp.Or(p.Proved, other.Proved)
+	p.AuditFloor = cmp.Or(p.AuditFloor, other.AuditFloor)
 	return p
 }
+
+// unset are the rules of a gate if nobody sets others.
+var unset = workflow.Policy{Pause: workflow.PauseGates, Verdict: workflow.VerdictRows, Proved: workflow.ProvedNone}
 
 // inForce returns the policy of a stage, and the one that the project's file asks for. The
 // person configures it in their own file and in the environment; if both set a rule, the
@@ -67,13 +75,8 @@ func (l *layer) policy(id workflow.StageID) workflow.Policy {
 func (r *rules) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	person := r.layers[user].policy(st.ID).Stricter(r.layers[environment].policy(st.ID))
 	defaults := st.Policy()
-	person.Gate = cmp.Or(person.Gate, defaults.Gate)
-	person.Scoring = cmp.Or(person.Scoring, r.scoring, defaults.Scoring)
-	person.GateScore = cmp.Or(person.GateScore, defaults.GateScore)
-	person.Pause = cmp.Or(person.Pause, workflow.PauseGates)
-	person.Verdict = cmp.Or(person.Verdict, workflow.VerdictRows)
-	person.Proved = cmp.Or(person.Proved, workflow.ProvedNone)
-	person.AuditFloor = cmp.Or(person.AuditFloor, defaults.AuditFloor)
+	defaults.Pause, defaults.Verdict, defaults.Proved = "", "", "" // the settings decide them, whatever a session has
+	person = complete(complete(complete(person, workflow.Policy{Scoring: r.scoring}), defaults), unset)
 	project = r.layers[own].policy(st.ID)
 	if !st.Floored() { // a floor for all stages is for those that have one
 		person.AuditFloor, project.AuditFloor = nil, nil
@@ -93,50 +96,47 @@ type policyRule struct {
 }
 
 var policyRules = []policyRule{
-	{
-		"gate", isGated, func(p workflow.Policy) string { return string(p.Gate) },
-		func(p *workflow.Policy, key, v string) error { return pick(&p.Gate, key, v, workflow.GateModes()) },
-	},
-	{
-		"gate_score", isScored, func(p workflow.Policy) string { return showPoints(p.GateScore) },
-		func(p *workflow.Policy, key, v string) error { return setPoints(&p.GateScore, key, v) },
-	},
-	{
-		"scoring", isScored, func(p workflow.Policy) string { return string(p.Scoring) },
-		func(p *workflow.Policy, key, v string) error {
-			return pick(&p.Scoring, key, v, workflow.ScoringModes())
-		},
-	},
-	{
-		"verdict", isJudged, func(p workflow.Policy) string { return string(p.Verdict) },
-		func(p *workflow.Policy, key, v string) error {
-			return pick(&p.Verdict, key, v, workflow.VerdictModes())
-		},
-	},
-	{
-		"proved", isJudged, func(p workflow.Policy) string { return string(p.Proved) },
-		func(p *workflow.Policy, key, v string) error { return pick(&p.Proved, key, v, workflow.Proofs()) },
-	},
-	{
-		"audit_floor", workflow.Stage.Floored, func(p workflow.Policy) string { return showPoints(p.AuditFloor) },
-		func(p *workflow.Policy, key, v string) error { return setPoints(&p.AuditFloor, key, v) },
-	},
-	{
-		"pause", func(workflow.Stage) bool { return true }, func(p workflow.Policy) string { return string(p.Pause) },
-		func(p *workflow.Policy, key, v string) error { return pick(&p.Pause, key, v, workflow.PauseModes()) },
-	},
+	word("gate", isGated, workflow.GateModes, func(p *workflow.Policy) *workflow.GateMode { return &p.Gate }),
+	points("gate_score", isScored, func(p *workflow.Policy) **float64 { return &p.GateScore }),
+	word("scoring", isScored, workflow.ScoringModes, func(p *workflow.Policy) *workflow.ScoringMode { return &p.Scoring }),
+	word("verdict", isJudged, workflow.VerdictModes, func(p *workflow.Policy) *workflow.VerdictMode { return &p.Verdict }),
+	word("proved", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
+	points("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
+	word("pause", func(workflow.Stage) bool { return true }, workflow.PauseModes, func(p *workflow.Policy) *workflow.PauseMode { return &p.Pause }),
+}
+
+// word returns a rule that is one of a few words.
+func word[T ~string](name string, isFor func(workflow.Stage) bool, valid func() []T, field func(*workflow.Policy) *T) policyRule {
+	return policyRule{
+		name, isFor,
+		func(p workflow.Policy) string { return string(*field(&p)) },
+		func(p *workflow.Policy, key, v string) error { return pick(field(p), key, v, valid()) },
+	}
+}
+
+// points returns a rule that is a score.
+func points(name string, isFor func(workflow.Stage) bool, field func(*workflow.Policy) **float64) policyRule {
+	value := func(p workflow.Policy) string {
+		if n := *field(&p); n != nil {
+			return fmt.Sprint(*n)
+		}
+		return ""
+	}
+	set := func(p *workflow.Policy, key, v string) error {
+		n, err := strconv.ParseFloat(v, 64)
+		// Written so that NaN is rejected too.
+		if err != nil || !(n >= 0 && n <= 100) {
+			return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
+		}
+		*field(p) = &n
+		return nil
+	}
+	return policyRule{name, isFor, value, set}
 }
 
 func isGated(st workflow.Stage) bool  { return st.Gate != workflow.GateNone }
 func isScored(st workflow.Stage) bool { return st.Gate == workflow.GateScore }
 func isJudged(st workflow.Stage) bool { return st.Gate == workflow.GateVerdict }
-
-func showPoints(points *float64) string {
-	if points == nil {
-		return ""
-	}
-	return fmt.Sprint(*points)
-}
 
 // listIgnored describes the rules of a project that did not take effect at a stage.
 func listIgnored(st workflow.Stage, project, force workflow.Policy) []lang.Text {
@@ -155,15 +155,4 @@ func listIgnored(st workflow.Stage, project, force workflow.Policy) []lang.Text 
 func setRule(p *workflow.Policy, name, key, v string) error {
 	i := slices.IndexFunc(policyRules, func(r policyRule) bool { return r.name == name })
 	return policyRules[i].set(p, key, v)
-}
-
-// setPoints sets a score.
-func setPoints(to **float64, key, v string) error {
-	n, err := strconv.ParseFloat(v, 64)
-	// Written so that NaN is rejected too.
-	if err != nil || !(n >= 0 && n <= 100) {
-		return lang.Errorf("%s %q is not a number from 0 to 100", key, v)
-	}
-	*to = &n
-	return nil
 }

@@ -174,14 +174,7 @@ func setToolsets(l *loader, values []string) error {
 // setSources sets the repositories with the method. One that a project names counts once the person
 // has allowed it.
 func setSources(l *loader, values []string) error {
-	var list []string
-	for _, value := range values {
-		for source := range strings.SplitSeq(value, ",") {
-			if source = strings.TrimSpace(source); source != "" && !slices.Contains(list, source) {
-				list = append(list, source)
-			}
-		}
-	}
+	list := entries(values)
 	if len(list) > maxSources {
 		return lang.Errorf("sources names %d repositories; at most %d are read", len(list), maxSources)
 	}

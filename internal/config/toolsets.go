@@ -31,24 +31,29 @@ func Toolsets() []string {
 // ParseToolsets reads a list of toolsets, which may be separated by commas.
 func ParseToolsets(values []string) ([]Toolset, error) {
 	var out []Toolset
-	for _, value := range values {
-		for name := range strings.SplitSeq(value, ",") {
-			name = strings.ToLower(strings.TrimSpace(name))
-			if name == "" {
-				continue
-			}
-			if !slices.Contains(Toolsets(), name) {
-				return nil, lang.Errorf("toolsets: %q is not one of %s", name, strings.Join(Toolsets(), ", "))
-			}
-			if t := Toolset(name); !slices.Contains(out, t) {
-				out = append(out, t)
-			}
+	for _, name := range entries([]string{strings.ToLower(strings.Join(values, ","))}) {
+		if !slices.Contains(Toolsets(), name) {
+			return nil, lang.Errorf("toolsets: %q is not one of %s", name, strings.Join(Toolsets(), ", "))
 		}
+		out = append(out, Toolset(name))
 	}
 	if len(out) == 0 {
 		return nil, lang.Errorf("toolsets is empty; name one or more of %s", strings.Join(Toolsets(), ", "))
 	}
 	return out, nil
+}
+
+// entries returns the entries of a list, which may be separated by commas, each once.
+func entries(values []string) []string {
+	var out []string
+	for _, value := range values {
+		for entry := range strings.SplitSeq(value, ",") {
+			if entry = strings.TrimSpace(entry); entry != "" && !slices.Contains(out, entry) {
+				out = append(out, entry)
+			}
+		}
+	}
+	return out
 }
 
 // The values of personas.

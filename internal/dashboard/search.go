@@ -56,7 +56,7 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 		body.More = body.More || board.More
 		stages := d.o.Engine.Stages(address(p))
 		for _, r := range board.Rows {
-			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(r.Summary) {
+			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(&r.Summary) {
 				body.Found = append(body.Found, newCard(a, p, stages, r))
 			}
 		}

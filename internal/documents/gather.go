@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -56,8 +57,7 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 		}
 		body, err := d.text(ctx, text.ContentRef)
 		if err != nil {
-			stat, err := d.project.Texts.Stat(ctx, text.ContentRef)
-			return "", true, err == nil && !stat.Exists
+			return "", true, errors.Is(err, fs.ErrNotExist)
 		}
 		sum = workflow.Hash([]byte(body))
 		return sum, sum != text.SHA256, false
@@ -86,13 +86,13 @@ func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	draft.Path, draft.Size = ref.FilePath, ref.Size
-	stat, err := d.project.Texts.Stat(ctx, *ref)
-	if err != nil {
-		return
-	}
-	draft.Missing, draft.Edited = !stat.Exists, stat.Exists && draft.SHA256 != "" && stat.SHA256 != draft.SHA256
-	if stat.Exists {
-		draft.Size = stat.Size
+	body, err := d.project.Texts.Read(ctx, *ref)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		draft.Missing, draft.Edited = true, false
+	case err == nil:
+		draft.Missing, draft.Edited = false, draft.SHA256 != "" && workflow.Hash([]byte(body)) != draft.SHA256
+		draft.Size = int64(len(body))
 	}
 }
 

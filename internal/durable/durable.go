@@ -213,6 +213,18 @@ func (d *Dir) ReplaceAfter(syncs []func() error, name string, data []byte) error
 	return err
 }
 
+// Ignore keeps a subfolder out of version control, unless it has a file of its own that does.
+func (d *Dir) Ignore(folder string) error {
+	name := path.Join(folder, IgnoreFile)
+	if d.Exists(name) {
+		return nil
+	}
+	return d.Replace(name, []byte("*\n"))
+}
+
+// IgnoreFile is the file by which git ignores those of a folder.
+const IgnoreFile = ".gitignore"
+
 // AppendLines adds whole lines to a file, durably, and makes the file if it is missing. A crash can leave a
 // part of them; the next call then begins on a line of its own.
 func (d *Dir) AppendLines(name string, lines []byte) error {

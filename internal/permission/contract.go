@@ -89,7 +89,7 @@ func (g *Guard) ask(e *fault.Error) error {
 func (g *Guard) describeChange(s *Script) lang.Text {
 	for _, a := range g.permits() {
 		if a.Kind == s.Kind && a.Text == s.Text && a.SHA256 != s.SHA256 {
-			return trust.ScriptChange{Allowance: s.Allowance, State: trust.ScriptChanged, Since: a.At}.Sentence()
+			return trust.HasChanged(s.Text, a.At)
 		}
 	}
 	return lang.Text{}

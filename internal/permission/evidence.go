@@ -164,7 +164,7 @@ func (g *Guard) scriptNotes(l lang.Language, kept workflow.VerifyCommand) (notes
 	var texts []lang.Text
 	if a := g.permit(kept); a != nil {
 		for _, c := range g.permits().Changed(trust.Scripts(g.project.Dir, kept.Command), kept.Command, *a) {
-			texts = append(texts, c.Sentence())
+			texts = append(texts, c.Sentence)
 		}
 	}
 	for _, note := range words.Scripts(texts, g.Names) {

@@ -187,7 +187,7 @@ func (w *wanted) scripts() {
 		by := w.permits().Command(want.Text, want.SetBy)
 		for _, c := range w.permits().Changed(trust.Scripts(w.project.Dir, want.Text), want.Text, *by) {
 			script := w.add(c.Allowance, want.Text)
-			script.Allowed, script.Note = false, c.Sentence().In(w.language())
+			script.Allowed, script.Note = false, c.Sentence.In(w.language())
 		}
 	}
 }

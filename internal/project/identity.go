@@ -15,7 +15,6 @@ import (
 
 const (
 	identityLock = store.Folder + "/locks/identity.lock"
-	ignoreFile   = store.Folder + "/.gitignore"
 	// localKind begins an id that was made for one folder.
 	localKind = "local:"
 	// maxIdentity is the length of the longest id, in bytes.
@@ -68,10 +67,8 @@ func (p *Project) EnsureID(ctx context.Context, known string) (string, error) {
 	if known == "" {
 		known = localKind + uuid.NewString()
 	}
-	if !p.Dir.Exists(ignoreFile) { // a committed id would be that of every clone
-		if err := p.Dir.Replace(ignoreFile, []byte("*\n")); err != nil {
-			return "", err
-		}
+	if err := p.Dir.Ignore(store.Folder); err != nil { // a committed id would be that of every clone
+		return "", err
 	}
 	return known, p.Dir.Replace(workflow.ProjectFile, []byte(known+"\n"))
 }

@@ -27,11 +27,6 @@ func NewRef(path string, t Text) workflow.ContentRef {
 	}
 }
 
-// StatOf describes a text.
-func StatOf(text []byte) Stat {
-	return Stat{Exists: true, Size: int64(len(text)), SHA256: workflow.Hash(text)}
-}
-
 // ContentPath returns the path of a text, relative to the project; n > 0 distinguishes texts of one kind and
 // moment.
 func ContentPath(sessionID string, t Text, n int) string {
@@ -42,7 +37,7 @@ func ContentPath(sessionID string, t Text, n int) string {
 	return fmt.Sprintf("%s/%s_%s_%s.md", ContentFolder(sessionID), t.Stage, t.Kind, stamp)
 }
 
-// MissingContent returns the error for a reference whose text is gone.
+// MissingContent returns the error for a reference whose text is gone or cannot be read.
 func MissingContent(ref workflow.ContentRef, cause error) error {
 	e := fault.New(fault.Storage, "the file %q that the session refers to cannot be read", ref.FilePath)
 	e.Err = cause

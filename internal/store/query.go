@@ -77,10 +77,9 @@ func (l Listing) Page(q Query) (Page, error) {
 		page.Next = cursorOf(page.Sessions[q.Limit-1]).String()
 		return page, nil
 	}
-	q.Text = strings.ToLower(q.Text)
 	for i := range l.Sessions {
 		s := &l.Sessions[i]
-		if !q.selects(s) {
+		if !q.Selects(s) {
 			continue
 		}
 		page.Total++
@@ -98,15 +97,18 @@ func (l Listing) Page(q Query) (Page, error) {
 	return page, nil
 }
 
-// selects reports whether the query asks for a session; the text of q is in lower case.
-func (q Query) selects(s *workflow.Summary) bool {
+// Selects reports whether the query asks for a session.
+func (q Query) Selects(s *workflow.Summary) bool {
 	switch {
 	case q.Stage != "" && s.CurrentStage != q.Stage:
 		return false
 	case q.States != nil && !slices.Contains(q.States, s.CurrentState):
 		return false
+	case q.Text == "":
+		return true
 	}
-	return strings.Contains(strings.ToLower(s.TaskName), q.Text) || strings.Contains(strings.ToLower(s.Objective), q.Text)
+	text := strings.ToLower(q.Text)
+	return strings.Contains(strings.ToLower(s.TaskName), text) || strings.Contains(strings.ToLower(s.Objective), text)
 }
 
 // cursor is the place of a session in a list. It says when the session was changed and not how many come before
@@ -143,10 +145,4 @@ func SortByAge(sessions []workflow.Summary) {
 	slices.SortFunc(sessions, func(a, b workflow.Summary) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
 	})
-}
-
-// Selects reports whether the query asks for a session.
-func (q Query) Selects(s workflow.Summary) bool {
-	q.Text = strings.ToLower(q.Text)
-	return q.selects(&s)
 }

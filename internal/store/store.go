@@ -74,17 +74,8 @@ type Recent interface {
 
 // Contents reads large texts.
 type Contents interface {
-	// Read returns the text behind a reference.
+	// Read returns the text behind a reference. The error matches fs.ErrNotExist if the text is gone.
 	Read(ctx context.Context, ref workflow.ContentRef) (string, error)
-	// Stat describes the text behind a reference as it is now.
-	Stat(ctx context.Context, ref workflow.ContentRef) (Stat, error)
-}
-
-// Stat describes the text behind a reference; it is zero if the text is gone.
-type Stat struct {
-	Exists bool
-	Size   int64
-	SHA256 string
 }
 
 // Raw gives sessions in their stored form.

@@ -69,36 +69,33 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 	if signer == nil {
 		return nil
 	}
+	project = resolve(project)
 	_ = u.existing(func(d dir) error { // without the folder there are none
-		found = CheckpointsIn(d.Dir).elsewhere(signer, resolve(project), id, file)
+		c := CheckpointsIn(d.Dir)
+		own, ok := checkpointName(project, id)
+		folders, err := d.ReadDir(checkpointFolder)
+		if !ok || err != nil {
+			return err
+		}
+		here, _ := os.Stat(project) // without it no folder is the same
+		for _, folder := range folders {
+			name := path.Join(checkpointFolder, folder.Name(), id+".json")
+			if name == own {
+				continue
+			}
+			record, ok := c.parse(signer, name)
+			if at, _ := checkpointName(record.Project, id); !ok || at != name || record.SessionID != id {
+				continue
+			}
+			there, err := os.Stat(record.Project)
+			_, gone := os.Lstat(filepath.Join(record.Project, filepath.FromSlash(file)))
+			found = append(found, workflow.Elsewhere{
+				Folder: record.Project, Checkpoint: record.Checkpoint, Holds: gone == nil, Same: err == nil && here != nil && os.SameFile(here, there),
+			})
+		}
 		return nil
 	})
 	return found
-}
-
-func (c Checkpoints) elsewhere(signer workflow.Signer, project, id, file string) (out []workflow.Elsewhere) {
-	own, ok := checkpointName(project, id)
-	folders, err := c.dir.ReadDir(checkpointFolder)
-	if !ok || err != nil {
-		return nil
-	}
-	here, _ := os.Stat(project) // without it no folder is the same
-	for _, folder := range folders {
-		name := path.Join(checkpointFolder, folder.Name(), id+".json")
-		if name == own {
-			continue
-		}
-		found, ok := c.parse(signer, name)
-		if at, _ := checkpointName(found.Project, id); !ok || at != name || found.SessionID != id {
-			continue
-		}
-		there, err := os.Stat(found.Project)
-		_, gone := os.Lstat(filepath.Join(found.Project, filepath.FromSlash(file)))
-		out = append(out, workflow.Elsewhere{
-			Folder: found.Project, Checkpoint: found.Checkpoint, Holds: gone == nil, Same: err == nil && here != nil && os.SameFile(here, there),
-		})
-	}
-	return out
 }
 
 // Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces

@@ -1,9 +1,7 @@
 package trust
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -31,14 +29,10 @@ func (u UserState) Allow(ctx context.Context, a Allowance) error {
 }
 
 func (d dir) allow(ctx context.Context, a Allowance) error {
-	var unbound error
-	err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
-		if a, unbound = a.bind(list); unbound != nil {
-			return list
-		}
-		return append(slices.DeleteFunc(list, a.replaces), a)
+	return allowances.change(ctx, d, func(list []Allowance) ([]Allowance, error) {
+		bound, err := a.bind(list)
+		return append(slices.DeleteFunc(list, bound.replaces), bound), err
 	})
-	return cmp.Or(unbound, err)
 }
 
 // Disallow takes back everything of a kind that was allowed in a project, and returns how
@@ -47,12 +41,8 @@ func (u UserState) Disallow(ctx context.Context, project, kind string) (n int, e
 	if !slices.Contains(Kinds(), kind) {
 		return 0, unknownKind(kind)
 	}
-	return allowances.remove(ctx, u, ofKind(resolve(project), kind))
-}
-
-// ofKind matches the allowances of a kind in a project.
-func ofKind(project, kind string) func(Allowance) bool {
-	return func(a Allowance) bool { return a.Project == project && a.Kind == kind }
+	project = resolve(project)
+	return allowances.remove(ctx, u, func(a Allowance) bool { return a.Project == project && a.Kind == kind })
 }
 
 // Allowances returns everything that the person has allowed, in every project, the oldest
@@ -81,19 +71,13 @@ func (u UserState) InForce(project string) []Allowance {
 func (u UserState) Bind(ctx context.Context, project string) error {
 	project = resolve(project)
 	return u.existing(func(d dir) error {
-		var unbound error
-		err := allowances.change(ctx, d, func(list []Allowance) []Allowance {
-			out := slices.Clone(list)
-			for i, a := range out {
-				if a.Project != project || !a.isBound() || a.ProjectID != "" {
-					continue
-				}
-				if out[i], unbound = a.bind(out); unbound != nil {
-					return list
+		return allowances.change(ctx, d, func(list []Allowance) (out []Allowance, err error) {
+			for i, a := range list {
+				if a.Project == project && a.isBound() && a.ProjectID == "" && err == nil {
+					list[i], err = a.bind(list)
 				}
 			}
-			return out
+			return list, err
 		})
-		return errors.Join(unbound, err)
 	})
 }

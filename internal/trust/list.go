@@ -47,7 +47,7 @@ func (l list[T]) read(d dir) (out []T, err error) {
 
 // change replaces the list under the lock, unless it stays the same. A broken file is left
 // to the person: overwriting it would lose their decisions.
-func (l list[T]) change(ctx context.Context, d dir, to func([]T) []T) error {
+func (l list[T]) change(ctx context.Context, d dir, to func([]T) ([]T, error)) error {
 	lock, err := d.Lock(ctx, lockName)
 	if err != nil {
 		return err
@@ -57,7 +57,10 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) []T) error {
 	if err != nil {
 		return err
 	}
-	after := to(slices.Clone(before))
+	after, err := to(slices.Clone(before))
+	if err != nil {
+		return err
+	}
 	if slices.Equal(before, after) {
 		return d.SyncDir(".") // its last writer may have crashed before this step
 	}
@@ -71,6 +74,21 @@ func (l list[T]) change(ctx context.Context, d dir, to func([]T) []T) error {
 	return d.Replace(l.file, data.Bytes())
 }
 
+// put adds an entry, or amends the one that it matches, and reports whether there was none.
+func (l list[T]) put(ctx context.Context, u UserState, entry T, match func(T) bool, amend func(*T)) (added bool, err error) {
+	err = u.withFolder(func(d dir) error {
+		return l.change(ctx, d, func(list []T) ([]T, error) {
+			at := slices.IndexFunc(list, match)
+			if added = at < 0; added {
+				return append(list, entry), nil
+			}
+			amend(&list[at])
+			return list, nil
+		})
+	})
+	return added, err
+}
+
 // remove takes entries off the list, if there is one, and returns how many.
 func (l list[T]) remove(ctx context.Context, u UserState, match func(T) bool) (n int, err error) {
 	err = u.existing(func(d dir) error {
@@ -81,10 +99,10 @@ func (l list[T]) remove(ctx context.Context, u UserState, match func(T) bool) (n
 }
 
 func (l list[T]) removeFrom(ctx context.Context, d dir, match func(T) bool) (n int, err error) {
-	err = l.change(ctx, d, func(list []T) []T {
+	err = l.change(ctx, d, func(list []T) ([]T, error) {
 		rest := slices.DeleteFunc(slices.Clone(list), match)
 		n = len(list) - len(rest)
-		return rest
+		return rest, nil
 	})
 	return n, err
 }

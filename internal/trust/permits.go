@@ -61,41 +61,25 @@ func Scripts(project *durable.Dir, command string) []Allowance {
 	return out
 }
 
-// ScriptState compares a file with the one that the person allowed.
-type ScriptState int
-
-// The states of a script that is not as it was allowed.
-const (
-	ScriptNew     ScriptState = iota // it did not exist when the command was allowed
-	ScriptChanged                    // its content differs
-	ScriptGone                       // it no longer exists
-	ScriptBack                       // it exists, and was allowed to be missing
-)
-
 // ScriptChange is a file that a command names and that is not as it was allowed.
 type ScriptChange struct {
 	// Allowance is for the file as it is now.
 	Allowance
-	State ScriptState
-	// Since is the time at which the file, or for a new one the command, was allowed; it may be zero.
-	Since time.Time
+	// Sentence says how the file differs from the one that was allowed.
+	Sentence lang.Text
 }
 
-// Sentence says how the file differs from the one that was allowed.
-func (c ScriptChange) Sentence() lang.Text {
-	text := lang.T("%s was not there when you allowed the command", c.Text)
-	switch c.State {
-	case ScriptChanged:
-		text = lang.T("%s has changed since you allowed it", c.Text)
-	case ScriptGone:
-		text = lang.T("%s is gone since you allowed it", c.Text)
-	case ScriptBack:
-		text = lang.T("%s is back since you allowed it to be gone", c.Text)
-	}
-	if c.Since.IsZero() {
+// HasChanged says that a file differs from the one that was allowed at a time.
+func HasChanged(file string, at time.Time) lang.Text {
+	return since(lang.T("%s has changed since you allowed it", file), at)
+}
+
+// since adds the day of a time to a sentence, unless the time is zero.
+func since(text lang.Text, at time.Time) lang.Text {
+	if at.IsZero() {
 		return text
 	}
-	return lang.T("%s on %s", text, c.Since.Format(time.DateOnly))
+	return lang.T("%s on %s", text, at.Format(time.DateOnly))
 }
 
 // Changed compares the files that a command names now with those that were allowed. An
@@ -107,14 +91,14 @@ func (p Permits) Changed(scripts []Allowance, command string, allowed Allowance)
 		switch known := p.script(f.Text); {
 		case known == nil && (f.Missing() || !allowed.Files || !cmdline.Same(allowed.Text, command)):
 		case known == nil:
-			out = append(out, ScriptChange{f, ScriptNew, allowed.At})
+			out = append(out, ScriptChange{f, since(lang.T("%s was not there when you allowed the command", f.Text), allowed.At)})
 		case f.SHA256 == known.SHA256:
 		case f.Missing():
-			out = append(out, ScriptChange{f, ScriptGone, known.At})
+			out = append(out, ScriptChange{f, since(lang.T("%s is gone since you allowed it", f.Text), known.At)})
 		case known.Missing():
-			out = append(out, ScriptChange{f, ScriptBack, known.At})
+			out = append(out, ScriptChange{f, since(lang.T("%s is back since you allowed it to be gone", f.Text), known.At)})
 		default:
-			out = append(out, ScriptChange{f, ScriptChanged, known.At})
+			out = append(out, ScriptChange{f, HasChanged(f.Text, known.At)})
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package trust_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,15 +74,15 @@ func TestPermitsChanged(t *testing.T) {
 	good := scripts()
 	write("exit 1")
 	other := scripts()
-	at := func(list []trust.Allowance, second int64) trust.Permits {
+	at := func(list []trust.Allowance, day int) trust.Permits {
 		out := trust.Permits{}
 		for _, f := range list {
-			f.At = time.Unix(second, 0)
+			f.At = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
 			out = append(out, f)
 		}
 		return out
 	}
-	whole := trust.Allowance{Kind: trust.KindVerify, Text: command, Files: true, At: time.Unix(9, 0)}
+	whole := trust.Allowance{Kind: trust.KindVerify, Text: command, Files: true, At: time.Date(2026, 1, 9, 0, 0, 0, 0, time.UTC)}
 	old, renamed := whole, whole
 	old.Files, renamed.Text = false, "make"
 	for name, tt := range map[string]struct {
@@ -93,25 +92,32 @@ func TestPermitsChanged(t *testing.T) {
 		want    string
 	}{
 		"as allowed":                     {at(good, 1), good, whole, ""},
-		"changed":                        {at(good, 1), other, whole, fmt.Sprint("check.sh ", trust.ScriptChanged, " 1")},
-		"changed since the newest":       {append(at(good, 1), at(missing, 2)...), other, whole, fmt.Sprint("check.sh ", trust.ScriptBack, " 2")},
-		"gone":                           {at(good, 1), missing, whole, fmt.Sprint("check.sh ", trust.ScriptGone, " 1")},
+		"changed":                        {at(good, 1), other, whole, "check.sh has changed since you allowed it on 2026-01-01"},
+		"changed since the newest":       {append(at(good, 1), at(missing, 2)...), other, whole, "check.sh is back since you allowed it to be gone on 2026-01-02"},
+		"gone":                           {at(good, 1), missing, whole, "check.sh is gone since you allowed it on 2026-01-01"},
 		"allowed to be missing":          {at(missing, 1), missing, whole, ""},
-		"new":                            {nil, good, whole, fmt.Sprint("check.sh ", trust.ScriptNew, " 9")},
+		"new":                            {nil, good, whole, "check.sh was not there when you allowed the command on 2026-01-09"},
 		"missing, and never there":       {nil, missing, whole, ""},
 		"unknown to an older allowance":  {nil, good, old, ""},
 		"of the person's edited command": {nil, good, renamed, ""},
-		"changed under an older one":     {at(good, 1), other, old, fmt.Sprint("check.sh ", trust.ScriptChanged, " 1")},
+		"changed under an older one":     {at(good, 1), other, old, "check.sh has changed since you allowed it on 2026-01-01"},
 	} {
 		var got []string
 		for _, c := range tt.permits.Changed(tt.now, command, tt.by) {
 			if c.Text == "check.sh" {
-				got = append(got, fmt.Sprint(c.Text, " ", c.State, " ", c.Since.Unix()))
+				got = append(got, c.Sentence.String())
 			}
 		}
 		if text := strings.Join(got, "; "); text != tt.want {
 			t.Errorf("%s: got %q, want %q", name, text, tt.want)
 		}
+	}
+}
+
+// TestHasChanged: the day is left out if it is not known.
+func TestHasChanged(t *testing.T) {
+	if got := trust.HasChanged("check.sh", time.Time{}).String(); got != "check.sh has changed since you allowed it" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -129,26 +135,5 @@ func TestEveryKindCanBeAllowed(t *testing.T) {
 	}
 	if got := len(trust.Kinds()); got != 7 {
 		t.Errorf("got %d kinds, want the seven of this test", got)
-	}
-}
-
-// TestScriptSentence: the sentence says how a file differs from the allowed one.
-func TestScriptSentence(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, tt := range []struct {
-		state trust.ScriptState
-		since time.Time
-		want  string
-	}{
-		{trust.ScriptNew, at, "check.sh was not there when you allowed the command on 2026-01-02"},
-		{trust.ScriptChanged, at, "check.sh has changed since you allowed it on 2026-01-02"},
-		{trust.ScriptChanged, time.Time{}, "check.sh has changed since you allowed it"},
-		{trust.ScriptGone, at, "check.sh is gone since you allowed it on 2026-01-02"},
-		{trust.ScriptBack, at, "check.sh is back since you allowed it to be gone on 2026-01-02"},
-	} {
-		c := trust.ScriptChange{Allowance: trust.Allowance{Text: "check.sh"}, State: tt.state, Since: tt.since}
-		if got := c.Sentence().String(); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -31,19 +30,11 @@ func (u UserState) Places() ([]Place, error) { return places.get(u) }
 // AddPlace records a folder. It reports whether it was not recorded before.
 func (u UserState) AddPlace(ctx context.Context, p Place) (added bool, err error) {
 	p.Folder = resolve(p.Folder)
-	err = u.withFolder(func(d dir) error {
-		return places.change(ctx, d, func(list []Place) []Place {
-			at := slices.IndexFunc(list, func(have Place) bool { return have.Folder == p.Folder })
-			if added = at < 0; added {
-				return append(list, p)
-			}
-			if list[at].By == ByForm { // typing at a terminal is the stronger act
-				list[at].By = p.By
-			}
-			return list
-		})
+	return places.put(ctx, u, p, func(have Place) bool { return have.Folder == p.Folder }, func(have *Place) {
+		if have.By == ByForm { // typing at a terminal is the stronger act
+			have.By = p.By
+		}
 	})
-	return added, err
 }
 
 // RemovePlace takes a folder off the record, and reports whether it was on it.

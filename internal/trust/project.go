@@ -19,7 +19,6 @@ import (
 const (
 	markFolder = ".bmad-task"
 	markFile   = markFolder + "/project-id"
-	ignoreFile = markFolder + "/.gitignore"
 	// markDigits is the length of a mark in hexadecimal digits.
 	markDigits = 32
 )
@@ -81,10 +80,8 @@ func writeMark(d *durable.Dir) (string, error) {
 	if _, err := d.MkdirAll(markFolder); err != nil {
 		return "", err
 	}
-	if !d.Exists(ignoreFile) { // a committed mark would be everybody's
-		if err := d.Replace(ignoreFile, []byte("*\n")); err != nil {
-			return "", err
-		}
+	if err := d.Ignore(markFolder); err != nil { // a committed mark would be everybody's
+		return "", err
 	}
 	return mark, d.Replace(markFile, []byte(mark+"\n"))
 }

@@ -87,16 +87,7 @@ func (r *Rights) Keep(ctx context.Context, id string, data []byte) error {
 	if file.Signature, err = file.sign(r.signer); err != nil {
 		return err
 	}
-	text, err := json.Marshal(file)
-	if err != nil {
-		return err
-	}
-	return r.state.withFolder(func(d dir) error {
-		if _, err := d.MkdirAll(path.Dir(name)); err != nil {
-			return err
-		}
-		return d.Replace(name, append(text, '\n'))
-	})
+	return r.state.withFolder(func(d dir) error { return d.writeJSON(name, file) })
 }
 
 // Kept returns a record; nil if none counts, for whatever reason.
@@ -110,9 +101,8 @@ func (r *Rights) Kept(_ context.Context, id string) (data []byte) {
 		return nil
 	}
 	_ = r.state.existing(func(d dir) error { // a record that cannot be read allows nothing
-		text, err := d.ReadFile(name, maxFile)
 		var file rightsFile
-		if err != nil || json.Unmarshal(text, &file) != nil || file.Project != r.project || file.Kind != r.kind || file.ID != id {
+		if err := d.readJSON(name, &file); err != nil || file.Project != r.project || file.Kind != r.kind || file.ID != id {
 			return err
 		}
 		if want, err := file.sign(signer); err == nil && file.Signature == want {

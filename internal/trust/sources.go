@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -24,17 +23,7 @@ func (u UserState) Sources() ([]Source, error) { return sources.get(u) }
 // AddSource adds a repository, or replaces the address of the one that is the same: it may
 // have new credentials. It reports whether there was none.
 func (u UserState) AddSource(ctx context.Context, s Source, same func(url string) bool) (added bool, err error) {
-	err = u.withFolder(func(d dir) error {
-		return sources.change(ctx, d, func(list []Source) []Source {
-			at := slices.IndexFunc(list, func(have Source) bool { return same(have.URL) })
-			if added = at < 0; added {
-				return append(list, s)
-			}
-			list[at].URL = s.URL
-			return list
-		})
-	})
-	return added, err
+	return sources.put(ctx, u, s, func(have Source) bool { return same(have.URL) }, func(have *Source) { have.URL = s.URL })
 }
 
 // RemoveSource removes the repositories that match, and returns how many there were.

@@ -51,7 +51,7 @@ func TestAllowancesSurvive(t *testing.T) {
 	}{
 		"allow": {func(d dir) error { return d.allow(ctx, second) }, 1, 2},
 		"disallow": {func(d dir) error {
-			_, err := allowances.removeFrom(ctx, d, ofKind(first.Project, first.Kind))
+			_, err := allowances.removeFrom(ctx, d, func(a Allowance) bool { return a.Project == first.Project && a.Kind == first.Kind })
 			return err
 		}, 1, 0},
 	} {

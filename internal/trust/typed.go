@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -51,16 +50,9 @@ func (g TypedGate) name() string {
 // PutTyped keeps a decision until it is taken. It replaces an earlier one for the session.
 func (u UserState) PutTyped(t Typed) error {
 	t.Project = resolve(t.Project)
-	data, err := json.Marshal(t)
-	if err != nil {
-		return u.trouble(err)
-	}
 	return u.withFolder(func(d dir) error {
-		if _, err := d.MkdirAll(typedFolder); err != nil {
-			return err
-		}
 		d.sweepTyped(t.At)
-		return d.Replace(t.name(), append(data, '\n'))
+		return d.writeJSON(t.name(), t)
 	})
 }
 
@@ -72,8 +64,8 @@ func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords boo
 			return nil
 		}
 		gate.Project = resolve(gate.Project)
-		fits := func(t Typed, err error) bool { return err == nil && t.fits(gate, needsWords, now) }
-		if !fits(d.readTyped(gate.name())) || ctx.Err() != nil {
+		var t Typed
+		if d.readJSON(gate.name(), &t) != nil || !t.fits(gate, needsWords, now) || ctx.Err() != nil {
 			return nil // an unreadable file is not a decision
 		}
 		// Renaming it decides who has it; it is read again, since another could have come in
@@ -84,8 +76,8 @@ func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords boo
 		} else if err != nil {
 			return err
 		}
-		t, err := d.readTyped(mine)
-		if err := errors.Join(err, d.Remove(mine)); err != nil {
+		t = Typed{}
+		if err := errors.Join(d.readJSON(mine, &t), d.Remove(mine)); err != nil {
 			return err
 		}
 		words, ok = t.Words, t.fits(gate, needsWords, now)
@@ -101,14 +93,6 @@ func (t Typed) fits(gate TypedGate, needsWords bool, now time.Time) bool {
 		return false
 	}
 	return t.TypedGate == gate && gate.SHA256 != "" && age >= -time.Second && age < TypedFor
-}
-
-func (d dir) readTyped(name string) (t Typed, err error) {
-	data, err := d.ReadFile(name, maxFile)
-	if err == nil {
-		err = json.Unmarshal(data, &t)
-	}
-	return t, err
 }
 
 // sweepTyped removes expired decisions, as far as the disk permits.

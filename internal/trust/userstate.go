@@ -27,9 +27,11 @@ package trust
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
@@ -82,6 +84,27 @@ func (d dir) read(name string) (data []byte, exists bool, err error) {
 	return data, true, err
 }
 
+// readJSON reads a file that has one value.
+func (d dir) readJSON(name string, value any) error {
+	data, err := d.ReadFile(name, maxFile)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, value)
+}
+
+// writeJSON replaces a file by one value, and makes its folder.
+func (d dir) writeJSON(name string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if _, err := d.MkdirAll(path.Dir(name)); err != nil {
+		return err
+	}
+	return d.Replace(name, append(data, '\n'))
+}
+
 // existing calls do with the open folder; if there is none yet, it does nothing.
 func (u UserState) existing(do func(dir) error) error {
 	if u == "" {
@@ -125,16 +148,9 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	above := path
-	for {
-		parent := filepath.Dir(above)
-		if parent == above {
-			return &fs.PathError{Op: "mkdir", Path: path, Err: fs.ErrNotExist}
-		}
-		above = parent
-		if _, err := os.Stat(above); err == nil {
-			break
-		}
+	above := filepath.Dir(path)
+	for _, err := os.Stat(above); err != nil && above != filepath.Dir(above); _, err = os.Stat(above) {
+		above = filepath.Dir(above)
 	}
 	d, err := openDir(above)
 	if err != nil {

@@ -28,8 +28,7 @@ func Text(text string) string {
 		return text
 	}
 	var f filter
-	f.add(text, true)
-	return f.out.String()
+	return f.apply(text, true)
 }
 
 // Line returns text as Text does, in one line: each run of white space becomes one space,
@@ -82,46 +81,55 @@ type writer struct {
 func (w *writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.f.out.Reset()
-	w.f.add(string(p), false)
-	if w.f.out.Len() == 0 {
-		return len(p), nil
-	}
-	if _, err := io.WriteString(w.w, w.f.out.String()); err != nil {
-		return 0, err
+	if out := w.f.apply(string(p), false); out != "" {
+		if _, err := io.WriteString(w.w, out); err != nil {
+			return 0, err
+		}
 	}
 	return len(p), nil
 }
 
-// filter applies Text to a stream.
+// filter finds the characters of a stream that Text replaces.
 type filter struct {
-	out strings.Builder
-	// last and before are the two characters written before.
+	// last and before are the two characters before.
 	last, before rune
 	// held is a part of a character, or of a keycap, that waits for more input.
 	held string
 }
 
-// add filters more of the stream; end is true at its end.
-func (f *filter) add(text string, end bool) {
+// apply returns more of the stream with escapes; end is true at its end.
+func (f *filter) apply(text string, end bool) string {
+	var out strings.Builder
+	f.split(text, end, func(part string) { out.WriteString(part) }, func(r rune, _ bool) { escape(&out, r) })
+	return out.String()
+}
+
+// split calls keep with each part of the stream that stays, and mark with each character between them, or
+// stray byte; end is true at the end of the stream.
+func (f *filter) split(text string, end bool, keep func(part string), mark func(r rune, stray bool)) {
 	text, f.held = f.held+text, ""
-	for text != "" {
-		if !end && needsMore(text) {
-			f.held = text
-			return
+	start, at := 0, 0
+	for at < len(text) && (end || !needsMore(text[at:])) {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		next := at + size
+		stray := r == utf8.RuneError && size == 1
+		if stray || !f.shows(r, text[next:]) {
+			if start < at {
+				keep(text[start:at])
+			}
+			start = next
+			if stray {
+				mark(rune(text[at]), true)
+			} else {
+				mark(r, false)
+			}
 		}
-		r, size := utf8.DecodeRuneInString(text)
-		rest := text[size:]
-		switch {
-		case r == utf8.RuneError && size == 1:
-			escape(&f.out, rune(text[0]))
-		case f.shows(r, rest):
-			f.out.WriteRune(r)
-		default:
-			escape(&f.out, r)
-		}
-		f.before, f.last, text = f.last, r, rest
+		f.before, f.last, at = f.last, r, next
 	}
+	if start < at {
+		keep(text[start:at])
+	}
+	f.held = text[at:]
 }
 
 // needsMore reports whether more of the stream could change the form of the next character.
@@ -208,26 +216,12 @@ func Parts(text string, keep func(part string), mark func(name string)) {
 		keep(text)
 		return
 	}
-	var last, before rune
-	start := 0
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		f := filter{last: last, before: before}
-		broken := r == utf8.RuneError && size == 1
-		if broken || !f.shows(r, text[at+size:]) {
-			if start < at {
-				keep(text[start:at])
-			}
-			if broken {
-				mark(fmt.Sprintf("0x%02X", text[at]))
-			} else {
-				mark(fmt.Sprintf("U+%04X", r))
-			}
-			start = at + size
+	var f filter
+	f.split(text, true, keep, func(r rune, stray bool) {
+		if stray {
+			mark(fmt.Sprintf("0x%02X", r))
+		} else {
+			mark(fmt.Sprintf("U+%04X", r))
 		}
-		before, last, at = last, r, at+size
-	}
-	if start < len(text) {
-		keep(text[start:])
-	}
+	})
 }

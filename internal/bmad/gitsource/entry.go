@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
 
@@ -22,9 +23,6 @@ const (
 
 // recordVersion is the version of the file that this code writes and reads.
 const recordVersion = 1
-
-// checkoutName is the purpose of temporary folders, for durable.TempName.
-const checkoutName = "checkout"
 
 // record describes a remote and its copies.
 type record struct {
@@ -52,19 +50,26 @@ type contentSize struct {
 // commitForm is a full hash, of SHA-1 or SHA-256.
 var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// cacheEntry is the opened cache, with the key of one remote.
+// cacheEntry is the opened cache, with one remote.
 type cacheEntry struct {
 	*durable.Dir
-	root *os.Root
+	spec Spec
 	key  string
 }
 
-// open opens the cache; the error matches fs.ErrNotExist if there is none.
-func (c *Cache) open(s Spec) (*cacheEntry, error) {
+// open opens the cache. If it is missing, it is made, or the error matches fs.ErrNotExist.
+func (c *Cache) open(s Spec, create bool) (*cacheEntry, error) {
 	if s.scheme == "" {
 		return nil, fault.New(fault.InvalidArgument, "no git repository is named").WithHint("write %s", form)
 	}
-	folder, err := c.folder()
+	if c.Folder == "" {
+		return nil, fault.New(fault.Storage, "there is no folder to keep copies of git repositories in").
+			WithHint("set HOME, or XDG_CACHE_HOME to an absolute path, where the program is started")
+	}
+	folder, err := filepath.Abs(c.Folder)
+	if err == nil && create {
+		err = os.MkdirAll(folder, 0o700) // for its owner alone: it may hold copies of private repositories
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,112 +77,61 @@ func (c *Cache) open(s Spec) (*cacheEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, errors.Join(err, dir.Close())
-	}
-	return &cacheEntry{Dir: dir, root: root, key: s.Key()}, nil
+	return &cacheEntry{Dir: dir, spec: s, key: s.Key()}, nil
 }
 
-// make opens the cache, and creates it if it is missing.
-func (c *Cache) make(s Spec) (*cacheEntry, error) {
-	p, err := c.open(s)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return p, err
-	}
-	// For its owner alone: it may hold copies of private repositories.
-	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
-		return nil, err
-	}
-	return c.open(s)
-}
-
-// Close closes the cache.
-func (p *cacheEntry) Close() error { return errors.Join(p.root.Close(), p.Dir.Close()) }
-
-func (p *cacheEntry) lockName() string { return p.key + ".lock" }
+func (e *cacheEntry) lockName() string { return e.key + ".lock" }
 
 // in returns the name of a file or folder of the remote.
-func (p *cacheEntry) in(name string) string { return p.key + "/" + name }
+func (e *cacheEntry) in(name string) string { return e.key + "/" + name }
 
 // holds reports whether there is a copy of a commit.
-func (p *cacheEntry) holds(commit string) bool {
+func (e *cacheEntry) holds(commit string) bool {
 	if !commitForm.MatchString(commit) {
 		return false
 	}
-	info, err := p.Lstat(p.in(commit))
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	f, err := p.root.Open(filepath.FromSlash(p.in(commit)))
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	some, _ := f.Readdirnames(1) // a cleaning program may have emptied it
-	return len(some) > 0
+	some, err := e.ReadDir(e.in(commit))
+	return err == nil && len(some) > 0 // a cleaning program may have emptied it
 }
 
 // isWhole reports whether there is a complete copy of a commit: a cleaning program or a person may
 // have changed it.
-func (p *cacheEntry) isWhole(r record, commit string) bool {
-	if !p.holds(commit) {
+func (e *cacheEntry) isWhole(r record, commit string) bool {
+	has, whole := e.measure(commit)
+	if had, known := r.Held[commit]; known && has != had {
 		return false
 	}
-	had, known := r.Held[commit]
-	if !known {
-		return true
-	}
-	has, err := p.measure(commit)
-	return err == nil && has == had
-}
-
-// measureCopies returns the sizes of the two copies of a record: when they were made, if known, else
-// now.
-func (p *cacheEntry) measureCopies(r, before record) (map[string]contentSize, error) {
-	out := map[string]contentSize{}
-	for _, commit := range []string{r.Commit, r.Previous} {
-		had, known := before.Held[commit]
-		known = known && (commit != r.Commit || r.FetchedAt.Equal(before.FetchedAt)) // else it was made just now
-		if !known && p.holds(commit) {
-			var err error
-			if had, err = p.measure(commit); err != nil {
-				return nil, err
-			}
-			known = true
-		}
-		if known {
-			out[commit] = had
-		}
-	}
-	return out, nil
+	return whole
 }
 
 // measure counts the files of a copy and their bytes, without Python's caches of the scripts that
-// are run from it.
-func (p *cacheEntry) measure(commit string) (out contentSize, err error) {
-	err = fs.WalkDir(p.root.FS(), p.in(commit), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			if err == nil && e.Name() == "__pycache__" {
-				return fs.SkipDir
-			}
+// are run from it. It reports false if there is no copy.
+func (e *cacheEntry) measure(commit string) (size contentSize, ok bool) {
+	if !e.holds(commit) {
+		return size, false
+	}
+	err := fs.WalkDir(e.Tree(), e.in(commit), func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && entry.Name() == "__pycache__" {
+			return fs.SkipDir
+		}
+		if err != nil || entry.IsDir() {
 			return err
 		}
-		info, err := e.Info()
+		info, err := entry.Info()
 		if err == nil {
-			out.Files++
-			out.Bytes += info.Size()
+			size.Files++
+			size.Bytes += info.Size()
 		}
 		return err
 	})
-	return out, err
+	return size, err == nil
 }
 
 // read returns the record, if it is a valid one of this remote.
-func (p *cacheEntry) read(s Spec) (record, bool) {
+func (e *cacheEntry) read() (record, bool) {
 	var r record
-	data, err := p.ReadFile(p.in(recordName), maxRecord)
-	if err != nil || json.Unmarshal(data, &r) != nil || r.Version != recordVersion || r.URL != s.url() || r.Ref != s.ref {
+	data, err := e.ReadFile(e.in(recordName), maxRecord)
+	if err != nil || json.Unmarshal(data, &r) != nil || r.Version != recordVersion || r.URL != e.spec.url() || r.Ref != e.spec.ref {
 		return record{}, false
 	}
 	return r, true
@@ -185,54 +139,56 @@ func (p *cacheEntry) read(s Spec) (record, bool) {
 
 // current returns the record of the remote, with the commit that can be served. If the
 // record is broken, or names a missing copy, that is the newest copy, which was a good one.
-func (p *cacheEntry) current(s Spec) record {
-	r, ok := p.read(s)
-	for range 3 { // the copy may have been replaced twice since the record was read
-		if ok && p.holds(r.Commit) {
-			return r
-		}
-		again, there := p.read(s)
-		if there == ok && again.Commit == r.Commit {
-			if time.Sleep(10 * time.Millisecond); ok && p.holds(r.Commit) { // it was being repaired
-				return r
-			}
-			break
-		}
-		r, ok = again, there
+func (e *cacheEntry) current() record {
+	r, ok := e.read()
+	if ok && !e.holds(r.Commit) {
+		// The copy may be under repair, or have been replaced twice since the record was read.
+		time.Sleep(10 * time.Millisecond)
+		r, ok = e.read()
+	}
+	if ok && e.holds(r.Commit) {
+		return r
 	}
 	if r.Problem == "" && !r.TriedAt.After(r.CheckedAt) {
 		r.TriedAt = time.Time{} // the loss of the copy was not a failure
 	}
-	r.Commit, r.FetchedAt = p.newest()
+	r.Commit, r.FetchedAt = e.newest()
 	r.CheckedAt, r.Previous = time.Time{}, ""
-	r.Version, r.URL, r.Ref = recordVersion, s.url(), s.ref
+	r.Version, r.URL, r.Ref = recordVersion, e.spec.url(), e.spec.ref
 	return r
 }
 
 // newest returns the copy that was made last, or "".
-func (p *cacheEntry) newest() (commit string, at time.Time) {
-	entries, err := p.ReadDir(p.key)
-	if err != nil {
-		return "", at
-	}
-	for _, e := range entries {
-		if !p.holds(e.Name()) {
+func (e *cacheEntry) newest() (commit string, at time.Time) {
+	entries, _ := e.ReadDir(e.key) // an unreadable folder has no copy to serve
+	for _, entry := range entries {
+		if !e.holds(entry.Name()) {
 			continue
 		}
-		if info, err := e.Info(); err == nil && (commit == "" || info.ModTime().After(at)) {
-			commit, at = e.Name(), info.ModTime().UTC()
+		if info, err := entry.Info(); err == nil && (commit == "" || info.ModTime().After(at)) {
+			commit, at = entry.Name(), info.ModTime().UTC()
 		}
 	}
 	return commit, at
 }
 
+// revive makes an existing copy the newest one, in case the record is lost.
+func (e *cacheEntry) revive(commit string) error {
+	newest, at := e.newest()
+	if newest == commit {
+		return nil
+	}
+	at = at.Add(time.Second)
+	return os.Chtimes(e.Join(e.in(commit)), at, at)
+}
+
 // save replaces the record.
-func (p *cacheEntry) save(r record) error {
+func (e *cacheEntry) save(r record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	err = p.Replace(p.in(recordName), append(data, '\n'))
+	err = e.Replace(e.in(recordName), append(data, '\n'))
 	var unconfirmed *durable.UnconfirmedError
 	if errors.As(err, &unconfirmed) {
 		return nil // if the old record comes back, the copy that it names is still there
@@ -241,30 +197,26 @@ func (p *cacheEntry) save(r record) error {
 }
 
 // serve returns the copy of a record.
-func (p *cacheEntry) serve(s Spec, r record) (Copy, error) {
+func (e *cacheEntry) serve(r record) (Copy, error) {
 	if r.Commit == "" {
-		return Copy{}, missing(s, r)
+		return Copy{}, missing(e.spec, r)
 	}
-	root := p.Join(p.in(r.Commit))
+	root, sub := e.Join(e.in(r.Commit)), e.spec.sub
 	out := Copy{
 		Dir: root, Root: root, Commit: r.Commit,
 		FetchedAt: r.FetchedAt, CheckedAt: r.CheckedAt, TriedAt: r.TriedAt, Problem: r.Problem,
 	}
-	if s.sub == "" {
+	if sub == "" {
 		return out, nil
 	}
-	// Through the root, so that no link of the repository leads elsewhere.
-	checkout, err := p.root.OpenRoot(p.in(r.Commit))
+	// Through the checkout, so that no link of the repository leads elsewhere.
+	inside, err := durable.OpenDirIn(root, filepath.FromSlash(sub), sub)
 	if err != nil {
-		return Copy{}, err
-	}
-	defer func() { _ = checkout.Close() }()
-	if info, err := checkout.Stat(filepath.FromSlash(s.sub)); err != nil || !info.IsDir() {
-		return Copy{}, fault.New(fault.NotFound, "%s has no folder %s at commit %s", Prefix+s.url(), s.sub, r.Commit[:12]).
+		return Copy{}, fault.New(fault.NotFound, "%s has no folder %s at commit %s", Prefix+e.spec.url(), sub, r.Commit[:12]).
 			WithHint("look in the repository for the folder, and write it after #:/ or #ref:/ in the address")
 	}
-	out.Dir = filepath.Join(root, filepath.FromSlash(s.sub))
-	return out, nil
+	out.Dir = filepath.Join(root, filepath.FromSlash(sub))
+	return out, inside.Close()
 }
 
 // missing returns the error for a remote that was never copied.
@@ -280,56 +232,45 @@ func missing(s Spec, r record) error {
 }
 
 // clear removes the leftovers of killed processes. The caller holds the lock.
-func (p *cacheEntry) clear() error {
-	for _, name := range []string{".", p.key} {
-		entries, err := p.ReadDir(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
+func (e *cacheEntry) clear() error {
+	for _, name := range []string{".", e.key} {
+		entries, err := e.ReadDir(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		for _, e := range entries {
-			of, temp := durable.IsTemp(e.Name())
-			if !temp || name == "." && of != p.key { // another remote's
+		for _, entry := range entries {
+			of, temp := durable.IsTemp(entry.Name())
+			if !temp || name == "." && of != e.key { // another remote's
 				continue
 			}
-			if err := p.root.RemoveAll(filepath.Join(name, e.Name())); err != nil {
+			if err := os.RemoveAll(e.Join(name + "/" + entry.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	if info, err := p.Lstat(p.in(recordName)); err == nil && info.IsDir() { // a file could not replace it
-		return p.root.RemoveAll(filepath.FromSlash(p.in(recordName)))
+	if info, err := e.Lstat(e.in(recordName)); err == nil && info.IsDir() { // a file could not replace it
+		return os.RemoveAll(e.Join(e.in(recordName)))
 	}
 	return nil
 }
 
 // discard removes a folder whose name matters: it is renamed first, so that half of it never has
 // that name.
-func (p *cacheEntry) discard(name string) error {
-	temp := durable.TempName(checkoutName)
-	if name == p.key {
-		temp = durable.TempName(p.key)
-	} else {
-		temp = p.in(temp)
-	}
-	if err := p.Rename(name, temp); err != nil {
+func (e *cacheEntry) discard(name string) error {
+	temp := path.Join(path.Dir(name), durable.TempName(path.Base(name)))
+	if err := e.Rename(name, temp); err != nil {
 		return err
 	}
-	return p.root.RemoveAll(filepath.FromSlash(temp))
+	return os.RemoveAll(e.Join(temp))
 }
 
 // tidy removes the copies that are not served. One that stays is not a failure:
 // if open files cannot be removed, the next update tries again.
-func (p *cacheEntry) tidy(r record) {
-	entries, err := p.ReadDir(p.key)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if name := e.Name(); commitForm.MatchString(name) && name != r.Commit && name != r.Previous {
-			_ = p.discard(p.in(name))
+func (e *cacheEntry) tidy(r record) {
+	entries, _ := e.ReadDir(e.key)
+	for _, entry := range entries {
+		if name := entry.Name(); commitForm.MatchString(name) && name != r.Commit && name != r.Previous {
+			_ = e.discard(e.in(name))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,92 +15,101 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
-// maxAnswer bounds the output of a git that is asked something, in bytes.
-const maxAnswer = 64 << 10
+// The bounds on the output of a git that is asked something, and on its list of files, in bytes.
+const (
+	maxAnswer = 64 << 10
+	maxList   = MaxFiles * 512
+)
 
 // errTimeout is the cause of a context that ended with the time of an update.
 var errTimeout = errors.New("timeout")
 
-// remote runs git for one remote.
-type remote struct {
-	spec    Spec
-	timeout time.Duration
-	call    git.Call // the common part of all calls
-}
-
-// newRemote returns the git of an update. It runs in a folder of the cache.
-func (c *Cache) newRemote(ctx context.Context, s Spec, dir string) remote {
-	g := remote{spec: s, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: dir, Protocol: s.scheme, Settings: settings(s)}}
-	if l := s.login(); l != nil {
-		// For this address alone.
-		g.call.Secrets = []string{"http." + s.url() + ".extraHeader", l.header()}
-	}
-	if s.scheme != schemeSSH || os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
-		return g
-	}
-	// The variable would override the person's setting, too.
-	if set, err := g.answer(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
-		g.call.Env = []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15"}
-	}
-	return g
-}
-
-// in returns the git of a repository and its work tree.
-func (g remote) in(repository, tree string) remote {
-	g.call.Dir, g.call.Repository, g.call.Tree = tree, repository, tree
-	return g
-}
-
-// settings returns the settings of every call, besides the ones of package git.
-func settings(s Spec) []string {
-	all := []string{
+// begin returns an update, whose git runs in a folder of the cache.
+func (c *Cache) begin(ctx context.Context, e *cacheEntry) *update {
+	s := e.spec
+	u := &update{cacheEntry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
 		"core.sparseCheckout=false",
 		// The time-out kills this process; the processes that it started end by themselves.
 		"http.lowSpeedLimit=1",
 		"http.lowSpeedTime=60",
+	}}}
+	if l := s.login(); l != nil {
+		// For this address alone: redirected, the header would go to wherever the server points.
+		u.call.Secrets = []string{"http." + s.url() + ".extraHeader", l.header()}
+		u.call.Settings = append(u.call.Settings, "http.followRedirects=false")
 	}
-	if s.sealed != nil {
-		// The header would go to wherever the server points.
-		all = append(all, "http.followRedirects=false")
+	if s.scheme != schemeSSH || os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
+		return u
 	}
-	return all
+	// The variable would override the person's setting, too.
+	if set, err := u.answer(ctx, "config", "--get", "core.sshCommand"); err != nil || set == "" {
+		u.call.Env = []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=10 -oServerAliveInterval=15"}
+	}
+	return u
 }
 
 // server returns the arguments that keep the git of a repository on this disk, which reads the
 // settings there, from fetching anything itself.
-func (g remote) server() []string {
-	if g.spec.scheme != schemeFile {
+func (u *update) server() []string {
+	if u.spec.scheme != schemeFile {
 		return nil
 	}
 	return []string{"--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"}
 }
 
 // answer runs git and returns its output, without the spaces around it.
-func (g remote) answer(ctx context.Context, args ...string) (string, error) {
+func (u *update) answer(ctx context.Context, args ...string) (string, error) {
 	out := &git.Bounded{Most: maxAnswer}
-	err := g.run(ctx, out, args...)
+	err := u.run(ctx, out, args...)
 	return strings.TrimSpace(string(out.Data)), err
+}
+
+// checkSize refuses a commit that has more than a copy may have.
+func (u *update) checkSize(ctx context.Context, commit string) error {
+	list := &git.Bounded{Most: maxList}
+	err := u.run(ctx, list, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+	files, bytes := countFiles(string(list.Data))
+	if isLong := errors.Is(err, git.ErrTooMuch) && files > 0; isLong || files > MaxFiles || bytes > MaxBytes {
+		return fault.New(fault.NotFound, "the repository has more than %d files or %d MB at commit %s", MaxFiles, MaxBytes>>20, commit[:12]).
+			WithHint("use a smaller repository, or a branch with less in it")
+	}
+	return err
+}
+
+// countFiles counts the files in a list of git ls-tree -l -z, and their bytes.
+func countFiles(list string) (files int, bytes int64) {
+	for entry := range strings.SplitSeq(list, "\x00") {
+		about, _, _ := strings.Cut(entry, "\t")
+		if field := strings.Fields(about); len(field) == 4 {
+			size, _ := strconv.ParseInt(field[3], 10, 64) // "-" for a submodule, which is not fetched
+			files++
+			bytes += size
+		}
+	}
+	return files, bytes
 }
 
 // run runs git with nothing to read. The error is the context's if the call is given up,
 // else a fault whose message is one line for people.
-func (g remote) run(ctx context.Context, out io.Writer, args ...string) error {
-	call := g.call
+func (u *update) run(ctx context.Context, out io.Writer, args ...string) error {
+	call := u.call
 	call.Args, call.Out = args, out
 	err := call.Run(ctx)
 	var failed *git.Failure
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return late(lang.T("git %s", args[0]), g.timeout)
+		return late(lang.T("git %s", args[0]), u.timeout)
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, git.ErrTooMuch):
-		return fault.New(fault.NotFound, "git %s printed more than it should", args[0]).WithHint("see that the program is git")
+		problem := fault.New(fault.NotFound, "git %s printed more than it should", args[0]).WithHint("see that the program is git")
+		problem.Err = err
+		return problem
 	case !errors.As(err, &failed):
 		return fault.New(fault.NotFound, "git cannot be started: %w", err).
 			WithHint("install git (https://git-scm.com/downloads) so that it is found in PATH, or use a folder on this disk instead of a git address")
 	}
-	words := g.spec.login().line(failed.Said)
+	words := u.spec.login().line(failed.Said)
 	problem := fault.New(fault.NotFound, "git %s failed: %s", args[0], words)
 	if words == "" {
 		problem = fault.New(fault.NotFound, "git %s failed: it said nothing (%v)", args[0], err)

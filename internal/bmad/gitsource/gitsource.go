@@ -30,7 +30,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -95,26 +94,26 @@ type Copy struct {
 // update. The error is fault.NotFound before the first fetch, and for a
 // folder that the copy lacks.
 func (c *Cache) Copy(s Spec) (Copy, error) {
-	p, err := c.open(s)
+	e, err := c.open(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Copy{}, missing(s, record{})
 	}
 	if err != nil {
 		return Copy{}, c.trouble(err)
 	}
-	defer func() { _ = p.Close() }()
-	return p.serve(s, p.current(s))
+	defer func() { _ = e.Close() }()
+	return e.serve(e.current())
 }
 
 // Due reports whether the remote should be asked: there is no copy, or it was last checked
 // longer than RefreshAfter ago; and no try has failed within RetryAfter.
 func (c *Cache) Due(s Spec) bool {
-	p, err := c.open(s)
+	e, err := c.open(s, false)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	defer func() { _ = p.Close() }()
-	return c.due(p.current(s))
+	defer func() { _ = e.Close() }()
+	return c.due(e.current())
 }
 
 func (c *Cache) due(r record) bool {
@@ -137,8 +136,7 @@ func (c *Cache) due(r record) bool {
 // remote sent nothing usable; the last good copy, if any (its Dir is not ""), is returned and
 // stays. When ctx ends the try is given up and does not count as one.
 func (c *Cache) Update(ctx context.Context, s Spec) (Copy, bool, error) {
-	copied, outcome, err := c.update(ctx, s, func(record) bool { return true })
-	return copied, outcome == changed, err
+	return c.update(ctx, s, c.timeout()+durable.LockTimeout, func(record) bool { return true })
 }
 
 // Refresh starts an Update in the background if the copy is out of date, and returns at once. Of one
@@ -161,43 +159,36 @@ func (c *Cache) Refresh(s Spec, done func(changed bool)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.running[key] = cancel
 	c.wait.Go(func() {
-		outcome := c.refresh(ctx, s)
+		asked, changed := c.refresh(ctx, s)
 		c.mu.Lock()
 		delete(c.running, key)
 		c.mu.Unlock()
 		cancel()
-		if done != nil && outcome != skipped {
-			done(outcome == changed)
+		if done != nil && asked {
+			done(changed)
 		}
 	})
 }
 
-func (c *Cache) refresh(ctx context.Context, s Spec) outcome {
-	if c.busy(s) {
-		return skipped
-	}
-	// Again under the lock: its last holder may have asked already.
-	copied, outcome, err := c.update(ctx, s, c.due)
+// briefWait bounds the wait for the lock of a remote that somebody else may be updating already.
+const briefWait = 100 * time.Millisecond
+
+// refresh updates a copy unless somebody else is at it, and reports whether the remote was asked.
+func (c *Cache) refresh(ctx context.Context, s Spec) (asked, changed bool) {
+	copied, changed, err := c.update(ctx, s, briefWait, func(r record) bool {
+		asked = c.due(r) // the last holder of the lock may have asked already
+		return asked
+	})
+	var busy *durable.BusyError
 	switch {
-	case ctx.Err() != nil && err != nil:
-		return skipped
+	case err != nil && ctx.Err() != nil, errors.As(err, &busy):
+		return false, false
 	case err != nil:
 		c.log().Warn("a remote could not be updated", "remote", s.String(), "problem", err.Error(), "served", copied.Commit)
-	case outcome == changed:
+	case changed:
 		c.log().Info("a remote has a new commit", "remote", s.String(), "commit", copied.Commit)
 	}
-	return outcome
-}
-
-// busy reports whether somebody is updating the remote.
-func (c *Cache) busy(s Spec) bool {
-	p, err := c.open(s)
-	if err != nil {
-		return false // nobody updates a missing folder
-	}
-	defer func() { _ = p.Close() }()
-	holder, err := p.Holder(p.lockName())
-	return err == nil && holder != ""
+	return asked, changed
 }
 
 // Close cancels the updates that Refresh has started, and returns when all have ended. Later calls
@@ -215,38 +206,24 @@ func (c *Cache) Close() {
 // Remove removes the copies of a remote and its record, for every folder in it. A missing copy is
 // not an error.
 func (c *Cache) Remove(ctx context.Context, s Spec) error {
-	p, err := c.open(s)
+	e, err := c.open(s, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return c.trouble(err)
 	}
-	defer func() { _ = p.Close() }()
-	lock, err := c.lock(ctx, p)
+	defer func() { _ = e.Close() }()
+	e.LockTimeout = c.timeout() + durable.LockTimeout // its holder may use the whole time of an update
+	lock, err := e.Lock(ctx, e.lockName())
 	if err != nil {
 		return c.trouble(err)
 	}
-	err = p.clear()
-	if p.Exists(p.key) {
-		err = errors.Join(err, p.discard(p.key))
+	err = e.clear()
+	if e.Exists(e.key) {
+		err = errors.Join(err, e.discard(e.key))
 	}
 	return c.trouble(errors.Join(err, lock.Unlock()))
-}
-
-// lock takes the lock of a remote. Its holder may use the whole time of an update.
-func (c *Cache) lock(ctx context.Context, p *cacheEntry) (*durable.Lock, error) {
-	p.LockTimeout = c.timeout() + durable.LockTimeout
-	return p.Lock(ctx, p.lockName())
-}
-
-// folder returns the absolute path of the cache.
-func (c *Cache) folder() (string, error) {
-	if c.Folder == "" {
-		return "", fault.New(fault.Storage, "there is no folder to keep copies of git repositories in").
-			WithHint("set HOME, or XDG_CACHE_HOME to an absolute path, where the program is started")
-	}
-	return filepath.Abs(c.Folder)
 }
 
 func (c *Cache) timeout() time.Duration { return cmp.Or(c.Timeout, DefaultTimeout) }

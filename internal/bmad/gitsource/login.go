@@ -9,8 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -133,18 +131,3 @@ func (l *login) line(text string) string {
 	}
 	return string(out)
 }
-
-// cleaned is an error without credentials in its text.
-type cleaned struct {
-	login *login
-	err   *fault.Error
-}
-
-// Error implements error.
-func (c cleaned) Error() string { return c.In(lang.English) }
-
-// In is Error in a language.
-func (c cleaned) In(l lang.Language) string { return c.login.line(c.err.In(l)) }
-
-// Unwrap returns the cause.
-func (c cleaned) Unwrap() error { return c.err.Err }

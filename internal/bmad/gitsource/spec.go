@@ -92,22 +92,15 @@ func (s Spec) url() string {
 	return s.scheme + "://" + authority + s.path
 }
 
+// notInSlug matches what a name that every file system accepts does not have.
+var notInSlug = pattern.New(`[^a-z0-9.]+`)
+
 // slug makes a name that a person recognizes and every file system accepts.
 func slug(text string) string {
 	const most = 48
-	var out strings.Builder
-	for _, r := range strings.ToLower(strings.TrimSuffix(text, ".git")) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '.':
-			out.WriteRune(r)
-		case out.Len() > 0 && !strings.HasSuffix(out.String(), "-"):
-			out.WriteByte('-')
-		}
-		if out.Len() >= most {
-			break
-		}
-	}
-	return strings.Trim(out.String(), "-.")
+	name := notInSlug.ReplaceAllString(strings.ToLower(strings.TrimSuffix(text, ".git")), "-")
+	name = strings.TrimLeft(name, "-")
+	return strings.Trim(name[:min(len(name), most)], "-.")
 }
 
 var (

@@ -28,7 +28,7 @@ func FuzzParse(f *testing.F) {
 		if again != bare || again.Key() != s.Key() {
 			t.Errorf("%q: %q is read as %q", text, s, again)
 		}
-		for _, arg := range append(settings(s), s.url(), s.ref, s.sub, s.host, s.user, strings.TrimLeft(s.path, "/"), s.Key()) {
+		for _, arg := range []string{s.url(), s.ref, s.sub, s.host, s.user, strings.TrimLeft(s.path, "/"), s.Key()} {
 			if arg != "-c" && strings.HasPrefix(arg, "-") {
 				t.Errorf("%q: %q could be read as an option", text, arg)
 			}

@@ -16,7 +16,6 @@ const (
 	LockFile = locksFolder + "/memory.lock"
 
 	locksFolder = store.Folder + "/locks"
-	ignoreFile  = store.Folder + "/.gitignore"
 )
 
 // Log is lines of any kind that are only appended, in the files that the first is named after.
@@ -73,11 +72,9 @@ func Lock(ctx context.Context, dir *durable.Dir) (unlock func(), err error) {
 		return nil, trouble(dir, err)
 	}
 	unlock = func() { _ = lock.Unlock() }
-	if !dir.Exists(ignoreFile) {
-		if err := dir.Replace(ignoreFile, []byte("*\n")); err != nil {
-			unlock()
-			return nil, trouble(dir, err)
-		}
+	if err := dir.Ignore(store.Folder); err != nil {
+		unlock()
+		return nil, trouble(dir, err)
 	}
 	return unlock, nil
 }

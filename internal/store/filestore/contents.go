@@ -95,21 +95,6 @@ func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, erro
 	return string(data), nil
 }
 
-// Stat describes the text behind a reference.
-func (s *Store) Stat(ctx context.Context, ref workflow.ContentRef) (store.Stat, error) {
-	if err := ctx.Err(); err != nil {
-		return store.Stat{}, err
-	}
-	data, err := s.dir.ReadFile(ref.FilePath, durable.TextLimit(ref.Size))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return store.Stat{}, nil
-	case err != nil:
-		return store.Stat{}, s.storage(err)
-	}
-	return store.StatOf(data), nil
-}
-
 // drop removes the texts, as far as the disk lets it.
 func (t *tx) drop() {
 	for _, text := range t.written {

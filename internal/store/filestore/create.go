@@ -93,10 +93,8 @@ func (s *Store) create(ctx context.Context, id string, session *workflow.Session
 // prepare makes the files of the store. Missing names are taken from the sessions, for example in a project
 // that an older server has used.
 func (s *Store) prepare(ctx context.Context) error {
-	if !s.dir.Exists(IgnoreFile) {
-		if err := s.dir.Replace(IgnoreFile, []byte("*\n")); err != nil {
-			return err
-		}
+	if err := s.dir.Ignore(Folder); err != nil {
+		return err
 	}
 	if s.dir.Exists(NamesFolder) {
 		return nil

@@ -25,7 +25,6 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -40,7 +39,7 @@ const (
 	// Folder holds the state of all runs of a project.
 	Folder = store.Folder
 	// IgnoreFile keeps the folder out of version control.
-	IgnoreFile = Folder + "/.gitignore"
+	IgnoreFile = Folder + "/" + durable.IgnoreFile
 	// NamesFolder has a file for each task name, with the id of its session.
 	NamesFolder = Folder + "/names"
 	// LocksFolder has the lock files.
@@ -189,17 +188,6 @@ func (s *Store) isGone(name string) bool {
 
 // storage gives an error of the disk its code, cause and remedy.
 func (s *Store) storage(err error) error { return store.Trouble(s.dir, err) }
-
-// repairLock takes the project lock if it soon becomes free.
-func (s *Store) repairLock(ctx context.Context) (*durable.Lock, error) {
-	ctx, cancel := context.WithTimeout(ctx, repairPatience)
-	defer cancel()
-	return s.dir.Lock(ctx, ProjectLock)
-}
-
-// repairPatience bounds how long an update that is stored waits for the lock to repair
-// derived files: the process that holds it is likely to repair them too.
-const repairPatience = 200 * time.Millisecond
 
 // Store returns the store of the project in dir, which stays the caller's to close.
 func (k *Summaries) Store(dir *durable.Dir) *Store {

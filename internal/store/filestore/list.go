@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"math"
 	"path"
 	"runtime"
 	"slices"
@@ -27,18 +28,7 @@ const maxDecoded = 500
 
 // All lists all sessions. It reads the files that have changed since it was called before.
 func (s *Store) All(ctx context.Context) (store.Listing, error) {
-	return s.list(ctx, func(f *folder) (store.Listing, error) {
-		if err := s.look(f); err != nil {
-			return store.Listing{}, err
-		}
-		if err := s.readAll(ctx, f, f.unread); err != nil {
-			return store.Listing{}, err
-		}
-		if !f.whole {
-			f.listing, f.whole = f.sortedListing(), true
-		}
-		return f.listing, nil
-	})
+	return s.Latest(ctx, math.MaxInt)
 }
 
 // Latest lists the sessions whose files were changed last, n of them at least, and those known from an earlier
@@ -56,9 +46,9 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 		if f.whole {
 			return f.listing, nil
 		}
-		all := f.sortedListing()
-		all.Unread = len(f.unread)
-		return all, nil
+		f.listing, f.whole = f.sortedListing(), len(f.unread) == 0
+		f.listing.Unread = len(f.unread)
+		return f.listing, nil
 	})
 }
 
@@ -230,7 +220,7 @@ func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
 	for _, one := range unread {
 		delete(left, one.id)
 	}
-	f.files, f.whole, f.resized = left, false, true
+	f.files, f.whole = left, false
 }
 
 // readAll reads files and keeps their summaries.
@@ -250,12 +240,12 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 		return err
 	}
 	for i, one := range files {
-		f.files[one.id], f.resized = found[i], true
+		f.files[one.id] = found[i]
 		if found[i].unopened {
 			f.looked = time.Time{}
 		}
 	}
-	f.unread = f.unread[len(files):] // they are its first
+	f.unread, f.whole = f.unread[len(files):], false // they are its first
 	return nil
 }
 
@@ -286,8 +276,8 @@ func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) 
 
 // latest returns those of the unread files that may be among the n sessions changed last.
 func (f *folder) latest(n int) []unread {
-	if len(f.unread) == 0 {
-		return nil
+	if len(f.unread) == 0 || n == math.MaxInt {
+		return f.unread
 	}
 	var known []time.Time
 	for _, one := range f.files {
@@ -310,11 +300,14 @@ func (f *folder) latest(n int) []unread {
 
 func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
 
-// sortedListing lists the files that are known.
+// sortedListing lists the files that are known, and weighs them.
 func (f *folder) sortedListing() store.Listing {
 	sessions := make([]workflow.Summary, 0, len(f.files))
 	var broken []store.Broken
+	f.weight = 0
 	for id, known := range f.files {
+		const fixed = 700 // of the entry, and of the one in the listing
+		f.weight += fixed + len(known.summary.SessionID) + len(known.summary.TaskName) + len(known.summary.Objective)
 		if known.readable() {
 			sessions = append(sessions, known.summary)
 		} else if known.err != nil {

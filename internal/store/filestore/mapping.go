@@ -139,19 +139,6 @@ func appendEntry(data []byte, session workflow.Summary) ([]byte, error) {
 	return append(append(out, bytes.TrimRight(body.Bytes(), "\n")...), mappingEnd...), nil
 }
 
-// rebuildMapping rewrites the mapping if it is missing or broken.
-func (s *Store) rebuildMapping(ctx context.Context) error {
-	lock, err := s.repairLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	if s.mappingLooksWhole() {
-		return nil // another process was faster
-	}
-	return s.writeMapping(ctx, nil)
-}
-
 // mappingLooksWhole checks the ends of the newest part of the mapping.
 func (s *Store) mappingLooksWhole() bool {
 	data, err := s.dir.ReadFile(MappingFile, durable.MaxText)

@@ -90,19 +90,6 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name
 	}
 }
 
-// rememberName gives a name that was changed by hand in the session file to its session.
-func (s *Store) rememberName(ctx context.Context, session *workflow.Session) error {
-	lock, err := s.repairLock(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	if err := s.dir.CreateUnsynced(namePath(session.TaskName), []byte(session.SessionID+"\n")); err != nil {
-		return err
-	}
-	return s.dir.SyncDir(NamesFolder)
-}
-
 // Find returns the id for an id or a task name.
 func (s *Store) Find(ctx context.Context, ref string) (string, error) {
 	if id, ok := parseID(ref); ok {
@@ -175,16 +162,11 @@ func (s *Store) readNames() (names []string, err error) {
 
 // Names returns the session of each name, from the files of NamesFolder.
 func (s *Store) Names() (map[string]string, error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return map[string]string{}, nil
-	}
+	all, err := s.readNames()
 	names := map[string]string{}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			id, _ := s.dir.ReadFile(namePath(e.Name()), maxNameFile) // empty if it cannot be read
-			names[e.Name()] = strings.TrimSpace(string(id))
-		}
+	for _, name := range all {
+		id, _ := s.dir.ReadFile(namePath(name), maxNameFile) // empty if it cannot be read
+		names[name] = strings.TrimSpace(string(id))
 	}
 	return names, err
 }

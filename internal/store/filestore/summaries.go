@@ -54,8 +54,8 @@ type folder struct {
 	named   durable.Version
 	namedAt time.Time
 
-	// resized is true if size has to be counted anew.
-	resized    bool
+	// weight is the memory of the files, in bytes, when they were listed.
+	weight     int
 	size, used int // of Summaries
 }
 
@@ -128,17 +128,8 @@ func (k *Summaries) release(f *folder) {
 
 // leave ends a listing of a project, and drops summaries over the limit.
 func (k *Summaries) leave(f *folder) {
-	resized, size := f.resized, 0
-	if f.resized = false; resized {
-		for _, known := range f.files {
-			const fixed = 700 // of the entry, and of the one in the listing
-			size += fixed + len(known.summary.SessionID) + len(known.summary.TaskName) + len(known.summary.Objective)
-		}
-	}
+	size := f.weight
 	<-f.turn
-	if !resized {
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f.size = size

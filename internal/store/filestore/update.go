@@ -3,6 +3,7 @@ package filestore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -59,13 +60,29 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 	return session, err == nil || errors.As(err, &unconfirmed), err
 }
 
+// repairPatience bounds how long an update that is stored waits for the lock to repair
+// derived files: the process that holds it is likely to repair them too.
+const repairPatience = 200 * time.Millisecond
+
 // repairDerived recreates the mapping and the session's name if they are missing. A problem with them must not
 // fail an update that is stored.
 func (s *Store) repairDerived(ctx context.Context, session *workflow.Session) {
-	if !s.mappingLooksWhole() {
-		_ = s.rebuildMapping(ctx)
+	isWhole, name := s.mappingLooksWhole(), namePath(session.TaskName)
+	isNamed := !PlainName(session.TaskName) || !s.isGone(name) || s.isGone(NamesFolder)
+	if isWhole && isNamed {
+		return
 	}
-	if PlainName(session.TaskName) && s.isGone(namePath(session.TaskName)) && !s.isGone(NamesFolder) { // changed by hand
-		_ = s.rememberName(ctx, session)
+	ctx, cancel := context.WithTimeout(ctx, repairPatience)
+	defer cancel()
+	lock, err := s.dir.Lock(ctx, ProjectLock)
+	if err != nil {
+		return
+	}
+	defer func() { _ = lock.Unlock() }()
+	if !isWhole && !s.mappingLooksWhole() { // another process may have been faster
+		_ = s.writeMapping(ctx, nil)
+	}
+	if !isNamed && s.dir.CreateUnsynced(name, []byte(session.SessionID+"\n")) == nil { // changed by hand
+		_ = s.dir.SyncDir(NamesFolder)
 	}
 }

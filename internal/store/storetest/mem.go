@@ -3,6 +3,7 @@ package storetest
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"maps"
 	"slices"
 	"sync"
@@ -214,16 +215,7 @@ func (m *Mem) Read(ctx context.Context, ref workflow.ContentRef) (string, error)
 	defer m.contentsMu.Unlock()
 	body, ok := m.contents[ref.FilePath]
 	if !ok {
-		return "", store.MissingContent(ref, nil)
+		return "", store.MissingContent(ref, fs.ErrNotExist)
 	}
 	return body, nil
-}
-
-// Stat describes the text behind a reference.
-func (m *Mem) Stat(ctx context.Context, ref workflow.ContentRef) (store.Stat, error) {
-	body, err := m.Read(ctx, ref)
-	if err != nil {
-		return store.Stat{}, ctx.Err()
-	}
-	return store.StatOf([]byte(body)), nil
 }
