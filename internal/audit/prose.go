@@ -139,7 +139,7 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw
 	if strings.ContainsAny(text, "0123456789") {
-		text = anyID.blank(text)
+		text = blankIDs(text)
 	}
 	eachRun(text, func(run string, han bool) {
 		if !han {
