@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -58,7 +59,7 @@ func idsIn(s string) iter.Seq[foundID] {
 func idAt(s string, at, free int) (foundID, bool) {
 	rest := s[at:min(len(s), at+maxID)]
 	switch c := s[at]; {
-	case strings.IndexByte("ABFNPQRSTU", c) >= 0 && (at == 0 || !wordByte(s[at-1])):
+	case strings.IndexByte("ABFNPQRSTU", c) >= 0 && (at == 0 || !markdown.IsWordByte(s[at-1])):
 		if m := latinID.FindStringSubmatch(rest); m != nil {
 			return foundID{m[1] + m[3], m[2] + m[4], at, at + len(m[0])}, true
 		}

@@ -160,7 +160,7 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 // runBytes are the ASCII characters of runs.
 var runBytes = func() (is [utf8.RuneSelf]bool) {
 	for c := range is {
-		is[c] = wordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
+		is[c] = markdown.IsWordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
 	}
 	return is
 }()
