@@ -40,7 +40,7 @@ func findWrongCounts(_ check, s *document) *miss {
 		for _, m := range claim.FindAllStringSubmatchIndex(l, 5) {
 			if partOf.MatchString(l[m[1]:boundary(l, m[1]+24)]) ||
 				notTotal.MatchString(l[boundary(l, m[2]-14):m[2]]) ||
-				strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || anyID.MatchString(l[:m[0]]) {
+				strings.Contains(strings.ToLower(l[m[3]:m[4]]), "first") || hasID(l[:m[0]]) {
 				continue
 			}
 			// "the 5 open criteria": an adjective makes it a part, if it says anything.
@@ -52,7 +52,7 @@ func findWrongCounts(_ check, s *document) *miss {
 			add(i, markdown.Number(l[m[2]:m[3]]), strings.ToLower(l[m[4]:m[5]]))
 		}
 		for _, m := range claimHan.FindAllStringSubmatchIndex(l, 5) {
-			if !anyID.MatchString(l[m[0]:m[1]]) && !notTotal.MatchString(l[boundary(l, m[0]-9):m[0]]) {
+			if !hasID(l[m[0]:m[1]]) && !notTotal.MatchString(l[boundary(l, m[0]-9):m[0]]) {
 				add(i, markdown.Number(l[m[2]:m[3]]), l[m[4]:m[5]])
 			}
 		}

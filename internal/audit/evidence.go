@@ -33,9 +33,10 @@ func findHas(c check, s *document) *miss {
 }
 
 func (s *document) has(what string) bool {
-	some := func(re interface{ MatchString(string) bool }) bool {
-		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && re.MatchString(l) })
+	onLine := func(matches func(string) bool) bool {
+		return slices.ContainsFunc(s.Lines, func(l string) bool { return len(l) < 1<<16 && matches(l) })
 	}
+	some := func(re *pattern.Pattern) bool { return onLine(re.MatchString) }
 	switch what {
 	case "commands":
 		return some(command) || s.hasShell()
@@ -52,7 +53,7 @@ func (s *document) has(what string) bool {
 		return len(s.reportedFindings()) > 0 || some(noIssues)
 	}
 	// Specifics: whatever could be looked up or run again.
-	return s.figures(3) || some(anyID) || some(filePath) || some(results) || some(command)
+	return s.figures(3) || onLine(hasID) || some(filePath) || some(results) || some(command)
 }
 
 // hasShell reports whether there is a code block of a shell.

@@ -38,10 +38,9 @@ func mentionsIn(lines []string) mentions {
 		if !strings.ContainsAny(l, "0123456789") {
 			continue
 		}
-		for _, at := range anyID.all(l) {
-			id := at.in(l)
+		for found := range idsIn(l) {
+			id, rest := found.id(), l[found.to:]
 			m.add(id)
-			rest := l[at.to:]
 			for range 50 {
 				if to := spanTo.FindStringSubmatch(rest); to != nil {
 					m.addRange(id, numbers(to[1]))
@@ -171,11 +170,11 @@ func leadingID(s string) (id identifier, rest string, ok bool) {
 	if !strings.ContainsAny(trimmed[:min(24, len(trimmed))], "0123456789") { // most lines
 		return identifier{}, "", false
 	}
-	at, found := anyID.next(trimmed[:boundary(trimmed, 40)], 0)
-	if !found || at.from != 0 {
+	found, ok := firstID(trimmed[:boundary(trimmed, maxID)])
+	if !ok || found.from != 0 {
 		return identifier{}, "", false
 	}
-	return at.in(trimmed), trimmed[at.to:], true
+	return found.id(), trimmed[found.to:], true
 }
 
 // distinct returns the ids of definitions, each once, in order of prefix and number.

@@ -30,12 +30,8 @@ func boundary(s string, n int) int {
 // isHan reports whether a character is a Chinese one; most are seen to be none at once.
 func isHan(r rune) bool { return r >= 0x2E80 && unicode.Is(unicode.Han, r) }
 
-func wordByte(c byte) bool { return c == '_' || isDigit(c) || isLetter(rune(c)) }
-
 // isLetter reports whether a character is a letter of ASCII.
 func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // substance reports whether a line says anything of its own: not blank, no rule,
 // no lone word for "later".

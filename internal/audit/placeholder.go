@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
@@ -105,7 +106,7 @@ func hasMarker(l string) bool {
 func talksAbout(l string, from, to int) bool {
 	before := strings.TrimRight(l[:from], " ")
 	last, _ := utf8.DecodeLastRuneInString(before)
-	inName := strings.HasPrefix(l[to:], ".") && len(l) > to+1 && wordByte(l[to+1])
+	inName := strings.HasPrefix(l[to:], ".") && len(l) > to+1 && markdown.IsWordByte(l[to+1])
 	return strings.ContainsRune(quoteBefore, last) || inName || notLeft.MatchString(before)
 }
 

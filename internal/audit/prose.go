@@ -139,7 +139,7 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 	s := sentence{line: line, raw: strings.TrimSpace(raw)}
 	text := s.raw
 	if strings.ContainsAny(text, "0123456789") {
-		text = anyID.blank(text)
+		text = blankIDs(text)
 	}
 	eachRun(text, func(run string, han bool) {
 		if !han {
@@ -160,7 +160,7 @@ func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
 // runBytes are the ASCII characters of runs.
 var runBytes = func() (is [utf8.RuneSelf]bool) {
 	for c := range is {
-		is[c] = wordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
+		is[c] = markdown.IsWordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
 	}
 	return is
 }()

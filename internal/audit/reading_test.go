@@ -95,8 +95,8 @@ func TestMentions(t *testing.T) {
 		m := mentionsIn([]string{text})
 		for i, want := range []bool{true, false} {
 			for id := range strings.FieldsSeq(ids[i]) {
-				at, _ := anyID.next(id, 0)
-				if got := m.has(at.in(id)); got != want {
+				at, _ := firstID(id)
+				if got := m.has(at.id()); got != want {
 					t.Errorf("%q names %s: %v, want %v", text, id, got, want)
 				}
 			}

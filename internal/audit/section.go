@@ -102,7 +102,7 @@ func (d *text) hasFigure(i int) bool {
 	if !strings.ContainsAny(l, "0123456789") {
 		return inWords.MatchString(l)
 	}
-	bare := anyID.blank(l)
+	bare := blankIDs(l)
 	if measure.MatchString(bare) || inWords.MatchString(l) {
 		return true
 	}
@@ -110,9 +110,8 @@ func (d *text) hasFigure(i int) bool {
 		return true
 	}
 	if _, body, ok := markdown.Item(l); ok {
-		l = body
+		bare = blankIDs(body)
 	}
-	bare = anyID.blank(l)
 	return counted.MatchString(bare) || countedHan.MatchString(bare)
 }
 

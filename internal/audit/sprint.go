@@ -101,16 +101,15 @@ func (d *text) storiesIn(sp markdown.Sprint) []story {
 // ofSprint is a bold label that speaks of the sprint again, behind its last story.
 var ofSprint = pattern.New(`(?i)^ {0,3}\*\*(?:done|definition of done|exit|demo|sprint|goal|risks?|dependencies|完成|退出|演示|冲刺|迭代|风险|目标|交付|依赖)`)
 
+// bareID is the id that begins a text.
+var bareID = pattern.New(`^[A-Za-z0-9.-]+`)
+
 func idOf(s string) string {
 	s = strings.TrimLeft(s, " *_[(（`")
 	if m := namedStory.FindString(s); m != "" {
 		return m
 	}
-	end := 0
-	for end < len(s) && (isDigit(s[end]) || isLetter(rune(s[end])) || byteIn(s, end, "-.")) {
-		end++
-	}
-	return strings.TrimRight(s[:end], ".-")
+	return strings.TrimRight(bareID.FindString(s), ".-")
 }
 
 func findNoSprints(_ check, s *document) *miss {

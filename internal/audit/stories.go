@@ -139,8 +139,8 @@ func (s *document) namedByCriteria() (named map[string]bool, flat int) {
 	current := ""
 	for i := range s.Lines {
 		if strings.Contains(s.Lines[i], "US") {
-			if at, ok := anyID.next(s.Lines[i], 0); ok && !s.criterion[i] && at.in(s.Lines[i]).prefix == "US" {
-				current = at.in(s.Lines[i]).String()
+			if first, ok := firstID(s.Lines[i]); ok && !s.criterion[i] && first.prefix == "US" {
+				current = first.id().String()
 				if s.acceptanceTable(i) {
 					s.markNamed(i, named)
 				}
@@ -175,9 +175,9 @@ func (s *document) markNamed(i int, named map[string]bool) {
 	if !strings.Contains(s.Lines[i], "US") {
 		return
 	}
-	for _, at := range anyID.all(s.Lines[i]) {
-		if id := at.in(s.Lines[i]); id.prefix == "US" {
-			named[id.String()] = true
+	for found := range idsIn(s.Lines[i]) {
+		if found.prefix == "US" {
+			named[found.id().String()] = true
 		}
 	}
 }

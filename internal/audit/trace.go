@@ -61,8 +61,8 @@ func servedThrough(through, bodies []string, here mentions) bool {
 		return false
 	}
 	for _, body := range bodies {
-		for _, at := range anyID.all(body) {
-			if other := at.in(body); slices.Contains(through, other.prefix) && here.has(other) {
+		for other := range idsIn(body) {
+			if slices.Contains(through, other.prefix) && here.has(other.id()) {
 				return true
 			}
 		}

@@ -17,7 +17,7 @@ func findVague(c check, s *document) *miss {
 		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
 			continue
 		}
-		if sharp.MatchString(anyID.blank(s.Lines[i])) {
+		if sharp.MatchString(blankIDs(s.Lines[i])) {
 			continue
 		}
 		if m := words.FindString(l); m != "" {

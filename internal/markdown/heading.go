@@ -171,12 +171,13 @@ func MatchesName(name string, names []string) bool {
 
 // isWhole reports whether a part of a name does not begin or end inside of a word.
 func isWhole(name string, from, to int) bool {
-	beginsInside := from > 0 && wordByte(name[from-1])
-	endsInside := to < len(name) && wordByte(name[to])
+	beginsInside := from > 0 && IsWordByte(name[from-1])
+	endsInside := to < len(name) && IsWordByte(name[to])
 	return !beginsInside && !endsInside
 }
 
-func wordByte(c byte) bool {
+// IsWordByte reports whether a byte belongs to a word of ASCII: a letter, a digit or an underline.
+func IsWordByte(c byte) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_':
 		return true

@@ -18,7 +18,7 @@ var idExpression = regexp.MustCompile(`\b(?:(S\d{1,3})[-.](\d{1,4})|(US|FR|NFR|A
 // sameIDs compares the ids that are read in a text with the matches of the expression.
 func sameIDs(t *testing.T, text string) {
 	t.Helper()
-	found := anyID.all(text)
+	found := slices.Collect(idsIn(text))
 	want := idExpression.FindAllStringSubmatchIndex(text, -1)
 	if len(found) != len(want) {
 		t.Fatalf("%q: got %v, want %v", text, found, want)
@@ -30,19 +30,19 @@ func sameIDs(t *testing.T, text string) {
 			}
 			return text[m[2*n]:m[2*n+1]]
 		}
-		id := found[i].in(text)
+		id := found[i]
 		prefix := group(1) + group(3)
 		if prefix == "" {
 			prefix = "FR"
 		}
-		if found[i].from != m[0] || found[i].to != m[1] || id.prefix != prefix || !slices.Equal(id.number, numbers(group(2)+group(4)+group(5))) {
-			t.Errorf("%q: got %+v %v, want %v", text, found[i], id, m)
+		if id.from != m[0] || id.to != m[1] || id.prefix != prefix || !slices.Equal(id.id().number, numbers(group(2)+group(4)+group(5))) {
+			t.Errorf("%q: got %+v, want %v", text, id, m)
 		}
 	}
-	if got, want := anyID.blank(text), idExpression.ReplaceAllString(text, " "); got != want {
+	if got, want := blankIDs(text), idExpression.ReplaceAllString(text, " "); got != want {
 		t.Errorf("%q: got %q, want %q", text, got, want)
 	}
-	if got, want := anyID.MatchString(text), idExpression.MatchString(text); got != want {
+	if got, want := hasID(text), idExpression.MatchString(text); got != want {
 		t.Errorf("%q: got %v, want %v", text, got, want)
 	}
 }
