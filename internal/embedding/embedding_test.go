@@ -294,6 +294,7 @@ func TestQdrant(t *testing.T) {
 }
 
 func TestTrouble(t *testing.T) {
+	t.Parallel()
 	one := func([]string) any { return map[string]any{"data": []any{}} }
 	huge := func(texts []string) any {
 		return map[string]any{"data": []map[string]any{{"index": len(texts), "embedding": []float32{1}}}}
@@ -328,6 +329,7 @@ func TestTrouble(t *testing.T) {
 		{name: "text", answer: func([]string) any { return "sorry" }, want: "something other than the JSON", tries: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // some wait before they ask again
 			s := newStandIn(t)
 			s.status, s.answer = c.status, c.answer
 			s.fail.Store(c.fail)
@@ -357,6 +359,7 @@ func TestGivenUp(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]bool{
 		"127.0.0.1": false, "::1": false, "10.1.2.3": false, "192.168.1.1": false, "8.8.8.8": false,
 		"169.254.169.254": true, "fe80::1": true, "0.0.0.0": true, "fd00:ec2::254": true, "100.100.100.200": true, "::ffff:169.254.169.254": true,

@@ -348,11 +348,31 @@ func doors() []door {
 	}
 }
 
+// someDoors are those that the n-th folder of a table is named to: all in .ci/run, which sets
+// BMAD_EVERY_CUT, and otherwise each seventh, so that each door is shown some of the folders.
+func someDoors(n int) []door {
+	all := doors()
+	if os.Getenv("BMAD_EVERY_CUT") != "" {
+		return all
+	}
+	var some []door
+	for at := n % 7; at < len(all); at += 7 {
+		some = append(some, all[at])
+	}
+	return some
+}
+
 // refuses checks that no door of a server leads to a folder, nor leaves anything on the disk.
 func (a *account) refuses(h *host, cwd string) {
 	a.t.Helper()
+	a.refusesAt(h, doors(), cwd)
+}
+
+// refusesAt does as refuses for some doors.
+func (a *account) refusesAt(h *host, some []door, cwd string) {
+	a.t.Helper()
 	before := a.snapshot()
-	for _, d := range doors() {
+	for _, d := range some {
 		answer := d.open(h, cwd)
 		if strings.Contains(answer, marker) || strings.Contains(answer, "keeper.md") || strings.Contains(answer, "Started.") {
 			a.t.Errorf("%s of %q: %s", d.name, cwd, answer)
@@ -411,8 +431,8 @@ func TestReachKeepsOut(t *testing.T) {
 	if len(rows) < 80 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	for _, cwd := range rows {
-		a.refuses(h, cwd)
+	for n, cwd := range rows {
+		a.refusesAt(h, someDoors(n), cwd)
 	}
 	// Nor by the name of a session alone, though its folder is on the list of known ones.
 	before := a.snapshot()
@@ -519,8 +539,8 @@ func TestReachOfOddHosts(t *testing.T) {
 					t.Errorf("started: %s", answer)
 				}
 			}
-			for _, cwd := range odd.cwd {
-				a.refuses(h, a.at(cwd))
+			for n, cwd := range odd.cwd {
+				a.refusesAt(h, someDoors(n), a.at(cwd))
 			}
 		})
 	}
@@ -671,7 +691,7 @@ func (a *account) terminal(args ...string) {
 // anywhere.
 func TestReachOfSettings(t *testing.T) {
 	t.Parallel()
-	a := newAccount(t)
+	a := newAccount(t, ".", ".ssh", "Private")
 	a.write(a.at("Private/prompts/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
 	a.write(a.at(".ssh/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
 	a.write(filepath.Join(a.project, "own", "po.md"), "---\nstage: po\ntitle: Product Owner\n---\nOUR OWN\n")

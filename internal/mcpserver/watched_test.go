@@ -16,7 +16,7 @@ import (
 // detector, and the counters of what code was run. check reports what they have found, once
 // the tests are done.
 func buildWatched(dir, program string) (build *exec.Cmd, check func() error) {
-	args := []string{"build", "-o", program}
+	args := []string{"build", "-ldflags", "-s -w", "-o", program} // nobody debugs it
 	races := filepath.Join(dir, "race")
 	if raced {
 		args = append(args, "-race")

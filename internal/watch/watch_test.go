@@ -51,6 +51,7 @@ func expect(t *testing.T, changed chan struct{}, what string) {
 }
 
 func TestProject(t *testing.T) {
+	t.Parallel()
 	cwd := t.TempDir()
 	w, changed := watcher(t)
 	w.Project(cwd)
@@ -86,6 +87,7 @@ func TestProject(t *testing.T) {
 }
 
 func TestFolder(t *testing.T) {
+	t.Parallel()
 	w, changed := watcher(t)
 	dir := t.TempDir()
 	w.Folder(filepath.Join(dir, "not-there"))

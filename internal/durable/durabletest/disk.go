@@ -9,7 +9,7 @@
 package durabletest
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -167,7 +167,7 @@ func (c change) keep() {
 func (d *Disk) Fingerprint() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out bytes.Buffer
+	out := sha256.New()
 	var walk func(n *node, name string)
 	walk = func(n *node, name string) {
 		data := n.data
@@ -176,11 +176,12 @@ func (d *Disk) Fingerprint() string {
 		} else if path.Ext(name) == ".lock" {
 			data = nil
 		}
-		fmt.Fprintf(&out, "%s %v %x\n", name, n.folder, data)
+		fmt.Fprintf(out, "%s %v %d\n", name, n.folder, len(data))
+		out.Write(data)
 		for _, child := range slices.Sorted(maps.Keys(n.entries)) {
 			walk(n.entries[child], path.Join(name, child))
 		}
 	}
 	walk(d.root, ".")
-	return out.String()
+	return string(out.Sum(nil))
 }
