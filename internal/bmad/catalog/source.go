@@ -55,18 +55,13 @@ func (s Source) top() topNames {
 	if s.Dir == "" {
 		return nil
 	}
-	folder, err := os.Open(s.Dir)
-	if err != nil {
-		return nil
-	}
-	defer folder.Close() //nolint:errcheck // nothing was written
-	names, err := folder.Readdirnames(-1)
+	entries, err := fs.ReadDir(s.FS, ".")
 	if err != nil {
 		return nil
 	}
 	out := topNames{}
-	for _, name := range names {
-		out[strings.ToLower(name)] = true
+	for _, e := range entries {
+		out[strings.ToLower(e.Name())] = true
 	}
 	return out
 }
