@@ -53,9 +53,6 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 type topNames map[string]bool
 
 func (s Source) top() topNames {
-	if s.Dir == "" {
-		return nil
-	}
 	entries, err := fs.ReadDir(s.FS, ".")
 	if err != nil {
 		return nil
