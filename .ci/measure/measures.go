@@ -20,7 +20,7 @@ func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 // command runs a program in a project until it ends.
 func (b *bench) command(program, project, stdin string, arguments ...string) (*exec.Cmd, error) {
 	cmd := exec.Command(program, arguments...) //nolint:gosec // the program that is measured
-	cmd.Dir, cmd.Env, cmd.Stdin = project, b.environ(project+"-home"), strings.NewReader(stdin)
+	cmd.Dir, cmd.Env, cmd.Stdin = project, b.environ(filepath.Dir(project)), strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w: %s", filepath.Base(program), strings.Join(arguments, " "), err, out)
@@ -274,7 +274,7 @@ func doctor(memory bool) func(*bench, string) (float64, error) {
 		}
 		// The copies have no records of their own, which doctor reports.
 		cmd := exec.Command(program, "doctor") //nolint:gosec // the program that is measured
-		cmd.Dir, cmd.Env = project, b.environ(project+"-home")
+		cmd.Dir, cmd.Env = project, b.environ(filepath.Dir(project))
 		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 {
 			return 0, fmt.Errorf("doctor: %w: %s", err, out)
 		}

@@ -43,7 +43,7 @@ func (b *bench) start(program, project string, environ []string, wrap ...string)
 	}
 	line := append(wrap, program)
 	s := &server{project: project, cmd: exec.Command(line[0], line[1:]...)} //nolint:gosec // the program that is measured
-	s.cmd.Dir, s.cmd.Env = project, append(b.environ(project+"-home"), environ...)
+	s.cmd.Dir, s.cmd.Env = project, append(b.environ(filepath.Dir(project)), environ...)
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -24,15 +25,17 @@ type Address struct {
 	Optional bool
 }
 
-// path returns the folder that a call is for: without Cwd, the first place that can be
-// opened.
-func (f *Finder) path(a Address) (string, error) {
+// place opens the folder that a call is for: without Cwd, the first place that can be opened.
+func (f *Finder) place(a Address) (*durable.Dir, error) {
 	if a.Cwd != "" {
-		return a.Cwd, nil
+		return f.open(a.Cwd)
 	}
 	for _, place := range a.Places {
-		if f.Serves(place) {
-			return place, nil
+		if !filepath.IsAbs(place) {
+			continue
+		}
+		if dir, err := f.OpenFolder(filepath.Clean(place)); err == nil {
+			return dir, nil
 		}
 	}
 	unclear := fault.New(fault.InvalidArgument, "it is not clear which project this is for").
@@ -46,7 +49,7 @@ func (f *Finder) path(a Address) (string, error) {
 			unclear.AddHint("; projects there: %s", strings.Join(projects, ", "))
 		}
 	}
-	return "", unclear
+	return nil, unclear
 }
 
 // either names the folders one of which is meant.
@@ -60,11 +63,7 @@ func either(folders []string) lang.Text {
 
 // Where returns the project folder that a call is for, even if its settings are invalid.
 func (f *Finder) Where(a Address) (string, error) {
-	cwd, err := f.path(a)
-	if err != nil {
-		return "", err
-	}
-	dir, err := f.open(cwd)
+	dir, err := f.place(a)
 	if err != nil {
 		return "", err
 	}
@@ -74,11 +73,11 @@ func (f *Finder) Where(a Address) (string, error) {
 
 // At opens the project that a call is for.
 func (f *Finder) At(a Address) (*Project, error) {
-	cwd, err := f.path(a)
+	dir, err := f.place(a)
 	if err != nil {
 		return nil, err
 	}
-	return f.Open(cwd)
+	return f.read(dir)
 }
 
 // Ready opens the project that a call is for and returns the first problem of its settings,
@@ -185,16 +184,16 @@ func (f *Finder) search(ctx context.Context, places []string, ref string, unique
 // lookIn opens the project in a folder if it has the session. A missing folder is skipped; one that has the
 // session and cannot be opened, for example because of its settings, is an error.
 func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, string, error) {
-	dir, err := f.OpenFolder(place)
+	dir, err := f.OpenFolder(filepath.Clean(place))
 	if err != nil {
 		return nil, "", nil
 	}
 	id, err := f.backend(dir).Find(ctx, ref)
-	_ = dir.Close()
 	if err != nil {
+		_ = dir.Close() // nothing was written
 		return nil, "", cmp.Or(ctx.Err(), err)
 	}
-	p, err := f.Open(place)
+	p, err := f.read(dir)
 	return p, id, err
 }
 

@@ -74,10 +74,15 @@ func (f *Finder) Open(cwd string) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.read(dir)
+}
+
+// read reads the settings of the project in an open folder, which it closes if there is an error.
+func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 	dir.KeepFolders()
 	cfg, err := f.settings.Load(dir)
 	if err == nil {
-		err = f.mayRead(filepath.Clean(cwd), cfg)
+		err = f.mayRead(dir.Path(), cfg)
 	}
 	if err != nil {
 		_ = dir.Close()

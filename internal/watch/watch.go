@@ -180,8 +180,8 @@ func (w *Watcher) matters(event fsnotify.Event) bool {
 		}
 		return true
 	}
-	if _, temporary := durable.IsTemp(base); temporary || event.Op == fsnotify.Chmod {
-		return false
+	if _, temporary := durable.IsTemp(base); temporary || event.Op == fsnotify.Chmod || filepath.Ext(base) == ".lock" {
+		return false // a lock is written by each change, and says nothing
 	}
 	switch k, known := w.folders[folder]; {
 	case !known:

@@ -93,6 +93,12 @@ func TestFolder(t *testing.T) {
 	w.Folder(filepath.Join(dir, "not-there"))
 	w.Folder(dir)
 	w.Folder(dir)
+	write(t, filepath.Join(dir, "checkpoints.lock"))
+	select {
+	case <-changed:
+		t.Fatal("a lock was told")
+	case <-time.After(500 * time.Millisecond):
+	}
 	write(t, filepath.Join(dir, "01-product-requirements.md"))
 	expect(t, changed, "an edited file")
 }

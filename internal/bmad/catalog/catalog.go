@@ -124,6 +124,12 @@ func (c *Catalog) Fresh() bool {
 			if was == (stamp{}) && !top.mayHold(name) {
 				continue
 			}
+			if name == "." && f.Name == Project && top != nil {
+				if !top.sameFolders(f.names) { // its own files are none of the method
+					return false
+				}
+				continue
+			}
 			info, err := f.stat(name)
 			var now stamp
 			if err == nil {

@@ -22,6 +22,8 @@ type fileReader struct {
 	problems []Problem
 	// stamps identify the version of each file and folder, by path.
 	stamps map[string]stamp
+	// names are those in the folder of the source when it was scanned.
+	names topNames
 	// reported are the problems that are known.
 	reported map[[2]string]bool
 }
@@ -29,6 +31,10 @@ type fileReader struct {
 // note records the present state of a path, so that a change is noticed; a missing path is
 // recorded too.
 func (f *fileReader) note(name string) (fs.FileInfo, bool) {
+	if !f.names.mayHold(name) {
+		f.stamps[name] = stamp{}
+		return nil, false
+	}
 	info, err := fs.Stat(f.FS, name)
 	if err != nil {
 		f.stamps[name] = stamp{}

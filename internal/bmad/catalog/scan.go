@@ -19,7 +19,7 @@ type scan struct {
 }
 
 func newScan(s Source, before []*Origin) *scan {
-	files := &fileReader{Source: s, stamps: map[string]stamp{}}
+	files := &fileReader{Source: s, stamps: map[string]stamp{}, names: s.top()}
 	return &scan{Origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
 }
 

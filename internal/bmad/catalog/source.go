@@ -46,27 +46,20 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.FS, name)
 }
 
-// topNames are the names in the folder of a source, in lower case, because some systems tell no case; nil if
-// they are not known. Most paths that were looked for begin with a name that is not among them: one look at the
-// folder then stands for some forty at its files.
+// topNames are the names in the folder of a source, in lower case, because some systems tell no case; true for
+// those that can be a folder with an installation. They are nil if they are not known. Most paths that are
+// looked for begin with a name that is not among them: one look at the folder then stands for some forty at its
+// files.
 type topNames map[string]bool
 
 func (s Source) top() topNames {
-	if s.Dir == "" {
-		return nil
-	}
-	folder, err := os.Open(s.Dir)
-	if err != nil {
-		return nil
-	}
-	defer folder.Close() //nolint:errcheck // nothing was written
-	names, err := folder.Readdirnames(-1)
+	entries, err := fs.ReadDir(s.FS, ".")
 	if err != nil {
 		return nil
 	}
 	out := topNames{}
-	for _, name := range names {
-		out[strings.ToLower(name)] = true
+	for _, e := range entries {
+		out[strings.ToLower(e.Name())] = !e.Type().IsRegular() && !slices.Contains(skipped, e.Name())
 	}
 	return out
 }
@@ -74,7 +67,21 @@ func (s Source) top() topNames {
 // mayHold reports whether a path can exist in the folder.
 func (t topNames) mayHold(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
-	return t == nil || first == "." || t[strings.ToLower(first)]
+	_, there := t[strings.ToLower(first)]
+	return t == nil || first == "." || there
+}
+
+// sameFolders reports whether two looks at a folder have found the same folders in it.
+func (t topNames) sameFolders(other topNames) bool {
+	has := func(a, b topNames) bool { // whether a has the folders of b
+		for name, folder := range b {
+			if folder && !a[name] {
+				return false
+			}
+		}
+		return true
+	}
+	return has(t, other) && has(other, t)
 }
 
 // inside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
