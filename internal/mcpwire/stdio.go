@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// Sizes of the worker pool and its queue on stdio: calls beyond both would block the reader.
+// The calls of tools that are carried out at once, and those that wait for that: more block the reader.
 const (
 	workers   = 32
 	queueSize = 1000
@@ -24,14 +24,17 @@ const (
 // it has read.
 func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	stdio := server.NewStdioServer(w.MCPServer)
-	server.WithWorkerPoolSize(workers)(stdio)
-	server.WithQueueSize(queueSize)(stdio)
 	stdio.SetErrorLogger(slog.NewLogLogger(w.log.Handler(), slog.LevelWarn))
 	filter := newStdioFilter(in, out, w)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	server.WithStdioContextFunc(func(ctx context.Context) context.Context {
-		return context.WithValue(ctx, answererKey{}, filter)
+		filter.ctx = context.WithValue(ctx, answererKey{}, filter)
+		return filter.ctx
 	})(stdio)
 	err := stdio.Listen(ctx, filter, filter)
+	end()
+	filter.calls.Wait()
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
 	cancel()
 	w.tasks.end(gone)
@@ -63,6 +66,11 @@ type stdioFilter struct {
 	line []byte // the rest of the current line
 	end  error  // the error at the end of the input
 	wire *Wire
+	// ctx is that of the requests, set before the first one is read. calls are those of tools under way; queue
+	// and working bound them.
+	ctx            context.Context
+	calls          sync.WaitGroup
+	queue, working chan struct{}
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
@@ -72,7 +80,10 @@ type stdioFilter struct {
 }
 
 func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
-	return &stdioFilter{in: bufio.NewReader(in), out: out, wire: w, edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{})}
+	return &stdioFilter{
+		in: bufio.NewReader(in), out: out, wire: w, queue: make(chan struct{}, workers+queueSize), working: make(chan struct{}, workers),
+		edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
+	}
 }
 
 // message has the parts of a JSON-RPC message that are read here.
@@ -116,7 +127,7 @@ func (f *stdioFilter) Read(p []byte) (int, error) {
 }
 
 // note remembers a request. It returns the line as the library gets it, or nothing if the request is
-// answered.
+// served here.
 func (f *stdioFilter) note(line []byte) []byte {
 	var m message
 	if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Result != nil {
@@ -138,6 +149,10 @@ func (f *stdioFilter) note(line []byte) []byte {
 		// it under an id that may be the client's; a result beside it prevents that.
 		return editJSON(line, func(answer map[string]any) { answer["result"] = struct{}{} })
 	}
+	called := m.Method == string(mcp.MethodToolsCall)
+	if called {
+		f.queue <- struct{}{} // not while f.mu is held: answers make room
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if early.answer != nil {
@@ -145,10 +160,42 @@ func (f *stdioFilter) note(line []byte) []byte {
 		return nil
 	}
 	f.open[m.id()]++
-	if m.Method == "initialize" {
+	if m.Method == string(mcp.MethodInitialize) {
 		f.first = m.id()
 	}
+	if called {
+		f.calls.Go(func() { f.call(m.ID, line) })
+		return nil
+	}
 	return line
+}
+
+// call serves a call of a tool, which has a whole document on its line. The library would first try to read the
+// line as the answer to each of three requests of its own.
+func (f *stdioFilter) call(id any, line []byte) {
+	f.working <- struct{}{}
+	defer func() {
+		<-f.working
+		<-f.queue
+	}()
+	data, err := json.Marshal(f.handle(id, line))
+	if err == nil {
+		_, err = f.Write(append(data, '\n'))
+	}
+	if err != nil {
+		f.wire.log.Warn("a call could not be answered", "error", err)
+	}
+}
+
+// handle returns the answer to a call, also if the library fails.
+func (f *stdioFilter) handle(id any, line []byte) (answer mcp.JSONRPCMessage) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			f.wire.log.Error("a call failed", "panic", failure)
+			answer = mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INTERNAL_ERROR, "this is a bug; the log of the server has it", nil)
+		}
+	}()
+	return f.wire.HandleMessage(f.ctx, line)
 }
 
 // Write passes one line of the library to the client, and notes an answer.
