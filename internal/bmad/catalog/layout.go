@@ -20,9 +20,6 @@ var hosts = []string{
 // homeSkills are further folders of skills in the home folder, besides those of the hosts.
 var homeSkills = []string{".config/agents/skills", ".config/opencode/skills", ".bmad/skills"}
 
-// skipped are folders of a project that hold no installation and may be large.
-var skipped = []string{".git", ".bmad-task", "node_modules", "vendor", "_bmad-output"}
-
 // maxSiblings bounds how many folders of a project are searched for installations of any name.
 const maxSiblings = 500
 

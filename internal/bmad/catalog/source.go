@@ -46,6 +46,9 @@ func (s Source) stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.FS, name)
 }
 
+// skipped are folders of a project that hold no installation and may be large.
+var skipped = []string{".git", ".bmad-task", "node_modules", "vendor", "_bmad-output"}
+
 // topNames are the names in the folder of a source, in lower case, because some systems tell no case; true for
 // those that can be a folder with an installation. They are nil if they are not known. Most paths that are
 // looked for begin with a name that is not among them: one look at the folder then stands for some forty at its
