@@ -1,11 +1,11 @@
 //go:build linux
 
-// Command measure measures the program beside an empty Go program, in one go: what a start, a run and a
+// Command measure measures the program beside a yardstick, in one go: what a start, a run and a
 // list cost in processor time, memory, system calls and bytes. .ci/figures builds the programs and calls
 // it; see there for the flags.
 //
 // A row is measured in several rounds, the programs in turn, and its least value counts: other work on the
-// machine only adds. Times and sizes are compared as ratios to those of the empty program, which differ less
+// machine only adds. Times and sizes are compared as ratios to those of the yardstick, which differ less
 // between machines, counts and bytes of replies as they are.
 package main
 
@@ -22,21 +22,21 @@ import (
 
 // options say what is measured, and how the outcome is shown.
 type options struct {
-	program, beside, empty string
-	samples                string // the folder with the documents of the run
-	module                 string // the module's folder, for the row of the build
-	baseline, update       string // a file to compare with, a file to write
-	format                 string
-	rows                   string // the names of rows, with commas; "" for all but the large ones
-	rounds                 int
-	large                  bool
+	program, beside, yardstick string
+	samples                    string // the folder with the documents of the run
+	module                     string // the module's folder, for the row of the build
+	baseline, update           string // a file to compare with, a file to write
+	format                     string
+	rows                       string // the names of rows, with commas; "" for all but the large ones
+	rounds                     int
+	large                      bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.program, "program", "", "the program to measure")
 	flag.StringVar(&o.beside, "beside", "", "another program to measure in the same rounds, for example an earlier one")
-	flag.StringVar(&o.empty, "empty", "", "a Go program that does nothing")
+	flag.StringVar(&o.yardstick, "yardstick", "", "the program of ./yardstick")
 	flag.StringVar(&o.samples, "samples", "testdata/submissions/webhook-relay", "the folder with the documents of a run")
 	flag.StringVar(&o.module, "module", ".", "the module's folder")
 	flag.StringVar(&o.baseline, "baseline", "", "a file of ratios: fail for a row that is worse by more than a tenth")
@@ -132,16 +132,16 @@ func (b *bench) measure(f *figure) error {
 		for _, side := range []struct {
 			program string
 			value   *float64
-		}{{b.o.empty, &f.empty}, {b.o.program, &f.value}, {b.o.beside, &f.beside}} {
+		}{{b.o.yardstick, &f.yardstick}, {b.o.program, &f.value}, {b.o.beside, &f.beside}} {
 			if side.program == "" {
 				continue
 			}
 			measure := f.row.measure
-			if side.program == b.o.empty {
-				if f.row.empty == nil {
+			if side.program == b.o.yardstick {
+				if f.row.yardstick == nil {
 					continue
 				}
-				measure = f.row.empty
+				measure = f.row.yardstick
 			}
 			value, err := measure(b, side.program)
 			var skip skipped

@@ -9,30 +9,30 @@ type row struct {
 	// once is true if the value is the same each time, or takes long; large if it takes minutes.
 	once, large bool
 	measure     func(*bench, string) (float64, error)
-	// empty measures the same of the program that does nothing; nil if its ratio means nothing.
-	empty func(*bench, string) (float64, error)
+	// yardstick measures the yardstick beside it; nil if a ratio to that means nothing.
+	yardstick func(*bench, string) (float64, error)
 }
 
 var rows = []row{
-	{name: "start", unit: "ms", about: "start of a server to its answer to initialize, processor", goal: 8, measure: startTime, empty: life},
-	{name: "hook", unit: "ms", about: "a call of the hook of Claude Code, processor", goal: 8, measure: hookTime, empty: life},
-	{name: "first-run", unit: "ms", about: "first run of a process, processor", goal: 100, measure: firstRun, empty: life},
-	{name: "warm-run", unit: "ms", about: "a later run, processor", goal: 60, measure: warmRun, empty: life},
-	{name: "idle", unit: "MB", about: "memory of a server that has listed its tools", goal: 24, measure: memory(0, false), empty: peak},
+	{name: "start", unit: "ms", about: "start of a server to its answer to initialize, processor", goal: 8, measure: startTime, yardstick: life},
+	{name: "hook", unit: "ms", about: "a call of the hook of Claude Code, processor", goal: 8, measure: hookTime, yardstick: life},
+	{name: "first-run", unit: "ms", about: "first run of a process, processor", goal: 100, measure: firstRun, yardstick: work},
+	{name: "warm-run", unit: "ms", about: "a later run, processor", goal: 60, measure: warmRun, yardstick: work},
+	{name: "idle", unit: "MB", about: "memory of a server that has listed its tools", goal: 24, measure: memory(0, false), yardstick: waiting},
 	{name: "idle-anonymous", unit: "MB", about: "of it, not a part of files", goal: 5, measure: memory(0, true)},
-	{name: "one-run", unit: "MB", about: "memory after one run", goal: 36, measure: memory(1, false), empty: peak},
+	{name: "one-run", unit: "MB", about: "memory after one run", goal: 36, measure: memory(1, false), yardstick: waiting},
 	{name: "one-run-anonymous", unit: "MB", about: "of it, not a part of files", goal: 14, measure: memory(1, true)},
-	{name: "runs", unit: "MB", about: "memory after 14 runs", goal: 40, once: true, measure: memory(14, false), empty: peak},
+	{name: "runs", unit: "MB", about: "memory after 14 runs", goal: 40, once: true, measure: memory(14, false), yardstick: waiting},
 	{name: "runs-anonymous", unit: "MB", about: "of it, not a part of files", goal: 18, once: true, measure: memory(14, true)},
 	{name: "calls", unit: "", about: "system calls of an action, median", goal: 250, once: true, measure: systemCalls(50)},
 	{name: "most-calls", unit: "", about: "system calls of an action, most", goal: 330, once: true, measure: systemCalls(100)},
-	{name: "size", unit: "MB", about: "the program, without symbols", goal: 32, once: true, measure: size, empty: size},
-	{name: "packed", unit: "MB", about: "the program, gzip", goal: 12.5, once: true, measure: packed, empty: packed},
+	{name: "size", unit: "MB", about: "the program, without symbols", goal: 32, once: true, measure: size, yardstick: size},
+	{name: "packed", unit: "MB", about: "the program, gzip", goal: 12.5, once: true, measure: packed, yardstick: packed},
 	{name: "run-bytes", unit: "kB", about: "replies of a run with a clarification and a rework", goal: 34, once: true, measure: runBytes},
 	{name: "lean-run", unit: "", about: "lean replies of the same run, in bytes beside the others", goal: 0.92, once: true, measure: leanRun},
-	{name: "recall", unit: "ms", about: "first recall of a process among 10,000 notes, processor", goal: 100, measure: firstRecall, empty: life},
-	{name: "doctor", unit: "s", about: "doctor with 20,000 sessions, processor", goal: 8, once: true, large: true, measure: doctor(false), empty: life},
-	{name: "doctor-peak", unit: "MB", about: "doctor with 20,000 sessions, memory at its peak", goal: 60, once: true, large: true, measure: doctor(true), empty: peak},
-	{name: "list", unit: "ms", about: "list of 100,000 sessions, warm", goal: 25, once: true, large: true, measure: list, empty: life},
+	{name: "recall", unit: "ms", about: "first recall of a process among 10,000 notes, processor", goal: 100, measure: firstRecall, yardstick: work},
+	{name: "doctor", unit: "s", about: "doctor with 20,000 sessions, processor", goal: 8, once: true, large: true, measure: doctor(false), yardstick: work},
+	{name: "doctor-peak", unit: "MB", about: "doctor with 20,000 sessions, memory at its peak", goal: 60, once: true, large: true, measure: doctor(true), yardstick: waiting},
+	{name: "list", unit: "ms", about: "list of 100,000 sessions, warm", goal: 25, once: true, large: true, measure: list, yardstick: work},
 	{name: "build", unit: "s", about: "go build after a change of internal/workflow", goal: 3.3, large: true, measure: build},
 }

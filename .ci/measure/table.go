@@ -15,15 +15,15 @@ import (
 
 // figure is what was measured of a row.
 type figure struct {
-	row                  row
-	value, beside, empty float64
-	skipped              string
+	row                      row
+	value, beside, yardstick float64
+	skipped                  string
 }
 
-// ratio is what is compared with the baseline: beside the empty program if that was measured.
+// ratio is what is compared with the baseline: beside the yardstick if that was measured.
 func (f figure) ratio() float64 {
-	if f.empty > 0 {
-		return f.value / f.empty
+	if f.yardstick > 0 {
+		return f.value / f.yardstick
 	}
 	return f.value
 }
@@ -114,14 +114,14 @@ func show(out io.Writer, format string, figures []figure) error {
 	case "json":
 		return showJSON(out, figures)
 	case "markdown":
-		_, err := fmt.Fprint(out, "| | now | goal | an empty Go program |\n|---|---|---|---|\n")
+		_, err := fmt.Fprint(out, "| | now | goal | the yardstick |\n|---|---|---|---|\n")
 		for _, f := range figures {
 			now := f.measured(f.value)
 			if f.skipped != "" {
 				now = "not measured: " + f.skipped
 			}
 			if err == nil {
-				_, err = fmt.Fprintf(out, "| %s | %s | ≤ %s | %s |\n", f.row.about, now, f.measured(f.row.goal), f.measured(f.empty))
+				_, err = fmt.Fprintf(out, "| %s | %s | ≤ %s | %s |\n", f.row.about, now, f.measured(f.row.goal), f.measured(f.yardstick))
 			}
 		}
 		return err
@@ -130,7 +130,7 @@ func show(out io.Writer, format string, figures []figure) error {
 		return fmt.Errorf("format %q is not known: use text, markdown or json", format)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "row\tnow\tgoal\t\tbeside\tempty program\tratio\t") // an error comes with Flush
+	_, _ = fmt.Fprintln(w, "row\tnow\tgoal\t\tbeside\tyardstick\tratio\t") // an error comes with Flush
 	for _, f := range figures {
 		if f.skipped != "" {
 			_, _ = fmt.Fprintf(w, "%s\tskipped: %s\n", f.row.name, f.skipped)
@@ -141,26 +141,26 @@ func show(out io.Writer, format string, figures []figure) error {
 			mark = "met"
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.row.name, f.measured(f.value), f.measured(f.row.goal), mark,
-			f.measured(f.beside), f.measured(f.empty), number(f.ratio()), f.row.about)
+			f.measured(f.beside), f.measured(f.yardstick), number(f.ratio()), f.row.about)
 	}
 	return w.Flush()
 }
 
 func showJSON(out io.Writer, figures []figure) error {
 	type entry struct {
-		Name    string  `json:"name"`
-		About   string  `json:"about"`
-		Unit    string  `json:"unit,omitempty"`
-		Value   float64 `json:"value,omitempty"`
-		Goal    float64 `json:"goal"`
-		Beside  float64 `json:"beside,omitempty"`
-		Empty   float64 `json:"empty,omitempty"`
-		Ratio   float64 `json:"ratio,omitempty"`
-		Skipped string  `json:"skipped,omitempty"`
+		Name      string  `json:"name"`
+		About     string  `json:"about"`
+		Unit      string  `json:"unit,omitempty"`
+		Value     float64 `json:"value,omitempty"`
+		Goal      float64 `json:"goal"`
+		Beside    float64 `json:"beside,omitempty"`
+		Yardstick float64 `json:"yardstick,omitempty"`
+		Ratio     float64 `json:"ratio,omitempty"`
+		Skipped   string  `json:"skipped,omitempty"`
 	}
 	all := []entry{}
 	for _, f := range figures {
-		all = append(all, entry{f.row.name, f.row.about, f.row.unit, f.value, f.row.goal, f.beside, f.empty, f.ratio(), f.skipped})
+		all = append(all, entry{f.row.name, f.row.about, f.row.unit, f.value, f.row.goal, f.beside, f.yardstick, f.ratio(), f.skipped})
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
