@@ -221,7 +221,7 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 		if c == nil && unrecorded.Add(1) > maxUnrecorded && !all {
 			return none
 		}
-		return k.compare(ctx, p, s.SessionID, signer, c)
+		return k.compare(ctx, p, s.SessionID, signer, c, false)
 	}, func(s *workflow.Summary, v workflow.Verification) {
 		if v.Changed() {
 			out[s.SessionID] = v
@@ -271,51 +271,36 @@ func (k *keeper) each(
 	wg.Wait()
 }
 
-// examine is compare, and finds the approved texts of an active session that are not as they were approved.
-func (k *keeper) examine(ctx context.Context, p *project.Project, of *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (v workflow.Verification) {
-	if !of.CurrentState.Active() {
-		if k.records == nil {
-			return v
-		}
-		return k.compare(ctx, p, of.SessionID, signer, c)
-	}
-	data, err := p.Backend.Stored(ctx, of.SessionID)
-	if err != nil {
-		return v // deleted since, or the list names its problem
-	}
-	s, err := store.Decode(data, store.SessionPath(of.SessionID))
-	if err != nil || s.SessionID != of.SessionID {
-		return v
-	}
-	check := k.of(p, of.SessionID)
-	check.inspect(s, signer, c)
-	altered := documents.On(p).Altered(ctx, s, check.found)
-	asRecorded := c != nil && c.Broken == 0 && c.File != "" && c.File == workflow.Hash(data)
-	if k.records != nil && !asRecorded {
-		v = check.found
-	}
-	v.Altered = altered
-	return v
-}
-
 // atOnce is the number of sessions that are checked in one go.
 const atOnce = 64
 
-// compare checks a session against its record, if there is one. A file that is as it was
-// recorded needs no other check.
-func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+// compare checks a session against its record, if there is one, and its approved texts, if they are asked
+// for. A file that is as it was recorded needs no other check of its history.
+func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
+	holds := k.records == nil
 	if c != nil && c.Broken == 0 && c.File != "" {
-		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
-			return none
-		}
+		sum, err := p.Backend.StoredHash(ctx, id)
+		holds = err == nil && sum == c.File
 	}
-	s, err := p.Backend.Get(ctx, id)
+	if holds && !texts {
+		return v
+	}
+	data, err := p.Backend.Stored(ctx, id)
 	if err != nil {
-		return none // deleted since, or the list names its problem
+		return v // deleted since, or the list names its problem
+	}
+	s, err := store.Decode(data, store.SessionPath(id))
+	if err != nil || s.SessionID != id {
+		return v
 	}
 	check := k.of(p, id)
-	check.inspect(s, signer, c)
-	return check.found
+	if check.inspect(s, signer, c); !holds {
+		v = check.found
+	}
+	if texts {
+		v.Altered = documents.On(p).Altered(ctx, s, check.found)
+	}
+	return v
 }
 
 type vouchers interface {
