@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,13 +61,15 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return store.Listing{}, s.storage(err)
 		}
+		var ids []string // a description of each file, as entries has it, would be more than its summary
+		for _, e := range entries {
+			if id, ok := sessionOf(e.Name()); ok {
+				ids = append(ids, strings.Clone(id))
+			}
+		}
 		f.forget(nil, nil)
 		f.unread, f.looked = nil, time.Time{}
-		for _, e := range entries {
-			id, ok := sessionOf(e.Name())
-			if !ok {
-				continue
-			}
+		for _, id := range ids {
 			if err := ctx.Err(); err != nil {
 				return store.Listing{}, err
 			}
@@ -101,7 +104,7 @@ func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 }
 
 // recall returns a file as it was read, if it has not changed since.
-func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known file, ok bool) {
+func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known *file, ok bool) {
 	f := s.kept.of(s.dir.Path())
 	if f == nil {
 		return known, false
@@ -209,7 +212,7 @@ func (s *Store) still(f *folder, now time.Time) bool {
 
 // forget forgets the files that are gone, and those that have to be read.
 func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
-	left := make(map[string]file, len(entries))
+	left := make(map[string]*file, len(entries))
 	for _, e := range entries {
 		if id, ok := sessionOf(e.Name()); ok {
 			if known, ok := f.files[id]; ok {
@@ -225,7 +228,7 @@ func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
 
 // readAll reads files and keeps their summaries.
 func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
-	found := make([]file, len(files))
+	found := make([]*file, len(files))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
@@ -250,7 +253,8 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 }
 
 // open reads a session file for a list, whole, or only its summary: the session is then nil.
-func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) {
+func (s *Store) open(id string, whole bool) (f *file, session *workflow.Session) {
+	f = &file{}
 	if canonical, ok := parseID(id); !ok || canonical != id {
 		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
@@ -298,7 +302,7 @@ func (f *folder) latest(n int) []unread {
 	return f.unread
 }
 
-func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
+func (f *file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
 
 // sortedListing lists the files that are known, and weighs them.
 func (f *folder) sortedListing() store.Listing {
