@@ -329,7 +329,8 @@ func shorten(t *testing.T, answer string, brief []string) string {
 
 // directives does what the first lines of a transcript ask for, and returns the server's
 // environment: "# layout NAME" puts an installation of the method into dir, "# kit NAME" the
-// files of a kit, "# toolsets NAMES", "# gate POLICY", "# memory HOW" and "# personas WHOSE" are settings.
+// files of a kit, "# toolsets NAMES", "# gate POLICY", "# memory HOW", "# personas WHOSE" and "# replies FORM" are
+// settings.
 func directives(t *testing.T, dir, transcript string) (env []string) {
 	t.Helper()
 	for line := range strings.Lines(transcript) {
@@ -351,6 +352,8 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 			env = append(env, "BMAD_TOOLSETS="+rest)
 		case word == "personas":
 			env = append(env, "BMAD_PERSONAS="+rest)
+		case word == "replies":
+			env = append(env, "BMAD_REPLIES="+rest)
 		}
 	}
 	return env
