@@ -65,6 +65,9 @@ func (a *App) WorkflowViews() ([]engine.Workflow, error) {
 	return a.Engine().Workflows(at)
 }
 
+// FlagValues is the annotation of a flag with the values that it takes, which its help lists.
+const FlagValues = "values"
+
 // StageIDs lists the stages of the workflows that the project can use.
 func (a *App) StageIDs() []string {
 	var definitions []*workflow.Definition

@@ -75,7 +75,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	flags.StringVar(&o.stage, "stage", "", "stage of the document")
 	// The stages are read from the workflows only if somebody asks for help.
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(a.StageIDs(), ", ")
+		_ = cmd.Flags().SetAnnotation("stage", app.FlagValues, a.StageIDs()) // it fails for an unknown flag only
 		cmd.Parent().HelpFunc()(cmd, args)
 	})
 	flags.StringVar(&o.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
