@@ -273,7 +273,7 @@ func TestTranscripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := raw(t, dir, directives(t, dir, string(data))...)
+			r := raw(t, dir, append(sixStages(t), directives(t, dir, string(data))...)...)
 			var out strings.Builder
 			task := "" // the id of the last task
 			var brief []string
