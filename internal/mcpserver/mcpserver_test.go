@@ -248,7 +248,7 @@ var variable = []struct {
 	{regexp.MustCompile(`(score[\\]*":)[0-9.]+(,[\\]*"coverage[\\]*":)[0-9.]+`), "${1}<score>${2}<part>"}, // of a search, whose weights are tuned
 	{regexp.MustCompile(`/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
-	{regexp.MustCompile(`(one piece of software work in )\w+ stages, PO → [^.]*`), "${1}<stages>"}, // TestStagesAreTold reads them
+	{regexp.MustCompile(`(one piece of software work: )PO → [^.]*`), "${1}<stages>"}, // TestStagesAreTold reads them
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
 
