@@ -65,9 +65,6 @@ func (a *App) WorkflowViews() ([]engine.Workflow, error) {
 	return a.Engine().Workflows(at)
 }
 
-// FlagValues is the annotation of a flag with the values that it takes, which its help lists.
-const FlagValues = "values"
-
 // StageIDs lists the stages of the workflows that the project can use.
 func (a *App) StageIDs() []string {
 	var definitions []*workflow.Definition
@@ -79,9 +76,6 @@ func (a *App) StageIDs() []string {
 
 // Workflows returns the usable workflows of the project, else the built-in ones.
 func (a *App) Workflows() []config.Workflow {
-	if a.built == nil { // for a text of help
-		return config.Default("").Workflows
-	}
 	views, err := a.WorkflowViews()
 	if err != nil {
 		return config.Default("").Workflows

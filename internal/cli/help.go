@@ -168,9 +168,6 @@ func (h *helpPage) flagUsage(name, text string) string {
 	default:
 		usage = h.lang.Word(usage)
 	}
-	if values := h.command.Flag(name).Annotations[app.FlagValues]; len(values) > 0 {
-		usage = h.lang.Say("%s: %s", usage, strings.Join(values, h.lang.Say(", ")))
-	}
 	if hasDefault {
 		usage = h.lang.Say("%s (default %s)", usage, strings.TrimSuffix(value, ")"))
 	}
