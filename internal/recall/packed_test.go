@@ -1,0 +1,56 @@
+package recall
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+)
+
+//go:embed lexicon.tsv
+var builtinText []byte
+
+// TestLexiconIsPacked: the lexicon of the program is that of lexicon.tsv, and the one without French is that
+// of its lines without their French cells.
+func TestLexiconIsPacked(t *testing.T) {
+	read, left := ParseLexicon(builtinText)
+	if len(left) > 0 {
+		t.Fatal(left)
+	}
+	golden.Bytes(t, "lexicon.packed", read.pack())
+	if t.Failed() {
+		return
+	}
+	data, err := os.ReadFile("lexicon.packed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for line := range strings.Lines(string(builtinText)) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		rows = append(rows, strings.Join(slices.DeleteFunc(cells, func(cell string) bool { return strings.HasPrefix(cell, "fr|") }), "\t"))
+	}
+	two, _ := ParseLexicon([]byte(strings.Join(rows, "\n")))
+	words := func(l *Lexicon) (names []string) {
+		units := l.Units(string(builtinText))
+		counts := l.Count(string(builtinText))
+		for _, u := range units {
+			names = append(names, fmt.Sprint(u.Text, u.Known(), u.Weak, counts.Of(u)))
+		}
+		return names
+	}
+	for name, pair := range map[string][2]*Lexicon{
+		"all": {read, unpack(string(data), false)}, "with more": {build(nil).With(read), unpack(string(data), false).With(build(nil))}, "two": {two, unpack(string(data), true)},
+	} {
+		if want, got := words(pair[0]), words(pair[1]); len(want) < 1000 || !slices.Equal(want, got) {
+			t.Errorf("%s: the packed lexicon finds other units in its terms", name)
+		}
+	}
+	if read.sum() != unpack(string(data), false).sum() || read.sum() == two.sum() {
+		t.Error("the sum of a lexicon is not that of its content")
+	}
+}
