@@ -169,37 +169,6 @@ func newest(a, b notes.Note) int {
 // LexiconFile has words of the project with the same meaning, in the folder of the notes.
 const LexiconFile = "lexicon.tsv"
 
-// index finds the notes of a project.
-type index struct {
-	*recall.Index
-	// lexicon is the version of the project's lexicon that it was built with.
-	lexicon  durable.Version
-	problems []lang.Text
-	// due has the names of notes that have changed since they were taken in.
-	due map[string]bool
-}
-
-// mark has a note taken in anew.
-func (x *index) mark(name string) {
-	if x.Index != nil { // else it takes in all
-		x.due[name] = true
-	}
-}
-
-// begin empties the index if the project has another lexicon than before, and reports whether it did.
-func (x *index) begin(dir *durable.Dir, lexicon string) bool {
-	version := durable.Version{}
-	if info, err := dir.Stat(lexicon); err == nil {
-		version = durable.VersionOf(info)
-	}
-	if x.Index != nil && x.lexicon == version {
-		return false
-	}
-	words, problems := readLexicon(dir, lexicon)
-	*x = index{Index: recall.New(words), lexicon: version, problems: problems, due: map[string]bool{}}
-	return true
-}
-
 // readLexicon returns the words that the index knows, with those of the project.
 func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
 	data, err := dir.ReadFile(name, 1<<20)

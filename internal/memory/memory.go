@@ -49,6 +49,8 @@ type Options struct {
 	NewID func() string
 	// Meaning finds notes by their meaning; if it is nil, words alone count.
 	Meaning Meaning
+	// Derived keeps the index of the notes; if it is nil, each program makes its own.
+	Derived Derived
 	Log     *slog.Logger
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
 // reading is the notes of a project while one call reads them.
@@ -175,26 +174,4 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 		}
 	}
 	return out
-}
-
-// updateIndex returns the index with all notes as they are.
-func (r *reading) updateIndex() *recall.Index {
-	x := &r.index
-	if x.begin(r.p.Dir, r.notes.File(LexiconFile)) {
-		for n := range r.all(func(placed) bool { return true }) {
-			x.mark(n.name())
-		}
-	}
-	for _, key := range r.set.Changed() {
-		x.mark(nameOf(key))
-	}
-	for name := range x.due {
-		if n := r.note(name); n.Note == nil {
-			x.Drop(name)
-		} else {
-			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
-		}
-	}
-	clear(x.due)
-	return x.Index
 }
