@@ -84,12 +84,14 @@ func (r *reading) updateIndex() *recall.Index {
 // loadIndex takes in all notes, of which it takes over those that a kept index has as they are.
 func (r *reading) loadIndex(words *recall.Lexicon) {
 	r.set.Changed() // all of them are taken in
-	names, docs := map[string]bool{}, []recall.Doc(nil)
-	for n := range r.all(func(placed) bool { return true }) {
-		if name := n.name(); !names[name] {
-			names[name] = true
-			docs = append(docs, docOf(r.note(name)))
+	docs := make([]recall.Doc, 0, r.set.Len()+len(r.foreign))
+	for e := range r.set.Entries() {
+		if n := placedAt(e); n.Note != nil {
+			docs = append(docs, docOf(n))
 		}
+	}
+	for _, n := range r.foreign {
+		docs = append(docs, docOf(n))
 	}
 	var data []byte
 	if r.m.Derived != nil && len(docs) > leastFresh {

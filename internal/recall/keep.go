@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
-	"strings"
 )
 
 // version begins a packed index. Raise it if texts are taken apart in another way than before
@@ -14,12 +13,13 @@ const version = "recall 1\n"
 // digest tells the contents of documents apart.
 type digest [sha256.Size]byte
 
-func digestOf(d Doc) digest {
-	all := appendText(binary.AppendVarint(nil, d.Time), d.Text)
+// digestOf needs a buffer, which it returns.
+func digestOf(d Doc, buffer []byte) (digest, []byte) {
+	all := appendText(binary.AppendVarint(buffer[:0], d.Time), d.Text)
 	for _, e := range d.Extra {
 		all = appendText(all, e)
 	}
-	return sha256.Sum256(all)
+	return sha256.Sum256(all), all
 }
 
 // Pack makes the index compact, and returns it in the form that Load reads: without the texts of the
@@ -27,7 +27,7 @@ func digestOf(d Doc) digest {
 func (x *Index) Pack() []byte {
 	out := append([]byte(version), x.lexicon.sum()...)
 	out = binary.AppendUvarint(out, uint64(len(x.keys)))
-	slots, docs := make([]uint32, len(x.docs)), make([]document, 0, len(x.keys))
+	slots, docs, buffer := make([]uint32, len(x.docs)), make([]document, 0, len(x.keys)), []byte(nil)
 	for slot, d := range x.docs {
 		if d.length < 0 {
 			continue
@@ -35,7 +35,8 @@ func (x *Index) Pack() []byte {
 		slots[slot] = uint32(len(docs)) // #nosec G115 -- below 2^24 documents
 		x.keys[d.Key] = slots[slot]
 		docs = append(docs, d)
-		sum := digestOf(d.Doc)
+		var sum digest
+		sum, buffer = digestOf(d.Doc, buffer)
 		out = append(appendText(out, d.Key), sum[:]...)
 		out = binary.AppendUvarint(out, uint64(d.length))
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(d.norm))
@@ -65,7 +66,7 @@ func (x *Index) Pack() []byte {
 			moved.key = feature(ids[uint32(e.key)]) // #nosec G115 -- the number of a word
 		}
 		for _, p := range e.list {
-			if e.key < spelling {
+			if e.key < spelling && int(p.doc()) < len(slots) {
 				moved.list = append(moved.list, posting(slots[p.doc()]<<8)|p&255)
 			} else if id, ok := ids[uint32(p)]; ok {
 				moved.list = append(moved.list, posting(id))
@@ -90,13 +91,14 @@ func (x *Index) unpack(r *reader) (docs []document, digests []digest, ok bool) {
 	}
 	for n := r.number(); n > 0 && !r.broken; n-- {
 		d := document{Doc: Doc{Key: r.text()}}
-		digests = append(digests, digest([]byte(r.take(sha256.Size) + strings.Repeat("\x00", sha256.Size))[:sha256.Size]))
+		var sum digest
+		copy(sum[:], r.take(sha256.Size))
 		d.length = float32(r.number())
 		norm := r.take(4)
 		if !r.broken {
 			d.norm = math.Float32frombits(binary.LittleEndian.Uint32([]byte(norm)))
 		}
-		docs = append(docs, d)
+		docs, digests = append(docs, d), append(digests, sum)
 	}
 	w, t := words{r.text(), r.text()}, r.table()
 	if r.broken || r.rest != "" || len(w.ends)%4 != 0 {
@@ -116,16 +118,21 @@ func Load(l *Lexicon, data []byte, docs []Doc) (x *Index, fresh int) {
 	if !ok {
 		packed = nil
 	}
-	x.docs = packed
+	x.docs, x.keys = packed, make(map[string]uint32, len(docs))
 	for slot, d := range packed {
 		x.keys[d.Key] = uint32(slot) // #nosec G115 -- as many as the text has room for
 		x.length += float64(d.length)
 	}
+	if len(x.keys) < len(packed) {
+		return Load(l, nil, docs) // two have one key
+	}
 	known := make([]bool, len(packed))
 	var missing []Doc
+	var sum digest
+	var buffer []byte
 	for _, d := range docs {
 		slot, ok := x.keys[d.Key]
-		if ok && digests[slot] == digestOf(d) {
+		if sum, buffer = digestOf(d, buffer); ok && digests[slot] == sum {
 			x.docs[slot].Doc, known[slot] = d, true
 		} else {
 			missing = append(missing, d)

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
@@ -52,5 +53,25 @@ func TestLexiconIsPacked(t *testing.T) {
 	}
 	if read.sum() != unpack(string(data), false).sum() || read.sum() == two.sum() {
 		t.Error("the sum of a lexicon is not that of its content")
+	}
+}
+
+// TestPackedVersion: texts are taken apart as they were when the version of a packed index was raised last.
+// Who changes that raises the version, and then the sum here.
+func TestPackedVersion(t *testing.T) {
+	l, _ := ParseLexicon([]byte("en|sign in|login\tfr|se connecter|connexion\tzh|登录\nen|invoice|bill\tfr|facture\tzh|发票\n"))
+	x := New(l)
+	for _, name := range []string{"notes.tsv", "queries.tsv", "briefings.tsv", "../stop.txt", "../traditional.txt"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			x.Put(Doc{Key: fmt.Sprint(name, x.Len()), Text: line})
+		}
+	}
+	const want = "recall 1\n a8d52b3ccf7d01c310c36ddf6c472c63e64f5f38cc48fe6eb82fd66ddb5c91ed"
+	if got := fmt.Sprintf("%s %x", version, sha256.Sum256(x.Pack()[len(version)+sha256.Size:])); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
