@@ -1,10 +1,16 @@
 package memory
 
 import (
+	"errors"
+	"io/fs"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
+
+// LexiconFile has words of the project with the same meaning, in the folder of the notes.
+const LexiconFile = "lexicon.tsv"
 
 // index finds the notes of a project.
 type index struct {
@@ -39,14 +45,6 @@ func (x *index) begin(dir *durable.Dir, lexicon string) (words *recall.Lexicon) 
 	return words
 }
 
-// Derived keeps data outside of all projects that can be made anew. What anybody else has written there, it
-// does not return.
-type Derived interface {
-	Derived(name string) []byte
-	KeepDerived(name string, data []byte) error
-	DropDerived(name string) error
-}
-
 // An index is kept if it has taken in so many notes since the last time, and such a part of all: a few
 // notes are taken in again as fast as an index is written.
 const (
@@ -54,65 +52,34 @@ const (
 	freshPart  = 16
 )
 
-// updateIndex returns the index with all notes as they are.
-func (r *reading) updateIndex() *recall.Index {
-	x := &r.index
-	if words := x.begin(r.p.Dir, r.notes.File(LexiconFile)); words != nil {
-		r.loadIndex(words)
+// readLexicon returns the words that the index knows, with those of the project.
+func readLexicon(dir *durable.Dir, name string) (*recall.Lexicon, []lang.Text) {
+	data, err := dir.ReadFile(name, 1<<20)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return recall.Builtin(), nil
+	case err != nil:
+		return recall.Builtin(), []lang.Text{lang.Of(err)}
 	}
-	for _, key := range r.set.Changed() {
-		x.mark(nameOf(key))
+	own, left := recall.ParseLexicon(data)
+	var problems []lang.Text
+	for _, e := range left {
+		problems = append(problems, lang.T("%s:%d: %s", LexiconFile, e.Line, flawText(e)))
 	}
-	for name := range x.due {
-		if n := r.note(name); n.Note == nil {
-			x.Drop(name)
-		} else {
-			x.Put(docOf(n))
-		}
-	}
-	x.fresh += len(x.due)
-	clear(x.due)
-	if r.m.Derived != nil && x.fresh > max(leastFresh, x.Len()/freshPart) {
-		x.fresh = 0
-		if err := r.m.Derived.KeepDerived(r.indexName(), x.Pack()); err != nil {
-			r.m.Log.Info("the index of the notes is not kept, so that the next program makes it anew", "error", err)
-		}
-	}
-	return x.Index
+	return recall.Builtin().With(own), problems
 }
 
-// loadIndex takes in all notes, of which it takes over those that a kept index has as they are.
-func (r *reading) loadIndex(words *recall.Lexicon) {
-	r.set.Changed() // all of them are taken in
-	docs := make([]recall.Doc, 0, r.set.Len()+len(r.foreign))
-	for e := range r.set.Entries() {
-		if n := placedAt(e); n.Note != nil {
-			docs = append(docs, docOf(n))
-		}
+// flawText says why a line of a lexicon is left out.
+func flawText(e recall.LineError) lang.Text {
+	switch e.Flaw {
+	case recall.NotText:
+		return lang.T("the line is not UTF-8; save the file as UTF-8")
+	case recall.TooLong:
+		return lang.T("the line is longer than %d bytes; split the concept", recall.MaxLine)
+	case recall.NoLanguage:
+		return lang.T("the cell %q does not begin with a language such as en, fr or zh and a bar", e.Text)
+	case recall.NothingToFind:
+		return lang.T("the term %q of %q has only stop words, or mixes scripts; give a term with a word of its own", e.Text, e.Language)
 	}
-	for _, n := range r.foreign {
-		docs = append(docs, docOf(n))
-	}
-	var data []byte
-	if r.m.Derived != nil && len(docs) > leastFresh {
-		data = r.m.Derived.Derived(r.indexName())
-	}
-	r.index.Index, r.index.fresh = recall.Load(words, data, docs)
-}
-
-func docOf(n placed) recall.Doc {
-	return recall.Doc{Key: n.name(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()}
-}
-
-// indexName is the name of the kept index.
-func (b *Book) indexName() string { return "recall\n" + b.p.Dir.Join(b.notes.Path) }
-
-// dropIndex removes the kept index, which has the words of texts that are to be gone.
-func (b *Book) dropIndex() {
-	if b.m.Derived == nil {
-		return
-	}
-	if err := b.m.Derived.DropDerived(b.indexName()); err != nil {
-		b.m.Log.Warn("the kept index of the notes may have words of a text that was removed", "error", err)
-	}
+	return lang.T("a concept needs two terms or more, parted by | or by a tab")
 }

@@ -20,7 +20,8 @@
 // the note a little less often (0.56); among 516 notes the figures are 0.71 and 0.63. TestQuality
 // measures them. For an objective of forty words [Index.Relevant] finds 21 of 27 related notes in
 // projects of three to eight notes and 4 of 157 others, and 9 of the 27 among 10,000
-// (TestBriefings). A document that is dropped leaves its words in memory, though they find nothing.
+// (TestBriefings). A document that is dropped leaves its words in memory, though they find nothing,
+// until the index is packed.
 package recall
 
 import (

@@ -131,7 +131,11 @@ func (s *Set) set(p *part, data []byte) {
 	for tail < most-head && bytes.Equal(raws[len(raws)-1-tail], old[len(old)-1-tail].raw) {
 		tail++
 	}
-	dirty, start := map[Key]bool{}, 0
+	fresh := len(raws) - head - tail
+	if len(s.entries)+len(s.changed) == 0 { // room for all at once
+		s.entries, s.changed = make(map[Key]*Entry, fresh), make(map[Key]bool, fresh)
+	}
+	dirty, start := make(map[Key]bool, fresh), 0
 	for i, raw := range raws {
 		var l *line
 		switch {
