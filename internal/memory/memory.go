@@ -62,8 +62,8 @@ type Meaning interface {
 	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error)
 }
 
-// Derived keeps data outside of all projects that can be made anew. What anybody else has written there, it
-// does not return.
+// Derived keeps data outside of all projects that the program can derive again. What anybody else has
+// written there, it does not return.
 type Derived interface {
 	Derived(name string) []byte
 	KeepDerived(name string, data []byte) error

@@ -198,7 +198,7 @@ func (r *reading) updateIndex() *recall.Index {
 	if r.m.Derived != nil && x.fresh > max(leastFresh, x.Len()/freshPart) {
 		x.fresh = 0
 		if err := r.m.Derived.KeepDerived(r.indexName(), x.Pack()); err != nil {
-			r.m.Log.Info("the index of the notes is not kept, so that the next program makes it anew", "error", err)
+			r.m.Log.Info("the index of the notes is not kept, so that the next program starts over", "error", err)
 		}
 	}
 	return x.Index

@@ -176,11 +176,13 @@ func newLexicon(terms table, single []string) *Lexicon {
 		}
 		return near
 	})
-	l.sum = sync.OnceValue(func() string {
-		sum := sha256.Sum256(l.pack())
-		return string(sum[:])
-	})
+	l.sum = sync.OnceValue(func() string { return sumOf(l.pack()) })
 	return l
+}
+
+func sumOf(packed []byte) string {
+	sum := sha256.Sum256(packed)
+	return string(sum[:])
 }
 
 func build(concepts [][]term) *Lexicon {
@@ -213,6 +215,7 @@ func unpack(data string, bilingual bool) *Lexicon {
 	count, longestRun, single := r.number(), r.number(), strings.Fields(r.text())
 	l := newLexicon(table{packed: r.table()}, single)
 	l.count, l.longestRun, l.bilingual = int(count), int(longestRun), bilingual // #nosec G115 -- a file of the program
+	l.sum = sync.OnceValue(func() string { return sumOf([]byte(data)) })
 	return l
 }
 

@@ -28,7 +28,7 @@ func (u UserState) Derived(name string) (data []byte) {
 	if err != nil || signer == nil {
 		return nil
 	}
-	_ = u.existing(func(d dir) error { // what cannot be read is made anew
+	_ = u.existing(func(d dir) error { // what cannot be read is derived again
 		file, err := d.ReadFile(derivedFile(name), maxDerived)
 		if err == nil && len(file) >= signed && hmac.Equal(file[:signed], []byte(signDerived(signer, name, file[signed:]))) {
 			data = file[signed:]
@@ -38,7 +38,7 @@ func (u UserState) Derived(name string) (data []byte) {
 	return data
 }
 
-// KeepDerived keeps data that the program can make anew, so that it need not. Of many names the oldest go.
+// KeepDerived keeps data that the program can derive again, so that it need not. Of many names the oldest go.
 func (u UserState) KeepDerived(name string, data []byte) error {
 	signer, err := u.Signer(context.Background())
 	if err != nil {
