@@ -58,10 +58,10 @@ func (x *Index) Pack() []byte {
 			ends = binary.LittleEndian.AppendUint32(ends, uint32(len(texts))) // #nosec G115 -- of 50,000 notes
 		}
 	}
-	out = appendText(appendText(out, string(ends)), string(texts))
+	out = appendText(appendText(out, ends), texts)
 	var all []entry
 	for _, e := range x.entries() {
-		moved := entry{key: e.key}
+		moved := entry{e.key, e.list[:0]} // in the place of a list that is not needed any more
 		if e.key < concept {
 			moved.key = feature(ids[uint32(e.key)]) // #nosec G115 -- the number of a word
 		}

@@ -162,11 +162,11 @@ func appendTable(to []byte, all []entry) []byte {
 		}
 		ends = binary.LittleEndian.AppendUint32(ends, uint32(len(lists))) // #nosec G115 -- of 50,000 notes
 	}
-	return appendText(appendText(appendText(to, string(keys)), string(ends)), string(lists))
+	return appendText(appendText(appendText(to, keys), ends), lists)
 }
 
 // appendText appends a text behind its length.
-func appendText(to []byte, text string) []byte {
+func appendText[T string | []byte](to []byte, text T) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
 }
 
