@@ -22,7 +22,7 @@ var systems = []system{
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10000}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11491}, []string{
+	{"storage and safety", goal{want: 10000, today: 11583}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
@@ -40,7 +40,7 @@ var systems = []system{
 	}},
 	{"method", goal{want: 9000, today: 9732}, []string{"internal/bmad/catalog", "internal/bmad/format",
 		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
-	{"memory", goal{want: 7500, today: 9069}, []string{"internal/contract", "internal/embedding",
+	{"memory", goal{want: 7500, today: 9662}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
 	{"agents", goal{want: 11500, today: 14591}, []string{
