@@ -165,7 +165,7 @@ func (k *Summaries) drop() bool {
 type unread struct {
 	id      string
 	changed time.Time
-	// before is what it was when it was read before; nil if it was not, or was no session.
+	// before is what it was when it was read before; nil if it was never, or could not be.
 	before *file
 }
 
