@@ -230,11 +230,13 @@ func (l *Lexicon) Count(text string) *Counts {
 			}
 		}
 	}
-	l.scan(row, func(from, to int, concepts []int32) {
-		if to > from+1 || says(row[from]) {
-			c.add(concepts)
-		}
-	})
+	if len(l.phrases) > 0 {
+		l.scan(row, func(from, to int, concepts []int32) {
+			if to > from+1 || says(row[from]) {
+				c.add(concepts)
+			}
+		})
+	}
 	return c
 }
 
