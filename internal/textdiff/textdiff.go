@@ -126,6 +126,21 @@ func Stat(rows []Row) (added, removed int) {
 	return added, removed
 }
 
+// Count counts like [Stat] in the rows of two texts, of which it does not compare the words.
+func Count(before, after string) (added, removed int) {
+	a, b, ids := lines(before), lines(after), map[string]int{}
+	g := align(numbers(ids, a), numbers(ids, b))
+	for i, j := range g.to {
+		if j >= 0 {
+			a[i], b[j] = "", ""
+		}
+	}
+	written := func(lines []string) int {
+		return len(slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" }))
+	}
+	return written(b), written(a)
+}
+
 // Place finds lines of the old text in the new one, from the first to the last of them that survives,
 // changed or not. ok is false if none does.
 func Place(rows []Row, from, to int) (newFrom, newTo int, ok bool) {

@@ -124,6 +124,7 @@ func TestBound(t *testing.T) {
 func FuzzRows(f *testing.F) {
 	f.Add("a\nb\n", "b\na")
 	f.Add("the same words\nin other lines", "the same\nwords in\r\nother lines\n")
+	f.Add("a\n\nb\nc\nd\n", "a\nb\n \nd\nc\ne")
 	f.Add("\xff\x00 上\u200d", "上 \u0301\n\n")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		var left, right strings.Builder
@@ -147,6 +148,10 @@ func FuzzRows(f *testing.F) {
 			if r.Kind == Same && (len(r.Left) != 1 || r.Left[0] != r.Right[0]) {
 				t.Errorf("a row of equal lines differs: %v", r)
 			}
+		}
+		added, removed := Stat(Rows(before, after))
+		if a, r := Count(before, after); a != added || r != removed {
+			t.Errorf("counted %d added and %d removed lines, the rows have %d and %d", a, r, added, removed)
 		}
 		if left.String() != before || right.String() != after {
 			t.Errorf("the rows hold %q and %q, not %q and %q", left.String(), right.String(), before, after)
