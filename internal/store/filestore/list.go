@@ -282,6 +282,11 @@ func (s *Store) open(one unread, whole bool) (f file, session *workflow.Session)
 	if f.err == nil {
 		f.err = itself(f.summary.SessionID, id)
 	}
+	if f.err == nil && session != nil && one.before != nil { // it changed, and is what the call is about
+		s.mu.Lock()
+		s.latest = decoded{id, data, session}
+		s.mu.Unlock()
+	}
 	return f, session
 }
 
