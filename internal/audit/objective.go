@@ -58,7 +58,7 @@ func findOffObjective(c check, s *document) *miss {
 }
 
 // beginning is how much of a document is looked at first, in bytes.
-const beginning = 2 << 10
+const beginning = 3 << 10
 
 // saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole of it. The
 // rest counts as words of something else, as many as it could have.
