@@ -111,23 +111,7 @@ func Fold(rows []Row, context int) []Hunk {
 
 // Stat counts the lines that were added and removed. A changed line is both, and a line without text
 // neither.
-func Stat(rows []Row) (added, removed int) {
-	written := func(side []Span) int {
-		if slices.ContainsFunc(side, func(s Span) bool { return strings.TrimSpace(s.Text) != "" }) {
-			return 1
-		}
-		return 0
-	}
-	for _, r := range rows {
-		if r.Kind != Same {
-			added, removed = added+written(r.Right), removed+written(r.Left)
-		}
-	}
-	return added, removed
-}
-
-// Count counts like [Stat] in the rows of two texts, of which it does not compare the words.
-func Count(before, after string) (added, removed int) {
+func Stat(before, after string) (added, removed int) {
 	a, b, ids := lines(before), lines(after), map[string]int{}
 	g := align(numbers(ids, a), numbers(ids, b))
 	for i, j := range g.to {
