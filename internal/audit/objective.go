@@ -63,22 +63,17 @@ const beginning = 3 << 10
 // saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole of it. The
 // rest counts as words of something else, as many as it could have.
 func (s *document) saysAtOnce() bool {
-	size, end := 0, 0
-	for ; end < len(s.Lines) && size < beginning; end++ {
-		size += len(s.Lines[end]) + 1
-	}
-	here, rest := recall.Words.Count(strings.Join(s.Lines[:end], "\n")), 0
-	for _, l := range s.Lines[end:] {
-		before := byte(' ')
-		for i := range len(l) {
-			c := l[i]
-			if c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' || c != '_' && markdown.IsWordByte(c) && (before == '_' || !markdown.IsWordByte(before)) {
-				rest++
-			}
-			before = c
+	all := strings.Join(s.Lines, "\n") + "\n"
+	end := min(beginning, len(all)-1)
+	end += strings.IndexByte(all[end:], '\n')
+	here := recall.Words.Count(all[:end])
+	for ; end < len(all); end++ {
+		c, before := all[end], all[max(end, 1)-1]
+		first := c != '_' && markdown.IsWordByte(c) && (before == '_' || !markdown.IsWordByte(before))
+		if first || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			here.Words++
 		}
 	}
-	here.Words += rest
 	of := s.share(here, s.wanted.Objective, byWords.important(s.wanted.Objective, byWords.generic()))
 	return of.comparable() && of.sum >= enough
 }

@@ -230,13 +230,11 @@ func (l *Lexicon) Count(text string) *Counts {
 			}
 		}
 	}
-	if len(l.phrases) > 0 {
-		l.scan(row, func(from, to int, concepts []int32) {
-			if to > from+1 || says(row[from]) {
-				c.add(concepts)
-			}
-		})
-	}
+	l.scan(row, func(from, to int, concepts []int32) {
+		if to > from+1 || says(row[from]) {
+			c.add(concepts)
+		}
+	})
 	return c
 }
 
