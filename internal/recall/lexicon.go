@@ -309,7 +309,7 @@ func keysOf(language, text string) []string {
 
 // scan calls f with the concepts of each term in the words of a text. No term goes across a nil word.
 func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
-	for i := range words {
+	for i := 0; i < len(words) && l.count > 0; i++ {
 		l.from(words, i, func(to int, concepts []int32) { f(i, to, concepts) })
 	}
 }

@@ -73,7 +73,7 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 			if err := ctx.Err(); err != nil {
 				return store.Listing{}, err
 			}
-			found, session := s.open(id, true)
+			found, session := s.open(unread{id: id}, true)
 			f.files[id] = found
 			if found.err != nil {
 				continue
@@ -173,7 +173,11 @@ func (s *Store) look(f *folder) error {
 		there++
 		ours = ours && info.Mode().IsRegular() // the file behind a link changes elsewhere
 		if known, ok := f.files[id]; !ok || !known.settled || known.version != durable.VersionOf(info) {
-			out = append(out, unread{id, info.ModTime()})
+			one := unread{id: id, changed: info.ModTime()}
+			if ok && known.readable() {
+				one.before = known
+			}
+			out = append(out, one)
 		}
 	}
 	// If nothing has to be read, all files are known, so that equal numbers mean equal files.
@@ -234,7 +238,7 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := int(next.Add(1) - 1); i < len(files) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				found[i], _ = s.open(files[i].id, i < maxDecoded)
+				found[i], _ = s.open(files[i], i < maxDecoded)
 			}
 		})
 	}
@@ -252,8 +256,10 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	return nil
 }
 
-// open reads a session file for a list, whole, or only its summary: the session is then nil.
-func (s *Store) open(id string, whole bool) (f *file, session *workflow.Session) {
+// open reads a session file for a list, whole, or only its summary: the session is then nil, as it is of a
+// file with the same bytes as before.
+func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session) {
+	id := one.id
 	f = &file{}
 	if canonical, ok := parseID(id); !ok || canonical != id {
 		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
@@ -267,13 +273,23 @@ func (s *Store) open(id string, whole bool) (f *file, session *workflow.Session)
 		return f, nil
 	}
 	f.settled, f.sum = f.version.Settled(before), sha256.Sum256(data)
-	if !whole {
+	switch {
+	case one.before != nil && one.before.sum == f.sum:
+		f.summary = one.before.summary
+	case !whole:
 		f.summary, f.err = store.DecodeSummary(data, store.SessionPath(id))
-	} else if session, f.err = store.Decode(data, store.SessionPath(id)); f.err == nil {
-		f.summary = session.Summary()
+	default:
+		if session, f.err = s.Decode(data, store.SessionPath(id)); f.err == nil {
+			f.summary = session.Summary()
+		}
 	}
 	if f.err == nil {
 		f.err = itself(f.summary.SessionID, id)
+	}
+	if f.err == nil && session != nil && one.before != nil { // it changed, and is what the call is about
+		s.mu.Lock()
+		s.latest = decoded{id, data, session}
+		s.mu.Unlock()
 	}
 	return f, session
 }

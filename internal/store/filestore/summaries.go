@@ -165,6 +165,8 @@ func (k *Summaries) drop() bool {
 type unread struct {
 	id      string
 	changed time.Time
+	// before is what it was when it was read before; nil if it was never, or could not be.
+	before *file
 }
 
 // sessionOf returns the id in the name of a session's file.
