@@ -46,7 +46,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 8, "how often each row is measured")
 	flag.BoolVar(&o.large, "large", false, "also the rows that take minutes")
 	flag.Parse()
-	if err := run(o, os.Stdout); err != nil { //nolint:forbidigo // the table is for the terminal
+	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}

@@ -91,3 +91,23 @@ func TestChoose(t *testing.T) {
 		t.Errorf("an unknown row: %v", err)
 	}
 }
+
+// TestDocumented: the documentation has a figure for each row, with its goal.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "figures.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		f := figure{row: r}
+		line, found := "", false
+		for l := range strings.Lines(string(page)) {
+			if strings.HasPrefix(l, "| "+r.about+" | ") {
+				line, found = l, true
+			}
+		}
+		if !found || !strings.Contains(line, "| ≤ "+f.measured(r.goal)+" |") {
+			t.Errorf("docs/figures.md has %q for %q with the goal %s: put in what .ci/figures --large --format markdown prints", line, r.about, f.measured(r.goal))
+		}
+	}
+}

@@ -20,7 +20,7 @@ func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // command runs a program in a project until it ends.
 func (b *bench) command(program, project, stdin string, arguments ...string) (*exec.Cmd, error) {
-	cmd := exec.Command(program, arguments...) //nolint:gosec // the program that is measured
+	cmd := exec.Command(program, arguments...)
 	cmd.Dir, cmd.Env, cmd.Stdin = project, b.environ(filepath.Dir(project)), strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -55,8 +55,8 @@ func (b *bench) lives(program string, n int, arguments ...string) (least float64
 }
 
 // waiting is the memory of the yardstick while it waits.
-func waiting(b *bench, program string) (float64, error) {
-	s := &server{cmd: exec.Command(program, "wait")} //nolint:gosec // the program that is measured
+func waiting(_ *bench, program string) (float64, error) {
+	s := &server{cmd: exec.Command(program, "wait")}
 	in, err := s.cmd.StdinPipe()
 	if err != nil {
 		return 0, err
@@ -229,7 +229,7 @@ func size(_ *bench, program string) (float64, error) {
 }
 
 func packed(_ *bench, program string) (float64, error) {
-	data, err := os.ReadFile(program) //nolint:gosec // the program that is measured
+	data, err := os.ReadFile(program)
 	if err != nil {
 		return 0, err
 	}
@@ -301,7 +301,7 @@ func doctor(memory bool) func(*bench, string) (float64, error) {
 			return 0, err
 		}
 		// The copies have no records of their own, which doctor reports.
-		cmd := exec.Command(program, "doctor") //nolint:gosec // the program that is measured
+		cmd := exec.Command(program, "doctor")
 		cmd.Dir, cmd.Env = project, b.environ(filepath.Dir(project))
 		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 {
 			return 0, fmt.Errorf("doctor: %w: %s", err, out)
@@ -358,7 +358,7 @@ func build(b *bench, program string) (float64, error) {
 		return os.WriteFile(source, fmt.Appendf(nil, "package workflow\n\nconst figuresTouched = %d%d\n", time.Now().UnixNano(), n), 0o600)
 	}
 	compile := func() error {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(b.work, "built"), "./cmd/bmad-mcp") //nolint:gosec // the module that is measured
+		cmd := exec.Command("go", "build", "-o", filepath.Join(b.work, "built"), "./cmd/bmad-mcp")
 		cmd.Dir = b.o.module
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w: %s", err, out)

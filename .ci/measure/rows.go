@@ -28,7 +28,7 @@ var rows = []row{
 	{name: "most-calls", unit: "", about: "system calls of an action, most", goal: 330, once: true, measure: systemCalls(100)},
 	{name: "size", unit: "MB", about: "the program, without symbols", goal: 32, once: true, measure: size, yardstick: size},
 	{name: "packed", unit: "MB", about: "the program, gzip", goal: 12.5, once: true, measure: packed, yardstick: packed},
-	{name: "run-bytes", unit: "kB", about: "replies of a run with a clarification and a rework", goal: 34, once: true, measure: runBytes},
+	{name: "run-bytes", unit: "kB", about: "replies of a run with a clarification and a rework", goal: 48, once: true, measure: runBytes},
 	{name: "lean-run", unit: "", about: "lean replies of the same run, in bytes beside the others", goal: 0.92, once: true, measure: leanRun},
 	{name: "recall", unit: "ms", about: "first recall of a process among 10,000 notes, processor", goal: 100, measure: firstRecall, yardstick: work},
 	{name: "doctor", unit: "s", about: "doctor with 20,000 sessions, processor", goal: 8, once: true, large: true, measure: doctor(false), yardstick: work},

@@ -42,7 +42,7 @@ func (b *bench) start(program, project string, environ []string, wrap ...string)
 		}
 	}
 	line := append(wrap, program)
-	s := &server{project: project, cmd: exec.Command(line[0], line[1:]...)} //nolint:gosec // the program that is measured
+	s := &server{project: project, cmd: exec.Command(line[0], line[1:]...)}
 	s.cmd.Dir, s.cmd.Env = project, append(b.environ(filepath.Dir(project)), environ...)
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
@@ -138,7 +138,7 @@ func (s *server) tool(name string, arguments map[string]any) error {
 func (s *server) cpu() (time.Duration, error) {
 	var t syscall.Timespec
 	clock := uintptr(^s.cmd.Process.Pid<<3 | 2)
-	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&t)), 0); errno != 0 { //nolint:gosec // as the call wants it
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
 		return 0, errno
 	}
 	return time.Duration(t.Nano()), nil

@@ -164,7 +164,7 @@ func (x *Index) intern(text string, w *stems) uint32 {
 	for _, form := range w.forms() {
 		x.set(formOf(form), append(x.get(formOf(form)), posting(id)))
 	}
-	x.table.addWord(w.folded, id)
+	x.addWord(w.folded, id)
 	return id
 }
 

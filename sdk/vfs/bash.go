@@ -101,6 +101,14 @@ func (b *Toolbox) cat(ctx context.Context, args []string) (string, error) {
 // errShell is the error of a command that only a shell understands.
 var errShell = errors.New("this is not a shell: no ; | & > < ` $( ) or several lines; run one simple command, and use write_file to write")
 
+// needsShell reports whether a character, with the one after it and in a quote, has a meaning for shells alone.
+func needsShell(r, next, quote rune) bool {
+	if quote == 0 && strings.ContainsRune(";|&<>()\n\r", r) {
+		return true
+	}
+	return quote != '\'' && (r == '`' || r == '$' && (next == '(' || next == '{'))
+}
+
 // shellWords splits a command into words with their quotes removed.
 func shellWords(command string) (words []string, err error) {
 	in := []rune(strings.TrimSpace(command))
@@ -115,9 +123,9 @@ func shellWords(command string) (words []string, err error) {
 		case quote != 0 && r == quote:
 			quote = 0
 			continue
-		case quote == '\'': // all is plain
-		case r == '`', r == '$' && (next == '(' || next == '{'):
+		case needsShell(r, next, quote):
 			return nil, errShell
+		case quote == '\'': // all is plain
 		case r == '\\' && next != 0 && (quote == 0 || strings.ContainsRune("$`\"\\", next)):
 			i++
 			r = next
@@ -125,8 +133,6 @@ func shellWords(command string) (words []string, err error) {
 		case r == '\'' || r == '"':
 			quote, begun = r, true
 			continue
-		case strings.ContainsRune(";|&<>()\n\r", r):
-			return nil, errShell
 		case r == ' ' || r == '\t':
 			if begun {
 				words = append(words, string(word))

@@ -176,7 +176,7 @@ func (d *Disk) Fingerprint() string {
 		} else if path.Ext(name) == ".lock" {
 			data = nil
 		}
-		fmt.Fprintf(out, "%s %v %d\n", name, n.folder, len(data))
+		_, _ = fmt.Fprintf(out, "%s %v %d\n", name, n.folder, len(data))
 		out.Write(data)
 		for _, child := range slices.Sorted(maps.Keys(n.entries)) {
 			walk(n.entries[child], path.Join(name, child))

@@ -115,7 +115,7 @@ func (w *writer) source(source string) {
 }
 
 func (w *writer) finish() Page {
-	w.page.HTML = HTML(w.out.String()) //nolint:gosec // writer.text and attribute escaped each text in it
+	w.page.HTML = HTML(w.out.String()) // writer.text and attribute escaped each text in it
 	return w.page
 }
 
