@@ -57,6 +57,9 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	}
 	l := p.Language(objective)
 	plan, err := r.planFor(p.Config.Under(w.Definition), objective, l, 0)
+	if err == nil {
+		err = r.checkGiven(ctx, p, plan.Stages, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +121,27 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
+		if w, ok := o.Workers[slices.Index(o.names(), name)].(*API); ok {
+			if _, err := w.Provider(s.Model); err != nil {
+				return nil, err
+			}
+		}
 		plan.Stages = append(plan.Stages, s)
 	}
 	return plan, nil
+}
+
+// checkGiven refuses documents of the person that cannot be read, those apart that were submitted.
+func (o *Options) checkGiven(ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool) error {
+	for _, s := range stages {
+		if s.Engine != "" || given[s.Stage] {
+			continue
+		}
+		if _, err := o.givenText(ctx, p, s.Stage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stage returns a stage of the plan; ok is false if the run does not come to it.

@@ -371,6 +371,58 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeft: a start that cannot be carried out as it was typed leaves nothing behind, and a plan
+// says so.
+func TestNothingIsLeft(t *testing.T) {
+	nameless := &runner.API{Engine: "openai", Provider: func(string) (provider.Provider, error) {
+		return nil, fault.New(fault.InvalidArgument, "no model of the server is named")
+	}}
+	doc := func(path string) runner.Flags {
+		return runner.Flags{Stages: "architect", Docs: map[workflow.StageID]string{"po": path}}
+	}
+	for name, c := range map[string]struct {
+		flags runner.Flags
+		want  string
+		code  fault.Code
+	}{
+		"a document outside":     {doc("../po.md"), "is not inside the project", fault.InvalidArgument},
+		"a missing document":     {doc("no.md"), "does not exist", fault.NotFound},
+		"a task that is missing": {runner.Flags{Stages: "sm", From: "other"}, "other", fault.NotFound},
+		"no model":               {runner.Flags{Engine: "openai"}, "no model of the server", fault.InvalidArgument},
+	} {
+		b := newBench(t, nil)
+		b.options.Workers = append(b.options.Workers, nameless)
+		b.options.Flags = c.flags
+		b.options.Flags.Dirty = true
+		for range 2 {
+			if _, err := runner.New(b.options).Start(ctx, "Build it", ""); !fault.Is(err, c.code) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v; want %s", name, err, c.want)
+			}
+		}
+		if _, err := runner.New(b.options).Plan(ctx, "Build it"); !fault.Is(err, c.code) {
+			t.Errorf("%s: the plan says %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(b.dir, ".bmad-task")); err == nil {
+			t.Errorf("%s: a session is left", name)
+		}
+	}
+
+	b := newBench(t, wholeRun()) // neither does a resumed run keep such flags
+	b.options.Flags.Stages = "po"
+	b.at(b.start("Build a to-do list"), runner.Done, "architect/generating")
+	before, err := os.ReadFile(filepath.Join(b.dir, runner.RunFile(b.session().SessionID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.options.Flags = runner.Flags{Stages: "sm", Docs: map[workflow.StageID]string{"architect": "no.md"}, Dirty: true}
+	if _, err := runner.New(b.options).Resume(ctx, "build-a-to-do-list"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("resumed with a missing document: %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(b.dir, runner.RunFile(b.session().SessionID))); err != nil || string(after) != string(before) {
+		t.Errorf("run.json has become %s, %v", after, err)
+	}
+}
+
 // TestPause: each invocation is the person's word for one round.
 func TestPause(t *testing.T) {
 	b := newBench(t, wholeRun(), "BMAD_PAUSE=stages")

@@ -127,7 +127,11 @@ func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
 		return nil, err
 	}
 	d := p.Config.Under(s.Definition())
-	if out.plan, err = out.planFor(d, s.Objective, out.language, d.Index(s.CurrentStage)); err != nil {
+	at := d.Index(s.CurrentStage)
+	if out.plan, err = out.planFor(d, s.Objective, out.language, at); err != nil {
+		return nil, err
+	}
+	if err := out.checkGiven(ctx, p, out.plan.Stages[min(at, len(out.plan.Stages)):], out.state.Given); err != nil {
 		return nil, err
 	}
 	return out, out.save()
