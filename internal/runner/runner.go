@@ -216,7 +216,7 @@ func (r *run) sayStop(s step) string {
 func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
 	out.Session, out.Cost, out.Reported, out.Before = &r.now, r.budget.Report(), r.state.Reported, r.state.Before
 	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
-		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
+		out.Resume = "bmad-mcp run --resume " + r.state.TaskName + out.Resume
 	}
 	asked := map[string]bool{}
 	for _, rec := range r.session.Stages {

@@ -186,6 +186,9 @@ func (p *program) fault(err error) error {
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
+	case errors.As(err, &limit) && limit.Spent == 0:
+		p.Warnf("the limit of %s is too small for a call; nothing is spent", limit.Limit)
+		return terminal.ErrSpent
 	case errors.As(err, &limit):
 		p.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
