@@ -178,7 +178,7 @@ func (p *program) sayWork(o outcome) {
 		p.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
 	}
 	p.Say("session %s, %s so far", o.ID, spentText(p.Lang, o.Costs))
-	if o.Status != sdk.Paused {
+	if o.Status != sdk.Paused && o.Status != sdk.Waiting {
 		return
 	}
 	for _, q := range o.Questions {
