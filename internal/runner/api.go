@@ -31,6 +31,12 @@ type API struct {
 // Name implements Worker.
 func (w *API) Name() string { return w.Engine }
 
+// Check refuses a job whose model cannot be asked.
+func (w *API) Check(job hostcli.Job) error {
+	_, err := w.Provider(job.Model)
+	return err
+}
+
 // commandTail bounds the end of a command's output that the model sees, in bytes.
 const commandTail = 16 << 10
 

@@ -3,10 +3,12 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -121,14 +123,25 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
-		if w, ok := o.Workers[slices.Index(o.names(), name)].(*API); ok {
-			if _, err := w.Provider(s.Model); err != nil {
-				return nil, err
-			}
+		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands}); err != nil {
+			return nil, err
 		}
 		plan.Stages = append(plan.Stages, s)
 	}
 	return plan, nil
+}
+
+// admitJob refuses a job that an engine can be seen to refuse.
+func (o *Options) admitJob(engine string, job hostcli.Job) error {
+	w, ok := o.Workers[slices.Index(o.names(), engine)].(interface{ Check(hostcli.Job) error })
+	if !ok {
+		return nil
+	}
+	err := w.Check(job)
+	if failure, ok := errors.AsType[*hostcli.Failure](err); ok {
+		return fault.New(fault.InvalidArgument, "%s", failure.Why).WithHint("see bmad-mcp run --help")
+	}
+	return err
 }
 
 // checkGiven refuses documents of the person that cannot be read, those apart that were submitted.

@@ -448,10 +448,11 @@ func TestNothingIsLeft(t *testing.T) {
 		"a document outside":     {doc("../po.md"), "is not inside the project", fault.InvalidArgument},
 		"a missing document":     {doc("no.md"), "does not exist", fault.NotFound},
 		"a task that is missing": {runner.Flags{Stages: "sm", From: "other"}, "other", fault.NotFound},
+		"no rule":                {runner.Flags{Engine: "claude", Commands: []string{"go (test"}}, "cannot be a rule", fault.InvalidArgument},
 		"no model":               {runner.Flags{Engine: "openai"}, "no model of the server", fault.InvalidArgument},
 	} {
 		b := newBench(t, nil)
-		b.options.Workers = append(b.options.Workers, nameless)
+		b.options.Workers = []runner.Worker{&hostcli.Claude{}, nameless}
 		b.options.Flags = c.flags
 		b.options.Flags.Dirty = true
 		for range 2 {
