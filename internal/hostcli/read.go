@@ -76,5 +76,6 @@ func fail(ctx context.Context, engine string, because error, why string) error {
 	}
 	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
 	why = visible.Line(visible.Clip(mask(why), maxWhy))
-	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why), Spent: strings.Contains(why, "maximum budget")}
+	spent := strings.Contains(why, "maximum budget") // Claude Code's words
+	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why), Spent: spent}
 }

@@ -145,7 +145,9 @@ func (o *Options) admitJob(engine string, job hostcli.Job) error {
 }
 
 // checkGiven refuses documents of the person that cannot be read, those apart that were submitted.
-func (o *Options) checkGiven(ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool) error {
+func (o *Options) checkGiven(
+	ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool,
+) error {
 	for _, s := range stages {
 		if s.Engine != "" || given[s.Stage] {
 			continue

@@ -241,27 +241,27 @@ func (r *run) deadline() time.Time {
 	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
 }
 
-// checkLimits returns the end of a run if its task may cost no more, else nil. Resume of the end has the flags that
-// let the run go on.
+// checkLimits returns the end of a run if its task may cost no more, else nil. Its Resume has only the
+// flags that let the run go on.
 func (r *run) checkLimits(t *task) *Result {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
-	out, l := &Result{Reason: Spent}, r.language
+	out, l, budget := &Result{Reason: Spent}, r.language, r.Flags.Budget
 	switch {
 	case r.unproven:
 		out.Why = l.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")
 	case limited && report.Unknown:
-		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)
+		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", budget)
 	case limited && (left == 0 || t.spent):
-		more := 2 * max(r.Flags.Budget, report.Spent)
+		more := 2 * max(budget, report.Spent)
 		out.Resume = " --budget " + strings.TrimPrefix(more.Short(), "$")
 		switch {
 		case report.Spent == 0:
-			out.Why = l.Say("the budget of %s is too small for the first call", r.Flags.Budget)
+			out.Why = l.Say("the budget of %s is too small for the first call", budget)
 		case left == 0:
-			out.Why = l.Say("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())
+			out.Why = l.Say("the budget of %s is spent (%s)", budget, report.Spent.Short())
 		default:
-			out.Why = l.Say("the budget has too little left for another call (%s of %s are spent)", report.Spent, r.Flags.Budget)
+			out.Why = l.Say("the budget has too little left for another call (%s of %s are spent)", report.Spent, budget)
 		}
 	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):
 		out.Why = l.Say("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))

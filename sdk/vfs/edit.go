@@ -122,10 +122,11 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 func matchEnds(text, before, after string) (string, string) {
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
 	whole := strings.Contains(text, "\r\n") && strings.Count(text, "\n") == strings.Count(text, "\r\n")
-	if here := strings.Contains(text, crlf(before)); here && !strings.Contains(before+after, "\r") && (whole || !strings.Contains(text, before)) {
-		return crlf(before), crlf(after)
+	literal := strings.Contains(before+after, "\r") || !whole && strings.Contains(text, before)
+	if literal || !strings.Contains(text, crlf(before)) {
+		return before, after
 	}
-	return before, after
+	return crlf(before), crlf(after)
 }
 
 // replaceText replaces a text, and returns the number of replacements.

@@ -178,7 +178,8 @@ func (p *program) fault(err error) error {
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
 	case is(sdk.ErrPaused):
-		return fault.New(fault.Conflict, "a turn of the session is paused").WithHint("bmad-mcp agent resume goes on with it")
+		return fault.New(fault.Conflict, "a turn of the session is paused").
+			WithHint("bmad-mcp agent resume goes on with it")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
 		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent show says where it stands")
 	case is(sdk.ErrEnded), is(sdk.ErrNotPaused), is(sdk.ErrNoQuestion):
