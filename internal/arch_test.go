@@ -73,7 +73,7 @@ var may = map[string][]string{
 	"internal/markdown":              {"internal/pattern", "os", "net", "net/http", "io/fs", "path/filepath", "time"},
 	"internal/markdown/render":       {"internal/visible"},
 	"internal/textdiff":              {},
-	"internal/verdict":               {"internal/lang", "internal/markdown", "internal/pattern", "internal/visible", "internal/workflow"},
+	"internal/verdict":               {"internal/lang", "internal/markdown", "internal/pattern", "internal/recent", "internal/visible", "internal/workflow"},
 	"internal/score":                 {"internal/lang", "internal/markdown", "internal/pattern", "internal/workflow"},
 	"internal/audit":                 {"internal/durable", "internal/fault", "internal/lang", "internal/markdown", "internal/pattern", "internal/recall", "internal/recent", "internal/verdict", "internal/workflow"},
 	"internal/trust":                 {"internal/cmdline", "internal/durable", "internal/fault", "internal/lang", "internal/verify", "internal/workflow"},

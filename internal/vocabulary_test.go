@@ -73,7 +73,7 @@ func TestVocabulary(t *testing.T) {
 		for name, value := range values[p.kind] {
 			left := slices.Contains(p.without, strings.TrimPrefix(name, p.kind))
 			if !named[name] && !left {
-				t.Errorf("%s.%s lacks %s (%q)", p.folder, p.name, name, value)
+				t.Errorf("%s.%s lacks %s (%q): name it there, or in this test's table with the reason", p.folder, p.name, name, value)
 			}
 			if named[name] && left {
 				t.Errorf("%s.%s names %s, which the table leaves out: %s", p.folder, p.name, name, p.why)

@@ -17,12 +17,12 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 14282}, []string{
+	{"workflow core", goal{want: 13000, today: 14420}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
-	{"reading", goal{want: 9000, today: 10000}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11442}, []string{
+	{"reading", goal{want: 9000, today: 10063}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
+	{"storage and safety", goal{want: 10000, today: 11601}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
@@ -35,12 +35,12 @@ var systems = []system{
 		"internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start",
 		"internal/doctor", "internal/hosts", "internal/terminal",
 	}},
-	{"page", goal{want: 6500, today: 6636}, []string{
+	{"page", goal{want: 6500, today: 6635}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
 	{"method", goal{want: 9000, today: 9732}, []string{"internal/bmad/catalog", "internal/bmad/format",
 		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
-	{"memory", goal{want: 7500, today: 9069}, []string{"internal/contract", "internal/embedding",
+	{"memory", goal{want: 7500, today: 9662}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
 	{"agents", goal{want: 11500, today: 14732}, []string{

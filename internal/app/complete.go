@@ -76,9 +76,6 @@ func (a *App) StageIDs() []string {
 
 // Workflows returns the usable workflows of the project, else the built-in ones.
 func (a *App) Workflows() []config.Workflow {
-	if a.built == nil { // for a text of help
-		return config.Default("").Workflows
-	}
 	views, err := a.WorkflowViews()
 	if err != nil {
 		return config.Default("").Workflows

@@ -107,7 +107,7 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Log: a.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
 	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
 	out.Engine = engine.New(engine.Options{
 		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
 // disownRules are the sentences of words/disowned.yaml.
@@ -229,16 +231,35 @@ func (p *prose) topics() map[string]bool {
 		}
 	}
 	for t, n := range count {
-		out[t] = n >= 3
+		if n >= 3 {
+			out[t] = true
+		}
 	}
 	return out
 }
 
+var (
+	// plainly are the hashes of the sentences read last that take nothing back, whatever the topic: most of a
+	// document are the same in its next round, and in another document of the run.
+	plainly = recent.New[uint64, struct{}](4000)
+	seed    = maphash.MakeSeed()
+)
+
 // disowns reports whether a sentence takes the document back, which is about the topic.
 func disowns(raw string, topic map[string]bool) bool {
+	hash := maphash.String(seed, raw)
+	if _, known := plainly.Get(hash); known {
+		return false
+	}
 	rules := disownings()
 	words, han := clauses(quoted.ReplaceAllString(raw, " "))
-	return rules.english.match(words, topic) || rules.chinese.match(han, topic)
+	if rules.english.match(words, topic) || rules.chinese.match(han, topic) {
+		return true
+	}
+	if len(topic) == 0 {
+		plainly.Put(hash, struct{}{})
+	}
+	return false
 }
 
 // match reports whether a sentence, by its clauses, takes the document back. topic has the words

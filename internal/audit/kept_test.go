@@ -3,10 +3,12 @@ package audit
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -52,5 +54,44 @@ func TestAuditsAtOnce(t *testing.T) {
 		if want := r.Audit(document, known); len(want.Findings) == 0 || !reflect.DeepEqual(a, want) {
 			t.Errorf("got %+v, want %+v", a, want)
 		}
+	}
+}
+
+// TestKeptIsTheSame: what is kept of other documents, and the beginning of a long one alone, change no audit.
+func TestKeptIsTheSame(t *testing.T) {
+	objective := "Build a self-hosted webhook relay that stores payments durably and delivers them with retries"
+	var rubrics []Rubric
+	for _, st := range workflow.Default().Stages {
+		if r, err := loadBuiltin(st); st.Audited() && err == nil {
+			rubrics = append(rubrics, r)
+		}
+	}
+	taken, audits, enough := 0, 0, 0
+	eachDocument(t, func(text string) {
+		r, known := rubrics[audits/2%len(rubrics)], Background{Objective: objective}
+		r.Audit(text, known)
+		half := len(text) / 2
+		half += strings.IndexByte(text[half:]+"\n", '\n')
+		for _, version := range []string{text, text[:half] + "\n\nAll figures in this report are invented.\n" + text[half:]} {
+			with := r.Audit(version, known)
+			kept := plainly
+			plainly = recent.New[uint64, struct{}](1)
+			without := r.Audit(version, known)
+			if plainly = kept; !reflect.DeepEqual(with, without) {
+				t.Errorf("%.60q: got %+v, want %+v", version, with, without)
+			}
+			audits++
+			taken += len(slices.DeleteFunc(with.Findings, func(f workflow.AuditFinding) bool { return !strings.Contains(f.ID, "DISOWN") }))
+			s := &document{text: readText(version, nil), wanted: known}
+			if s.saysAtOnce() {
+				enough++
+				if of := s.compare(byWords, 0); !of.comparable() || !of.speaks {
+					t.Errorf("%.60q: the beginning is of the subject, the whole is not: %+v", version, of)
+				}
+			}
+		}
+	})
+	if audits < 200 || taken < 50 || enough < 10 {
+		t.Errorf("%d audits, %d that were taken back, %d that the beginning was enough for", audits, taken, enough)
 	}
 }

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
@@ -41,7 +43,10 @@ func findOffObjective(c check, s *document) *miss {
 	if s.prose().size < leastCompared || len(byWords.important(s.wanted.Objective, byWords.generic())) == 0 {
 		return nil
 	}
-	// Most documents are seen to speak of it without the concepts, which take long to read.
+	// Most documents are seen to speak of it by their beginning, and without the concepts, which take long to read.
+	if s.saysAtOnce() {
+		return nil
+	}
 	if of := s.compare(byWords, c.At); of.comparable() && of.speaks {
 		return nil
 	}
@@ -50,6 +55,27 @@ func findOffObjective(c check, s *document) *miss {
 		return nil
 	}
 	return &miss{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
+}
+
+// beginning is how much of a document is looked at first, in bytes.
+const beginning = 3 << 10
+
+// saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole of it. The
+// rest counts as words of something else, as many as it could have.
+func (s *document) saysAtOnce() bool {
+	all := strings.Join(s.Lines, "\n") + "\n"
+	end := min(beginning, len(all)-1)
+	end += strings.IndexByte(all[end:], '\n')
+	here := recall.Words.Count(all[:end])
+	for ; end < len(all); end++ {
+		c, before := all[end], all[max(end, 1)-1]
+		first := c != '_' && markdown.IsWordByte(c) && (before == '_' || !markdown.IsWordByte(before))
+		if first || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			here.Words++
+		}
+	}
+	of := s.share(here, s.wanted.Objective, byWords.important(s.wanted.Objective, byWords.generic()))
+	return of.comparable() && of.sum >= enough
 }
 
 // comparer is one way to compare texts: by their words, or also by their meanings.

@@ -111,6 +111,15 @@ func demoDocuments(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join("..", "cmds", "start", "demo"))))
 }
 
+// six has the runs that follow go through six stages, which stay as they are when a built-in workflow changes.
+func six(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: six")
+	}
+	ts.Check(os.CopyFS(ts.Getenv("XDG_CONFIG_HOME"), os.DirFS(filepath.Join("..", "..", "testdata", "person"))))
+	ts.Setenv("BMAD_WORKFLOW", "six")
+}
+
 func copySubmissions(name, to string) error {
 	from := filepath.Join("..", "..", "testdata", "submissions", name)
 	if err := os.MkdirAll(to, 0o750); err != nil {
@@ -125,7 +134,7 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "six": six},
 		Setup:         setUpScript,
 	})
 }

@@ -76,11 +76,7 @@ type Config struct {
 	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.
 	Toolsets []Toolset
-	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
-	Personas string
-	// Language is the one that people are spoken to in, DocumentLanguage that of documents, or
-	// lang.Auto.
-	Language, DocumentLanguage string
+	Manner
 	// Projects are the absolute folders that the person has opened to assistants.
 	Projects []string
 	// Sources are the git repositories with the method that the person configured, OwnSources
@@ -107,6 +103,17 @@ type Config struct {
 	setBy map[string]workflow.Setter
 }
 
+// Manner is how people and models are spoken to.
+type Manner struct {
+	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
+	Personas string
+	// Replies selects the keys of replies to models: RepliesFull or RepliesLean.
+	Replies string
+	// Language is the one that people are spoken to in, DocumentLanguage that of documents, or
+	// lang.Auto.
+	Language, DocumentLanguage string
+}
+
 // HostConfirm selects the hosts for which the tool bmad-confirm is listed.
 type HostConfirm string
 
@@ -129,7 +136,8 @@ func Default(project string) Config {
 		LogLevel:      slog.LevelWarn,
 		MaxRework:     3, MaxIterations: 5,
 		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
-		Toolsets: []Toolset{ToolsetAuto}, Personas: PersonasOwn, Memory: MemoryAuto, Language: lang.Auto, DocumentLanguage: lang.Auto,
+		Toolsets: []Toolset{ToolsetAuto}, Memory: MemoryAuto,
+		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
 		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
 		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
 	}

@@ -2,6 +2,29 @@ package config_test
 
 import "testing"
 
+// TestWhoChoosesTheReplies: a project may choose their form if the person has not.
+func TestWhoChoosesTheReplies(t *testing.T) {
+	for _, tt := range []struct {
+		project, user string
+		environ       []string
+		want          string
+	}{
+		{"", "", nil, "full"},
+		{"replies: lean\n", "", nil, "lean"},
+		{"replies: lean\n", "replies: full\n", nil, "full"},
+		{"replies: full\n", "replies: lean\n", nil, "lean"},
+		{"replies: full\n", "", []string{"BMAD_REPLIES=lean"}, "lean"},
+	} {
+		c, err := load(t, tt.project, tt.user, tt.environ...)
+		if err != nil || c.Replies != tt.want {
+			t.Errorf("project %q, user %q, %v: got %q, %v; want %q", tt.project, tt.user, tt.environ, c.Replies, err, tt.want)
+		}
+	}
+	if _, err := load(t, "replies: short\n", ""); err == nil {
+		t.Error("a form that does not exist was taken")
+	}
+}
+
 // TestWhoChoosesTheLanguage: people are spoken to as they have said, not as a project says; the
 // documents of a project are in the language of its file.
 func TestWhoChoosesTheLanguage(t *testing.T) {

@@ -19,9 +19,6 @@ func setPrompts(l *loader, values []string) error { return l.folder(&l.Prompts, 
 
 // setRubrics sets the folder of rubrics, for which the person takes precedence over the project.
 func setRubrics(l *loader, values []string) error {
-	if l.yields("rubrics", values[0]) {
-		return nil
-	}
 	l.OwnRubrics = l.from == own
 	return l.folder(&l.Rubrics, "rubrics", values[0])
 }

@@ -77,6 +77,18 @@ func (s setting) tightenOnly(loosens func(before, after *Config) bool) setting {
 	return s
 }
 
+// personFirst returns the setting with the guard PersonFirst.
+func (s setting) personFirst() setting {
+	set := s.set
+	s.guard, s.set = PersonFirst, func(l *loader, values []string) error {
+		if l.yields(s.key, values[0]) {
+			return nil
+		}
+		return set(l, values)
+	}
+	return s
+}
+
 // rule returns the setting of a rule for the gates of all stages.
 func rule(name string) setting {
 	return setting{key: name, guard: Tighten, set: func(l *loader, values []string) error {

@@ -42,7 +42,8 @@ var settings = []setting{
 	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
 	rule("proved"),
 	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
-	{key: "rubrics", guard: PersonFirst, set: setRubrics, value: func(c *Config) any { return c.Rubrics }},
+	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),
+	setting{key: "rubrics", set: setRubrics, value: func(c *Config) any { return c.Rubrics }}.personFirst(),
 	rule("scoring"),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage

@@ -63,3 +63,12 @@ const (
 	// PersonasBMAD gives them the agents of the installed method, if there are any.
 	PersonasBMAD = "bmad"
 )
+
+// The values of replies.
+const (
+	RepliesFull = "full"
+	// RepliesLean leaves out the keys whose values others have.
+	RepliesLean = "lean"
+)
+
+func replyForms() []string { return []string{RepliesFull, RepliesLean} }

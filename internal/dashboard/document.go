@@ -231,7 +231,7 @@ func (out *documentPage) lay(a *asked, versus, before string) {
 		}
 		query.Set("whole", "1")
 		out.Whole = "?" + query.Encode()
-		added, removed := textdiff.Stat(rows)
+		added, removed := textdiff.Stat(versus, text)
 		out.Hunks = textdiff.Fold(rows, around)
 		differing := 0
 		for _, h := range out.Hunks {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -211,14 +212,33 @@ const maxUnrecorded = 200
 // ids. Of sessions without a record at most maxUnrecorded are verified, unless all are asked
 // for.
 func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions []workflow.Summary, all bool) map[string]workflow.Verification {
-	signer := k.readSigner()
-	if k.records == nil || signer == nil && !all {
+	if k.records == nil || k.readSigner() == nil && !all {
 		return nil
 	}
 	var unrecorded atomic.Int64
+	out := map[string]workflow.Verification{}
+	k.each(ctx, p, sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+		if c == nil && unrecorded.Add(1) > maxUnrecorded && !all {
+			return none
+		}
+		return k.compare(ctx, p, s.SessionID, signer, c, false)
+	}, func(s *workflow.Summary, v workflow.Verification) {
+		if v.Changed() {
+			out[s.SessionID] = v
+		}
+	})
+	return out
+}
+
+// each looks at sessions and their records, some at the same time, and calls found with one result after the
+// other, in any order.
+func (k *keeper) each(
+	ctx context.Context, p *project.Project, sessions []workflow.Summary,
+	look func(*workflow.Summary, workflow.Signer, *workflow.Checkpoint) workflow.Verification, found func(*workflow.Summary, workflow.Verification),
+) {
+	signer := k.readSigner()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	out := map[string]workflow.Verification{}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0)) // reading is most of the work
 	for part := range slices.Chunk(sessions, atOnce) {
 		slots <- struct{}{}
@@ -228,46 +248,59 @@ func (k *keeper) findChanged(ctx context.Context, p *project.Project, sessions [
 			for i, s := range part {
 				ids[i] = s.SessionID
 			}
-			recorded := k.records.Checkpoints(signer, p.Dir.Path(), ids...)
-			for _, id := range ids {
-				c, ok := recorded[id]
-				if ctx.Err() != nil || !ok && unrecorded.Add(1) > maxUnrecorded && !all {
-					continue
+			var recorded map[string]workflow.Checkpoint
+			if k.records != nil {
+				recorded = k.records.Checkpoints(signer, p.Dir.Path(), ids...)
+			}
+			for i := range part {
+				s := &part[i]
+				if ctx.Err() != nil {
+					return
 				}
 				var record *workflow.Checkpoint
-				if ok {
+				if c, ok := recorded[s.SessionID]; ok {
 					record = &c
 				}
-				if v := k.compare(ctx, p, id, signer, record); v.Changed() {
-					mu.Lock()
-					out[id] = v
-					mu.Unlock()
-				}
+				v := look(s, signer, record)
+				mu.Lock()
+				found(s, v)
+				mu.Unlock()
 			}
 		})
 	}
 	wg.Wait()
-	return out
 }
 
 // atOnce is the number of sessions that are checked in one go.
 const atOnce = 64
 
-// compare checks a session against its record, if there is one. A file that is as it was
-// recorded needs no other check.
-func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint) (none workflow.Verification) {
+// compare checks a session against its record, if there is one, and its approved texts, if they are asked
+// for. A file that is as it was recorded needs no other check of its history.
+func (k *keeper) compare(ctx context.Context, p *project.Project, id string, signer workflow.Signer, c *workflow.Checkpoint, texts bool) (v workflow.Verification) {
+	holds := k.records == nil
 	if c != nil && c.Broken == 0 && c.File != "" {
-		if sum, err := p.Backend.StoredHash(ctx, id); err == nil && sum == c.File {
-			return none
-		}
+		sum, err := p.Backend.StoredHash(ctx, id)
+		holds = err == nil && sum == c.File
 	}
-	s, err := p.Backend.Get(ctx, id)
+	if holds && !texts {
+		return v
+	}
+	data, err := p.Backend.Stored(ctx, id)
 	if err != nil {
-		return none // deleted since, or the list names its problem
+		return v // deleted since, or the list names its problem
+	}
+	s, err := store.Decode(data, store.SessionPath(id))
+	if err != nil || s.SessionID != id {
+		return v
 	}
 	check := k.of(p, id)
-	check.inspect(s, signer, c)
-	return check.found
+	if check.inspect(s, signer, c); !holds {
+		v = check.found
+	}
+	if texts {
+		v.Altered = documents.On(p).Altered(ctx, s, check.found)
+	}
+	return v
 }
 
 type vouchers interface {

@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"

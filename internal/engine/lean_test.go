@@ -76,6 +76,75 @@ func TestLeanReplies(t *testing.T) {
 	}
 }
 
+// TestSparingReplies takes a run of a client that has declared that it needs nothing twice: what it lacks,
+// the other keys say; a program gets the whole reply.
+func TestSparingReplies(t *testing.T) {
+	b := newBench(t)
+	b.settings("replies: lean")
+	dropped := []string{"current_stage", "current_state", "interaction_type", "stage_description", "engines"}
+	ask := request.Request{Action: workflow.ActionStatus, Address: project.Address{Session: "x"}}
+	failed := "# R\n\n```json\n" + `{"no_checks": "none", "findings": [{"id": "R1", "severity": "critical", "problem": "data is lost", "status": "open"}]}` + "\n```"
+	for i, step := range []struct {
+		req   request.Request
+		place string
+		waits bool
+		has   string // keys that this reply keeps, and another may not
+		lacks string
+	}{
+		{start("x"), "po/generating", false, "session_id task_name", ""},
+		{submit(workflow.PO, `{"prd_draft":"# P","quality_score":70,"questions":["Who?"]}`), "po/clarifying", true, "gaps", "questions draft session_id"},
+		{ask, "po/clarifying", true, "questions draft task_name", "session_id"},
+		{answerTexts("us"), "po/refining", false, "draft role_prompt", ""},
+		{submit(workflow.PO, `{"prd_draft":"# P, again","quality_score":95}`), "po/awaiting_confirmation", true, "score", "pending_user_actions"},
+		{confirm(true), "architect/generating", false, "role_prompt", "artifact_path"},
+		{submit(workflow.Architect, "# A\n\nQuality Score: 95"), "architect/awaiting_confirmation", true, "audit", "draft"},
+		{confirm(true), "sm/generating", false, "role_prompt", ""},
+		{submit(workflow.SM, "# S\n\n## Sprint 1: one"), "sm/awaiting_approval", true, "revision", ""},
+		{approve(true, ""), "dev/generating", true, "role_prompt sprints", ""},
+		{submit(workflow.Dev, "# D"), "review/generating", false, "", ""},
+		{submit(workflow.Review, failed), "review/awaiting_approval", true, "findings verdict", ""},
+		{approve(false, "mend it"), "dev/refining", false, "findings draft", ""},
+	} {
+		r := b.at(step.place, step.req)
+		keys, next := leanKeys(t, r), r.NextCall
+		stage, state, _ := strings.Cut(step.place, "/")
+		if string(keys["stage"]) != `"`+stage+`"` || string(keys["state"]) != `"`+state+`"` {
+			t.Errorf("step %d: got %s, %s, want %s", i, keys["stage"], keys["state"], step.place)
+		}
+		if waits := string(keys["requires_user_confirmation"]) == "true"; waits != step.waits || !waits && keys["requires_user_confirmation"] != nil {
+			t.Errorf("step %d, %s: waits is %s, want %v", i, step.place, keys["requires_user_confirmation"], step.waits)
+		}
+		if next["session_id"] != b.session || keys["user_message"] == nil || keys["next_call"] == nil {
+			t.Errorf("step %d, %s: cannot go on: %v", i, step.place, keys)
+		}
+		for _, key := range append(strings.Fields(step.lacks), dropped...) {
+			if keys[key] != nil {
+				t.Errorf("step %d, %s: it has %s", i, step.place, key)
+			}
+		}
+		for _, key := range strings.Fields(step.has) {
+			if keys[key] == nil {
+				t.Errorf("step %d, %s: it lacks %s", i, step.place, key)
+			}
+		}
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range always {
+			if !strings.Contains(string(data), `"`+key+`":`) {
+				t.Errorf("step %d, %s: a program lacks %s", i, step.place, key)
+			}
+		}
+	}
+	other := newBench(t)
+	other.settings("replies: lean")
+	other.do(start("x"))
+	if got := string(leanKeys(t, other.at("po/clarifying", asking(95)))["pending_user_actions"]); got != `["answer_questions","confirm"]` {
+		t.Errorf("a choice that the state does not have: %s", got)
+	}
+}
+
 // TestGateShowsTheWholeAudit checks that if the person decides, the reply has every finding of the
 // audit.
 func TestGateShowsTheWholeAudit(t *testing.T) {

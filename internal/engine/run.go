@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -88,7 +89,8 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
 		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.records != nil,
-		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout, Names: r.options.Names,
+		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout,
+		Sparing: c.Replies == config.RepliesLean, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
 			Waits: r.req.Hold != nil,

@@ -115,6 +115,29 @@ func (e *Engine) Changed(ctx context.Context, at project.Address, sessions []wor
 	return e.keeper.findChanged(ctx, p, sessions, all), ctx.Err()
 }
 
+// Histories checks all of a project's sessions, and returns their number. It calls found with those
+// that were changed by other hands, and those active ones whose approved texts were: one after the
+// other, in any order.
+func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s *workflow.Summary, v workflow.Verification)) (n int, err error) {
+	p, err := e.Projects().At(at)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	all, err := p.Sessions(ctx)
+	if err != nil {
+		return 0, err
+	}
+	e.keeper.each(ctx, p, all.Sessions, func(s *workflow.Summary, signer workflow.Signer, c *workflow.Checkpoint) workflow.Verification {
+		return e.keeper.compare(ctx, p, s.SessionID, signer, c, s.CurrentState.Active())
+	}, func(s *workflow.Summary, v workflow.Verification) {
+		if v.Changed() || len(v.Altered) > 0 {
+			found(s, v)
+		}
+	})
+	return len(all.Sessions), ctx.Err()
+}
+
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
 func (e *Engine) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -75,7 +76,7 @@ func (e *Engine) list(ctx context.Context, req request.Request, p *project.Proje
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Reply: reply.OfProject(p.Dir.Path())}
+	out := Outcome{Reply: reply.OfProject(p.Dir.Path(), p.Config.Replies == config.RepliesLean)}
 	written := ""
 	if len(page.Sessions) > 0 { // the one that has changed last
 		written = page.Sessions[0].Objective

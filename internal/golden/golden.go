@@ -30,3 +30,20 @@ func Check(t *testing.T, path, got string) {
 		t.Errorf("%s differs (rerun with -args -update if meant)\n--- got\n%s\n--- want\n%s", path, got, want)
 	}
 }
+
+// Bytes compares got with a file that people do not read.
+func Bytes(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path) //nolint:gosec // a path of the tests
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s differs: rerun with -args -update if meant", path)
+	}
+}

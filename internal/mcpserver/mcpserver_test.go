@@ -248,6 +248,7 @@ var variable = []struct {
 	{regexp.MustCompile(`(score[\\]*":)[0-9.]+(,[\\]*"coverage[\\]*":)[0-9.]+`), "${1}<score>${2}<part>"}, // of a search, whose weights are tuned
 	{regexp.MustCompile(`/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
+	{regexp.MustCompile(`(one piece of software work: )PO → [^.]*`), "${1}<stages>"}, // TestStagesAreTold reads them
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
 
@@ -273,7 +274,7 @@ func TestTranscripts(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "prd.md"), []byte("# P\nQuality Score: 95/100\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := raw(t, dir, directives(t, dir, string(data))...)
+			r := raw(t, dir, append(sixStages(t), directives(t, dir, string(data))...)...)
 			var out strings.Builder
 			task := "" // the id of the last task
 			var brief []string
@@ -329,7 +330,8 @@ func shorten(t *testing.T, answer string, brief []string) string {
 
 // directives does what the first lines of a transcript ask for, and returns the server's
 // environment: "# layout NAME" puts an installation of the method into dir, "# kit NAME" the
-// files of a kit, "# toolsets NAMES", "# gate POLICY", "# memory HOW" and "# personas WHOSE" are settings.
+// files of a kit, "# toolsets NAMES", "# gate POLICY", "# memory HOW", "# personas WHOSE" and "# replies FORM" are
+// settings.
 func directives(t *testing.T, dir, transcript string) (env []string) {
 	t.Helper()
 	for line := range strings.Lines(transcript) {
@@ -351,6 +353,8 @@ func directives(t *testing.T, dir, transcript string) (env []string) {
 			env = append(env, "BMAD_TOOLSETS="+rest)
 		case word == "personas":
 			env = append(env, "BMAD_PERSONAS="+rest)
+		case word == "replies":
+			env = append(env, "BMAD_REPLIES="+rest)
 		}
 	}
 	return env

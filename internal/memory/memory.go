@@ -49,6 +49,8 @@ type Options struct {
 	NewID func() string
 	// Meaning finds notes by their meaning; if it is nil, words alone count.
 	Meaning Meaning
+	// Derived keeps the index of the notes; if it is nil, each program makes its own.
+	Derived Derived
 	Log     *slog.Logger
 }
 
@@ -58,6 +60,14 @@ type Meaning interface {
 	// Nearest returns the likeness of a query to notes, from -1 to 1, by their place in the list,
 	// and notes of other programs that are like it. app is the name of the project for servers.
 	Nearest(ctx context.Context, p *project.Project, app, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error)
+}
+
+// Derived keeps data outside of all projects that the program can derive again. What anybody else has
+// written there, it does not return.
+type Derived interface {
+	Derived(name string) []byte
+	KeepDerived(name string, data []byte) error
+	DropDerived(name string) error
 }
 
 // Memory has the notes of all projects. It is safe for concurrent use, and reads nothing before

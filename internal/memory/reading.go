@@ -180,10 +180,8 @@ func fit[T any](items int, form func(items, text int) T) (out T) {
 // updateIndex returns the index with all notes as they are.
 func (r *reading) updateIndex() *recall.Index {
 	x := &r.index
-	if x.begin(r.p.Dir, r.notes.File(LexiconFile)) {
-		for n := range r.all(func(placed) bool { return true }) {
-			x.mark(n.name())
-		}
+	if words := x.begin(r.p.Dir, r.notes.File(LexiconFile)); words != nil {
+		r.loadIndex(words)
 	}
 	for _, key := range r.set.Changed() {
 		x.mark(nameOf(key))
@@ -192,9 +190,52 @@ func (r *reading) updateIndex() *recall.Index {
 		if n := r.note(name); n.Note == nil {
 			x.Drop(name)
 		} else {
-			x.Put(recall.Doc{Key: name, Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()})
+			x.Put(docOf(n))
 		}
 	}
+	x.fresh += len(x.due)
 	clear(x.due)
+	if r.m.Derived != nil && x.fresh > max(leastFresh, x.Len()/freshPart) {
+		x.fresh = 0
+		if err := r.m.Derived.KeepDerived(r.indexName(), x.Pack()); err != nil {
+			r.m.Log.Info("the index of the notes is not kept, so that the next program starts over", "error", err)
+		}
+	}
 	return x.Index
+}
+
+// loadIndex takes in all notes, of which it takes over those that a kept index has as they are.
+func (r *reading) loadIndex(words *recall.Lexicon) {
+	r.set.Changed() // all of them are taken in
+	docs := make([]recall.Doc, 0, r.set.Len()+len(r.foreign))
+	for e := range r.set.Entries() {
+		if n := placedAt(e); n.Note != nil {
+			docs = append(docs, docOf(n))
+		}
+	}
+	for _, n := range r.foreign {
+		docs = append(docs, docOf(n))
+	}
+	var data []byte
+	if r.m.Derived != nil && len(docs) > leastFresh {
+		data = r.m.Derived.Derived(r.indexName())
+	}
+	r.index.Index, r.index.fresh = recall.Load(words, data, docs)
+}
+
+func docOf(n placed) recall.Doc {
+	return recall.Doc{Key: n.name(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()}
+}
+
+// indexName is the name of the kept index.
+func (b *Book) indexName() string { return "recall\n" + b.p.Dir.Join(b.notes.Path) }
+
+// dropIndex removes the kept index, which has the words of texts that are to be gone.
+func (b *Book) dropIndex() {
+	if b.m.Derived == nil {
+		return
+	}
+	if err := b.m.Derived.DropDerived(b.indexName()); err != nil {
+		b.m.Log.Warn("the kept index of the notes may have words of a text that was removed", "error", err)
+	}
 }

@@ -109,6 +109,7 @@ func (b *Book) Restore(ctx context.Context, kind notes.Type, ref string) (notes.
 
 // Purge deletes a note and removes its text from the files. The history of git keeps it.
 func (b *Book) Purge(ctx context.Context, kind notes.Type, ref, by string) (notes.Note, error) {
+	defer b.dropIndex()
 	return b.amend(ctx, kind, ref, func(e *notes.Entry) error { return b.notes.Purge(e, by, b.m.Now()) })
 }
 
@@ -144,6 +145,9 @@ func (b *Book) Collect(ctx context.Context, apply bool) (out Collected, err erro
 		return out, err
 	}
 	out.Files = []string{}
+	if apply {
+		defer b.dropIndex()
+	}
 	// Lines go before the ones that hide them: cut between two parts, nothing that was hidden comes
 	// back.
 	for _, hiding := range []bool{false, true} {

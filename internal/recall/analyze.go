@@ -209,6 +209,7 @@ const (
 	word feature = iota << 32
 	concept
 	gram
+	spelling // of words of an index or a lexicon
 )
 
 // features are those of a text, with repetitions.

@@ -1,47 +1,72 @@
 package recall
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 )
 
-//go:embed lexicon.tsv
-var builtinText []byte
+// builtinData is the packed form of lexicon.tsv. TestLexiconIsPacked writes it.
+//
+//go:embed lexicon.packed
+var builtinData string
 
 // Builtin returns the lexicon of software work and its everyday domains that comes with the
-// program. It is read at the first call.
-var Builtin = sync.OnceValue(func() *Lexicon {
-	l, _ := ParseLexicon(builtinText)
-	return l
-})
+// program.
+var Builtin = sync.OnceValue(func() *Lexicon { return unpack(builtinData, false) })
 
 // Lexicon holds concepts: words and phrases of several languages that mean the same. It does
 // not change, so that any number of indexes may share it.
 type Lexicon struct {
-	concepts [][]term
-	// phrases has a node for each term, and for each beginning of one at the end of a word.
-	phrases map[string]node
-	// runs has the terms of scripts without spaces; longestRun is in characters.
-	runs       map[string][]int32
-	longestRun int
-	// near returns the index that finds the words in single, which are terms, by a misspelt word. It is
+	// terms has a meaning for each concept of a term, and longer for each beginning of one at the end of a
+	// word. The key is the hash of the kind of the term, and of its words or run.
+	terms table
+	// count is the number of concepts, longestRun that of the characters of a term without spaces.
+	count, longestRun int
+	bilingual         bool // without the meanings by French terms
+	// near returns the table that finds the words in single, which are terms, by a misspelt word. It is
 	// made for the first word that is looked for.
-	near   func() spellings
+	near   func() *table
 	single []string
+	// sum returns what tells the lexicon from others.
+	sum func() string
+}
+
+// longer stands for a term that goes on. Others are meanings.
+const longer posting = 0
+
+// meaning is a concept as a table has it. An odd one is known by a French term only, or stands alone without.
+func meaning(concept int, french bool) posting {
+	m := posting(concept+1) << 1 // #nosec G115 -- a line of a file
+	if french {
+		m++
+	}
+	return m
+}
+
+// meanings returns the concepts of a key; known is false if no term has it or begins with it.
+func (l *Lexicon) meanings(key feature) (concepts []int32, goesOn, known bool) {
+	list := l.terms.get(key)
+	for _, m := range list {
+		switch {
+		case m == longer:
+			goesOn = true
+		case m&1 == 0 || !l.bilingual:
+			concepts = append(concepts, int32(m>>1)-1) // #nosec G115 -- halved
+		}
+	}
+	return concepts, goesOn, len(list) > 0
 }
 
 // term is a word or a phrase of a language, with the keys that find it.
 type term struct {
 	language, text string
 	keys           []string
-}
-
-type node struct {
-	concepts []int32
-	longer   bool
 }
 
 // MaxLine bounds a line of a lexicon, in bytes.
@@ -121,51 +146,109 @@ func parseConcept(line string) (out []term, flaw LineError) {
 
 // With returns a lexicon that has the concepts of both. A term of both has the meanings of both.
 func (l *Lexicon) With(more *Lexicon) *Lexicon {
-	return build(append(append([][]term{}, l.concepts...), more.concepts...))
+	both := newLexicon(table{packed: l.terms.packed, live: maps.Clone(l.terms.live)}, slices.Clone(l.single))
+	both.count, both.longestRun = l.count+more.count, max(l.longestRun, more.longestRun)
+	for _, word := range more.single {
+		if _, _, known := l.meanings(hashOf(asWritten, word)); !known {
+			both.single = append(both.single, word)
+		}
+	}
+	for _, e := range more.terms.entries() {
+		for _, m := range e.list {
+			if m != longer {
+				m += meaning(l.count, false) - meaning(0, false)
+			}
+			both.add(e.key, m)
+		}
+	}
+	return both
 }
 
 // Concepts returns the number of concepts.
-func (l *Lexicon) Concepts() int { return len(l.concepts) }
+func (l *Lexicon) Concepts() int { return l.count }
 
-func build(concepts [][]term) *Lexicon {
-	l := &Lexicon{concepts: concepts, phrases: map[string]node{}, runs: map[string][]int32{}}
-	l.near = sync.OnceValue(func() spellings {
-		near := spellings{}
+func newLexicon(terms table, single []string) *Lexicon {
+	l := &Lexicon{terms: terms, single: single}
+	l.near = sync.OnceValue(func() *table {
+		near := &table{}
 		for i, word := range l.single {
-			near.add(word, uint32(i)) // #nosec G115 -- a term of a file
+			near.addWord(word, uint32(i)) // #nosec G115 -- a term of a file
 		}
 		return near
 	})
+	l.sum = sync.OnceValue(func() string { return sumOf(l.pack()) })
+	return l
+}
+
+func sumOf(packed []byte) string {
+	sum := sha256.Sum256(packed)
+	return string(sum[:])
+}
+
+func build(concepts [][]term) *Lexicon {
+	l := newLexicon(table{}, nil)
+	l.count = len(concepts)
 	for i, terms := range concepts {
+		others := 0
+		for _, t := range terms {
+			if t.language != "fr" {
+				others++
+			}
+		}
 		for _, t := range terms {
 			for _, key := range t.keys {
-				l.add(key, int32(i)) // #nosec G115 -- a line of a file
+				l.addKey(key, meaning(i, t.language == "fr" || others < 2))
 			}
 		}
 	}
 	return l
 }
 
-func (l *Lexicon) add(key string, concept int32) {
+// pack returns the lexicon in the form that unpack reads.
+func (l *Lexicon) pack() []byte {
+	out := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(l.count)), uint64(l.longestRun)) // #nosec G115 -- counts
+	return appendTable(appendText(out, strings.Join(l.single, " ")), l.terms.entries())
+}
+
+func unpack(data string, bilingual bool) *Lexicon {
+	r := reader{rest: data}
+	count, longestRun, single := r.number(), r.number(), strings.Fields(r.text())
+	l := newLexicon(table{packed: r.table()}, single)
+	l.count, l.longestRun, l.bilingual = int(count), int(longestRun), bilingual // #nosec G115 -- a file of the program
+	l.sum = sync.OnceValue(func() string { return sumOf([]byte(data)) })
+	return l
+}
+
+func (l *Lexicon) addKey(key string, m posting) {
 	kind, words := key[:2], key[2:]
 	if kind == asRun {
-		l.runs[words] = withOnce(l.runs[words], concept)
+		l.add(hashOf(key), m)
 		l.longestRun = max(l.longestRun, utf8.RuneCountInString(words))
 		return
 	}
-	n, known := l.phrases[key]
-	if kind == asWritten && !known && spelt(words) {
+	if _, _, known := l.meanings(hashOf(key)); kind == asWritten && !known && spelt(words) {
 		l.single = append(l.single, words)
 	}
-	n.concepts = withOnce(n.concepts, concept)
-	l.phrases[key] = n
+	l.add(hashOf(key), m)
 	for i := len(kind); i < len(key); i++ {
 		if key[i] == ' ' {
-			n = l.phrases[key[:i]]
-			n.longer = true
-			l.phrases[key[:i]] = n
+			l.add(hashOf(key[:i]), longer)
 		}
 	}
+}
+
+// add adds a meaning to a key. Of an odd one and the even one of the same concept the even one stays.
+func (l *Lexicon) add(key feature, m posting) {
+	list := l.terms.get(key)
+	at, _ := slices.BinarySearch(list, m&^1)
+	switch {
+	case at == len(list) || list[at]>>1 != m>>1:
+		list = slices.Insert(slices.Clone(list), at, m)
+	case list[at] > m:
+		list = slices.Clone(list)
+		list[at] = m
+	}
+	l.terms.set(key, list)
 }
 
 func withOnce(list []int32, concept int32) []int32 {
@@ -226,7 +309,7 @@ func keysOf(language, text string) []string {
 
 // scan calls f with the concepts of each term in the words of a text. No term goes across a nil word.
 func (l *Lexicon) scan(words []*stems, f func(from, to int, concepts []int32)) {
-	for i := range words {
+	for i := 0; i < len(words) && l.count > 0; i++ {
 		l.from(words, i, func(to int, concepts []int32) { f(i, to, concepts) })
 	}
 }
@@ -237,29 +320,26 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 	if words[i] == nil || glue[words[i].folded] {
 		return
 	}
-	keys := [4][]byte{[]byte(asWritten), []byte(asEnglish), []byte(asFrench), []byte(asFrench)}
+	keys := [4]feature{hashOf(asWritten), hashOf(asEnglish), hashOf(asFrench), hashOf(asFrench)}
+	var gone [4]bool
 	for to := i; to < len(words) && words[to] != nil; to++ {
 		w := words[to]
 		if to > i && glue[w.folded] {
 			continue
 		}
 		var found []int32
-		longer, whole := false, false
+		further, whole := false, false
 		for k, stem := range [4]string{w.folded, w.en, w.fr, w.accented} {
-			if keys[k] == nil {
+			if gone[k] {
 				continue
 			}
 			if to > i {
-				keys[k] = append(keys[k], ' ')
+				keys[k] = keys[k].hash(" ")
 			}
-			keys[k] = append(keys[k], stem...)
-			n, ok := l.phrases[string(keys[k])]
-			if !ok {
-				keys[k] = nil
-				continue
-			}
-			longer = longer || n.longer
-			for _, c := range n.concepts {
+			keys[k] = keys[k].hash(stem)
+			concepts, goesOn, known := l.meanings(keys[k])
+			gone[k], further = !known, further || goesOn
+			for _, c := range concepts {
 				if !whole || k == 0 {
 					found = withOnce(found, c)
 				}
@@ -269,7 +349,7 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 		if len(found) > 0 {
 			f(to+1, found)
 		}
-		if !longer {
+		if !further {
 			return
 		}
 	}
@@ -278,45 +358,42 @@ func (l *Lexicon) from(words []*stems, i int, f func(to int, concepts []int32)) 
 // scanRun calls f with each term in a run of a script without spaces.
 func (l *Lexicon) scanRun(run string, f func(term string, concepts []int32)) {
 	for at := range run {
-		end := at
-		for n := 0; n < l.longestRun && end < len(run); n++ {
-			_, size := utf8.DecodeRuneInString(run[end:])
-			end += size
-			if c := l.runs[run[at:end]]; c != nil {
-				f(run[at:end], c)
+		l.termsAt(run, at, l.longestRun, func(end int, concepts []int32) {
+			if concepts != nil {
+				f(run[at:end], concepts)
 			}
-		}
+		})
+	}
+}
+
+// termsAt calls f with the end of each beginning of a run from a place on, of at most so many characters, and
+// with the concepts of the term that it is; nil if it is none.
+func (l *Lexicon) termsAt(run string, at, most int, f func(end int, concepts []int32)) {
+	key := hashOf(asRun)
+	for n, end := 0, at; n < most && end < len(run); n++ {
+		_, size := utf8.DecodeRuneInString(run[end:])
+		key = key.hash(run[end : end+size])
+		end += size
+		concepts, _, _ := l.meanings(key)
+		f(end, concepts)
 	}
 }
 
 // misspelt calls f with the concepts of words with a very similar spelling.
 func (l *Lexicon) misspelt(word string, f func(concepts []int32, likeness float64)) {
-	l.near().find(word, func(id uint32, shared int) {
+	l.near().alike(word, func(id uint32, shared int) {
 		if like := likeness(word, l.single[id], shared, true); like >= 0.8 {
-			f(l.phrases[asWritten+l.single[id]].concepts, like)
+			concepts, _, _ := l.meanings(hashOf(asWritten, l.single[id]))
+			f(concepts, like)
 		}
 	})
 }
-
-// spellings finds words by common letters: it has the words for each three neighbouring letters.
-type spellings map[uint32][]uint32
 
 // asPrefix is the likeness of a word to one that begins with it.
 const asPrefix = 0.6
 
 // shortest is the least number of letters of a word that is found by a similar spelling.
 const shortest = 4
-
-func (s spellings) add(word string, id uint32) {
-	if !spelt(word) {
-		return
-	}
-	threes(word, func(g uint32) {
-		if list := s[g]; len(list) == 0 || list[len(list)-1] != id {
-			s[g] = append(list, id)
-		}
-	})
-}
 
 // spelt reports whether a word is of letters only, and long enough to be misspelt.
 func spelt(word string) bool {
@@ -330,21 +407,6 @@ func spelt(word string) bool {
 	return n >= shortest
 }
 
-// find calls f with the words that share groups of three letters with this one, and their number.
-func (s spellings) find(word string, f func(id uint32, shared int)) {
-	var ids []uint32
-	threes(word, func(g uint32) { ids = append(ids, s[g]...) })
-	slices.Sort(ids)
-	for len(ids) > 0 {
-		n := 1
-		for n < len(ids) && ids[n] == ids[0] {
-			n++
-		}
-		f(ids[0], n)
-		ids = ids[n:]
-	}
-}
-
 // The numbers of groups are hashes by the method of Fowler, Noll and Vo (FNV-1a).
 const (
 	hashBasis = 2166136261
@@ -352,6 +414,22 @@ const (
 )
 
 func hash(h uint32, r rune) uint32 { return (h ^ uint32(r)) * hashPrime } // #nosec G115 -- runes are not negative
+
+// hashOf returns the number of a text by the same method, in more bits.
+func hashOf(parts ...string) feature {
+	f := feature(14695981039346656037)
+	for _, p := range parts {
+		f = f.hash(p)
+	}
+	return f
+}
+
+func (f feature) hash(text string) feature {
+	for i := range len(text) {
+		f = (f ^ feature(text[i])) * 1099511628211
+	}
+	return f
+}
 
 // threes calls f with a number for each three neighbouring letters of a word, whose beginning and end
 // count as letters.

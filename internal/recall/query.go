@@ -97,8 +97,8 @@ func (q *query) add(u unit) {
 func (q *query) addJoined(x *Index, text string) {
 	s := x.stems(text)
 	u := unit{spare: true, name: "=" + s.folded}
-	for _, id := range x.forms[s.folded] {
-		u.add(x.postsOf(id), 1)
+	for _, id := range x.get(formOf(s.folded)) {
+		u.add(x.postsOf(uint32(id)), 1)
 	}
 	if len(u.readings) > 0 {
 		q.add(u)
@@ -114,7 +114,7 @@ func (u *unit) add(posts []posting, weight float64) {
 
 func (u *unit) topics(x *Index, concepts []int32, weight float64) {
 	for _, c := range concepts {
-		u.add(x.posts[concept|feature(c)], weight) // #nosec G115 -- not negative
+		u.add(x.posts(concept|feature(c)), weight) // #nosec G115 -- not negative
 	}
 }
 
@@ -123,13 +123,13 @@ func (x *Index) unit(part Unit) unit {
 	u := unit{name: part.Name, weak: part.Weak}
 	switch {
 	case part.Chinese:
-		if id, ok := x.ids[part.Text]; ok {
+		if id, ok := x.idOf(part.Text); ok {
 			u.add(x.postsOf(id), 1)
 		}
 		u.topics(x, part.concepts, asConcept)
 		u.spare = len(u.readings) == 0 && !part.Known() && utf8.RuneCountInString(part.Text) == 1
 	case part.stems != nil:
-		x.addWord(&u, *part.stems, part.concepts)
+		x.readWord(&u, *part.stems, part.concepts)
 	default:
 		u.topics(x, part.concepts, asPhrase)
 		for _, w := range part.parts {
@@ -141,17 +141,18 @@ func (x *Index) unit(part Unit) unit {
 	return u
 }
 
-// addWord adds the forms of a word, its concepts and similar spellings.
-func (x *Index) addWord(u *unit, s stems, concepts []int32) {
+// readWord adds the forms of a word, its concepts and similar spellings.
+func (x *Index) readWord(u *unit, s stems, concepts []int32) {
 	taken := map[uint32]bool{}
 	for _, form := range s.forms() {
-		for _, id := range x.forms[form] {
+		for _, p := range x.get(formOf(form)) {
+			id := uint32(p)
 			if taken[id] || len(x.postsOf(id)) == 0 {
 				continue
 			}
 			taken[id] = true
 			weight := asStem
-			if x.words[id].folded == s.folded {
+			if x.folded(id) == s.folded {
 				weight = 1
 			}
 			u.add(x.postsOf(id), weight)
@@ -162,11 +163,11 @@ func (x *Index) addWord(u *unit, s stems, concepts []int32) {
 		return
 	}
 	unknown := len(u.readings) == 0 && len(concepts) == 0
-	x.near.find(s.folded, func(id uint32, shared int) {
-		known := x.words[id].folded
+	x.alike(s.folded, func(id uint32, shared int) {
 		if taken[id] {
 			return
 		}
+		known := x.folded(id)
 		if weight := asSpelling * likeness(s.folded, known, shared, unknown); weight > 0 {
 			u.add(x.postsOf(id), weight)
 		} else if strings.HasPrefix(known, s.folded) {

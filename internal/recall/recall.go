@@ -20,7 +20,8 @@
 // the note a little less often (0.56); among 516 notes the figures are 0.71 and 0.63. TestQuality
 // measures them. For an objective of forty words [Index.Relevant] finds 21 of 27 related notes in
 // projects of three to eight notes and 4 of 157 others, and 9 of the 27 among 10,000
-// (TestBriefings). A document that is dropped leaves its words in memory, though they find nothing.
+// (TestBriefings). A document that is dropped leaves its words in memory, though they find nothing,
+// until the index is packed.
 package recall
 
 import (
@@ -67,12 +68,22 @@ type Index struct {
 	docs    []document
 	free    []uint32
 	length  float64 // of all documents
-	posts   map[feature][]posting
-	words   []stems
-	ids     map[string]uint32   // numbers of words
-	forms   map[string][]uint32 // those by each form of a word
-	near    spellings           // those by the groups of letters in a word
+	// table has the documents of each feature; the numbers of words by each of their forms, and by the
+	// groups of letters in them.
+	table
+	packedWords words
+	words       []stems           // those that are not packed
+	ids         map[string]uint32 // their numbers
+	// known has the stems of packed words that documents had since.
+	known map[string]*stems
 }
+
+// words are packed one after the other.
+type words struct{ ends, texts string }
+
+func (w words) len() int { return len(w.ends) / 4 }
+
+func (w words) text(id uint32) string { return part(w.texts, w.ends, int(id)) }
 
 // document is a Doc in its slot. If the slot is empty, its length is below zero.
 type document struct {
@@ -93,8 +104,7 @@ func post(doc uint32, n int) posting {
 
 // New returns an empty index that knows the concepts of a lexicon.
 func New(l *Lexicon) *Index {
-	return &Index{lexicon: l, keys: map[string]uint32{}, posts: map[feature][]posting{}, ids: map[string]uint32{},
-		forms: map[string][]uint32{}, near: spellings{}}
+	return &Index{lexicon: l, keys: map[string]uint32{}, ids: map[string]uint32{}, known: map[string]*stems{}}
 }
 
 // Len returns the number of documents.
@@ -115,7 +125,7 @@ func (x *Index) Put(d Doc) {
 	sum := 0.0
 	c.features.each(func(f feature, n int) {
 		p := post(slot, n)
-		x.posts[f] = insert(x.posts[f], p)
+		x.set(f, insert(x.posts(f), p))
 		if f >= gram {
 			sum += dampingOf(p) * dampingOf(p)
 		}
@@ -131,34 +141,72 @@ func (x *Index) Drop(key string) {
 		return
 	}
 	x.contents(x.docs[slot].Doc).features.each(func(f feature, _ int) {
-		if x.posts[f] = remove(x.posts[f], slot); len(x.posts[f]) == 0 {
-			delete(x.posts, f)
-		}
+		x.set(f, remove(x.posts(f), slot))
 	})
+	x.vacate(slot)
+}
+
+func (x *Index) vacate(slot uint32) {
+	delete(x.keys, x.docs[slot].Key)
 	x.length -= float64(x.docs[slot].length)
 	x.docs[slot] = document{length: -1}
 	x.free = append(x.free, slot)
-	delete(x.keys, key)
 }
 
-// intern returns the number of a word, which is new or known.
-func (x *Index) intern(text string) uint32 {
-	if id, ok := x.ids[text]; ok {
+// intern returns the number of a word, which is new or known, with its stems.
+func (x *Index) intern(text string, w *stems) uint32 {
+	if id, ok := x.idOf(text); ok {
 		return id
 	}
-	id := uint32(len(x.words)) // #nosec G115 -- below 2^32 words
-	w := stemsOf(text)
+	id := uint32(x.packedWords.len() + len(x.words)) // #nosec G115 -- below 2^32 words
 	x.ids[text] = id
-	x.words = append(x.words, w)
+	x.words = append(x.words, *w)
 	for _, form := range w.forms() {
-		x.forms[form] = append(x.forms[form], id)
+		x.set(formOf(form), append(x.get(formOf(form)), posting(id)))
 	}
-	x.near.add(w.folded, id)
+	x.table.addWord(w.folded, id)
 	return id
 }
 
+// formOf returns the feature of a form of words: a number beyond those of the other kinds.
+func formOf(form string) feature { return hashOf(form) | 1<<63 }
+
+// idOf returns the number of a word, if the index knows it.
+func (x *Index) idOf(text string) (id uint32, ok bool) {
+	if id, ok = x.ids[text]; ok || x.packedWords.len() == 0 {
+		return id, ok
+	}
+	for _, p := range x.get(formOf(fold(text))) {
+		if id := uint32(p); int(id) < x.packedWords.len() && x.packedWords.text(id) == text {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// folded returns a word of the index without its marks; "" if the number is none.
+func (x *Index) folded(id uint32) string {
+	packed := x.packedWords.len()
+	switch {
+	case int(id) < packed:
+		return fold(x.packedWords.text(id))
+	case int(id) < packed+len(x.words):
+		return x.words[int(id)-packed].folded
+	}
+	return ""
+}
+
+// posts returns the documents that have a feature.
+func (x *Index) posts(f feature) []posting {
+	list := x.get(f)
+	if n := len(list); n > 0 && int(list[n-1].doc()) >= len(x.docs) {
+		return nil // the packed form is broken
+	}
+	return list
+}
+
 // postsOf returns the documents that have a word, by its number.
-func (x *Index) postsOf(id uint32) []posting { return x.posts[word|feature(id)] }
+func (x *Index) postsOf(id uint32) []posting { return x.posts(word | feature(id)) }
 
 func insert(list []posting, p posting) []posting {
 	if n := len(list); n == 0 || list[n-1] < p {
@@ -222,6 +270,9 @@ func (x *Index) take(c *contents, text string) {
 			continue
 		}
 		s := x.stems(t.text)
+		if _, ok := x.ids[t.text]; !ok && x.packedWords.len() > 0 {
+			x.known[t.text] = s
+		}
 		if t.joined {
 			x.lexicon.scan([]*stems{s}, found)
 		} else {
@@ -230,7 +281,7 @@ func (x *Index) take(c *contents, text string) {
 		if stopWords()[s.folded] || len(t.text) < 2 {
 			continue
 		}
-		c.addWord(x.intern(t.text))
+		c.addWord(x.intern(t.text, s))
 		if !t.joined {
 			c.length++
 			c.features = wordGrams(c.features, s.folded)
@@ -242,12 +293,12 @@ func (x *Index) take(c *contents, text string) {
 func (x *Index) takeRun(c *contents, run string) {
 	c.features = pinyinGrams(c.features, run)
 	eachBigram(run, func(pair string) {
-		c.addWord(x.intern(pair))
+		c.addWord(x.intern(pair, x.stems(pair)))
 		c.length++
 	})
 	x.lexicon.scanRun(run, func(term string, concepts []int32) {
 		if utf8.RuneCountInString(term) != 2 {
-			c.addWord(x.intern(term))
+			c.addWord(x.intern(term, x.stems(term)))
 		}
 		c.addConcepts(concepts)
 	})
@@ -265,10 +316,13 @@ func gramsOf(text string) (out features) {
 	return out
 }
 
-// stems returns the stems of a word, from the index if it knows the word.
+// stems returns the stems of a word, from the index if it has them.
 func (x *Index) stems(text string) *stems {
 	if id, ok := x.ids[text]; ok {
-		return &x.words[id]
+		return &x.words[int(id)-x.packedWords.len()]
+	}
+	if s := x.known[text]; s != nil {
+		return s
 	}
 	s := stemsOf(text)
 	return &s

@@ -130,7 +130,7 @@ func (b *board) proofOf(n int, weak bool) float32 {
 func (b *board) addGrams(g features) {
 	sum := 0.0
 	g.each(func(f feature, n int) {
-		posts := b.posts[f]
+		posts := b.posts(f)
 		w := damping(n) * b.idf(len(posts))
 		sum += w * w
 		for _, p := range posts {
@@ -201,7 +201,7 @@ func (x *Index) Similar(text string, limit int, least float64, keep func(key str
 	var lists []list
 	sum := 0.0
 	gramsOf(text).each(func(f feature, n int) {
-		lists = append(lists, list{x.posts[f], damping(n)})
+		lists = append(lists, list{x.posts(f), damping(n)})
 		sum += damping(n) * damping(n)
 	})
 	slices.SortStableFunc(lists, func(a, b list) int { return len(a.posts) - len(b.posts) })

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -12,18 +11,8 @@ import (
 // of their words and by the pairs of their Chinese characters.
 var Words = build(nil)
 
-// Bilingual returns the built-in lexicon in English and Chinese alone, which takes a third of the
-// time to read.
-var Bilingual = sync.OnceValue(func() *Lexicon {
-	var concepts [][]term
-	for line := range strings.Lines(string(builtinText)) {
-		cells := slices.DeleteFunc(strings.Split(strings.TrimSpace(line), "\t"), func(cell string) bool { return strings.HasPrefix(cell, "fr|") })
-		if terms, flaw := parseConcept(strings.Join(cells, "\t")); flaw.Flaw == 0 {
-			concepts = append(concepts, terms)
-		}
-	}
-	return build(concepts)
-})
+// Bilingual returns the built-in lexicon in English and Chinese alone.
+var Bilingual = sync.OnceValue(func() *Lexicon { return unpack(builtinData, true) })
 
 // Unit is a part of a text that says something: a word, a phrase of the lexicon, or a pair of
 // Chinese characters.
@@ -153,16 +142,12 @@ func (p *parser) pairs(part string) {
 // longestTerm returns the end of the longest term or stop word at a place of a run, and the
 // concepts of the term.
 func (l *Lexicon) longestTerm(run string, at int) (int, []int32) {
-	end, best, concepts := at, at, []int32(nil)
-	for n := 0; n < max(l.longestRun, 4) && end < len(run); n++ {
-		_, size := utf8.DecodeRuneInString(run[end:])
-		end += size
-		if c := l.runs[run[at:end]]; c != nil {
-			best, concepts = end, c
-		} else if stopWords()[run[at:end]] {
-			best, concepts = end, nil
+	best, concepts := at, []int32(nil)
+	l.termsAt(run, at, max(l.longestRun, 4), func(end int, found []int32) {
+		if found != nil || stopWords()[run[at:end]] {
+			best, concepts = end, found
 		}
-	}
+	})
 	return best, concepts
 }
 

@@ -10,7 +10,12 @@ import (
 )
 
 // Encode returns the compact JSON of a reply, as it goes to the host.
-func (r *Reply) Encode() ([]byte, error) { return workflow.Marshal(r) }
+func (r *Reply) Encode() ([]byte, error) {
+	if r.form.once {
+		return workflow.Marshal(r.terse())
+	}
+	return workflow.Marshal(r)
+}
 
 // Fit brings a reply under Max. Ordinary replies are far below; models and
 // people sometimes write a page into a question. The reply names the session file, which
@@ -49,7 +54,7 @@ func (r *Reply) shorten(items, text int) {
 		c.Documents = first(c.Documents, items, func(d *standing.Document) { d.Summary = cut(d.Summary) })
 		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
 	}
-	r.shortened = true
+	r.form.shortened = true
 	if r.file != "" {
 		r.SessionFile = r.file
 	}
@@ -83,6 +88,15 @@ func first[T any](list []T, n int, change func(*T)) []T {
 // each byte of it is paid for in every later turn. A status or resume, with which a conversation
 // begins, keeps nearly everything; programs and people get the whole reply.
 func (r *Reply) Lean() *Reply {
+	out := r.dropKnown()
+	if r.form.sparing {
+		return out.sayOnce()
+	}
+	return out
+}
+
+// dropKnown returns a copy without the parts that the conversation has.
+func (r *Reply) dropKnown() *Reply {
 	out, describes := *r, r.action == workflow.ActionStatus || r.action == workflow.ActionResume
 	if r.Draft != nil {
 		draft := *r.Draft
@@ -95,7 +109,7 @@ func (r *Reply) Lean() *Reply {
 		}
 		out.Draft = &draft
 	}
-	if r.unmoved {
+	if r.form.unmoved {
 		out.Stages, out.Artifacts, out.Candidates, out.Audit, out.Evidence, out.Findings, out.Objections, out.Rows = nil, nil, nil, nil, nil, nil, nil, nil
 		out.Questions, out.Gaps, out.Sprints, out.StageDescription, out.SessionFile, out.ScoreNote = nil, nil, nil, "", "", ""
 	}
@@ -103,7 +117,7 @@ func (r *Reply) Lean() *Reply {
 		return &out
 	}
 	out.Iteration = 0
-	if !r.shortened {
+	if !r.form.shortened {
 		out.SessionFile = ""
 	}
 	if r.action != workflow.ActionStart {

@@ -63,10 +63,17 @@ type Reply struct {
 	language lang.Language
 	action   workflow.Action
 	taskLine string // with which the message begins
+	form     form
+}
+
+// form is how a reply is cut for its reader.
+type form struct {
 	// unmoved is true for a reply to one who knows all of it.
 	unmoved bool
 	// shortened is true if the reply names the session file, because it does not have all.
 	shortened bool
+	// sparing is true if a model is to get nothing twice, and once if this is what it gets.
+	sparing, once bool
 }
 
 // Place tells the session, its stage and its state.
@@ -148,7 +155,7 @@ type Lists struct {
 }
 
 // Unmoved marks the reply to a caller who was shown the same revision before.
-func (r *Reply) Unmoved() { r.unmoved = true }
+func (r *Reply) Unmoved() { r.form.unmoved = true }
 
 // AuditView is an audit in short; the session file has all of it.
 type AuditView struct {

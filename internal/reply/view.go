@@ -51,6 +51,7 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		Turn:      Turn{UserMessage: words.Headline(s) + "\n\n" + message},
 		Iteration: rec.Iteration, Rework: s.ReworkCount, Revision: s.Revision,
 		file: s.SessionFile, language: s.Language, action: s.Call.Action, taskLine: words.TaskLine(s),
+		form: form{sparing: s.Sparing},
 	}
 	switch s.Call.Action {
 	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
@@ -91,8 +92,11 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 }
 
 // OfProject returns the reply that lists the sessions of a project, which has none active yet.
-func OfProject(folder string) *Reply {
-	return &Reply{Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}}, action: workflow.ActionStatus}
+func OfProject(folder string, sparing bool) *Reply {
+	return &Reply{
+		Place: Place{Cwd: folder}, Turn: Turn{InteractionType: NoSession, PendingUserActions: []string{"start"}},
+		action: workflow.ActionStatus, form: form{sparing: sparing},
+	}
 }
 
 // AddStages describes all stages.

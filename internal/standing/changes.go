@@ -9,7 +9,7 @@ import (
 // Compare counts the lines that differ between two documents, as the pages that show them do, and
 // names the sections that hold them.
 func Compare(before, after string) Changes {
-	added, removed := textdiff.Stat(textdiff.Rows(before, after))
+	added, removed := textdiff.Stat(before, after)
 	return Changes{Added: added, Removed: removed, Sections: changedSections(before, after)}
 }
 

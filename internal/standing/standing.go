@@ -56,8 +56,10 @@ type Standing struct {
 	Named bool
 	// FormTimeout is the time that a form waits for the person.
 	FormTimeout time.Duration
-	Call        Call
-	Names       Names
+	// Sparing is true if a model is to get nothing twice in a reply.
+	Sparing bool
+	Call    Call
+	Names   Names
 }
 
 // File is a saved artifact as it is on disk.

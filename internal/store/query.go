@@ -142,7 +142,10 @@ func parseCursor(text string) (cursor, error) {
 
 // SortByAge sorts sessions by creation time, then id.
 func SortByAge(sessions []workflow.Summary) {
-	slices.SortFunc(sessions, func(a, b workflow.Summary) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
-	})
+	slices.SortFunc(sessions, CompareAge)
+}
+
+// CompareAge orders sessions as [SortByAge] does.
+func CompareAge(a, b workflow.Summary) int {
+	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.SessionID, b.SessionID))
 }

@@ -111,19 +111,18 @@ func Fold(rows []Row, context int) []Hunk {
 
 // Stat counts the lines that were added and removed. A changed line is both, and a line without text
 // neither.
-func Stat(rows []Row) (added, removed int) {
-	written := func(side []Span) int {
-		if slices.ContainsFunc(side, func(s Span) bool { return strings.TrimSpace(s.Text) != "" }) {
-			return 1
-		}
-		return 0
-	}
-	for _, r := range rows {
-		if r.Kind != Same {
-			added, removed = added+written(r.Right), removed+written(r.Left)
+func Stat(before, after string) (added, removed int) {
+	a, b, ids := lines(before), lines(after), map[string]int{}
+	g := align(numbers(ids, a), numbers(ids, b))
+	for i, j := range g.to {
+		if j >= 0 {
+			a[i], b[j] = "", ""
 		}
 	}
-	return added, removed
+	written := func(lines []string) int {
+		return len(slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" }))
+	}
+	return written(b), written(a)
 }
 
 // Place finds lines of the old text in the new one, from the first to the last of them that survives,

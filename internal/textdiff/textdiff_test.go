@@ -66,10 +66,10 @@ func TestFoldAndStat(t *testing.T) {
 	if want := "true 12, false 7, true 11"; strings.Join(got, ", ") != want {
 		t.Errorf("hunks: %s, want %s", strings.Join(got, ", "), want)
 	}
-	if a, r := Stat(rows); a != 1 || r != 1 {
+	if a, r := Stat(strings.Join(before, ""), strings.Join(after, "")); a != 1 || r != 1 {
 		t.Errorf("stat: %d added, %d removed", a, r)
 	}
-	if a, r := Stat(Rows("a\n\nb\n", "a\nb\n \nc\n")); a != 1 || r != 0 {
+	if a, r := Stat("a\n\nb\n", "a\nb\n \nc\n"); a != 1 || r != 0 {
 		t.Errorf("stat beside empty lines: %d added, %d removed", a, r)
 	}
 }
@@ -124,11 +124,18 @@ func TestBound(t *testing.T) {
 func FuzzRows(f *testing.F) {
 	f.Add("a\nb\n", "b\na")
 	f.Add("the same words\nin other lines", "the same\nwords in\r\nother lines\n")
+	f.Add("a\n\nb\nc\nd\n", "a\nb\n \nd\nc\ne")
 	f.Add("\xff\x00 上\u200d", "上 \u0301\n\n")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		var left, right strings.Builder
-		x, y := 0, 0
+		x, y, added, removed := 0, 0, 0, 0
 		for _, r := range Rows(before, after) {
+			if line := spanned(r.Right); r.Kind != Same && strings.TrimSpace(line) != "" {
+				added++
+			}
+			if line := spanned(r.Left); r.Kind != Same && strings.TrimSpace(line) != "" {
+				removed++
+			}
 			for _, s := range r.Left {
 				left.WriteString(s.Text)
 			}
@@ -147,6 +154,9 @@ func FuzzRows(f *testing.F) {
 			if r.Kind == Same && (len(r.Left) != 1 || r.Left[0] != r.Right[0]) {
 				t.Errorf("a row of equal lines differs: %v", r)
 			}
+		}
+		if a, r := Stat(before, after); a != added || r != removed {
+			t.Errorf("counted %d added and %d removed lines, the rows have %d and %d", a, r, added, removed)
 		}
 		if left.String() != before || right.String() != after {
 			t.Errorf("the rows hold %q and %q, not %q and %q", left.String(), right.String(), before, after)
@@ -185,4 +195,12 @@ func joined(rows []Row) (left, right string) {
 		}
 	}
 	return left, right
+}
+
+// spanned returns the text of a side of a row.
+func spanned(side []Span) (out string) {
+	for _, s := range side {
+		out += s.Text
+	}
+	return out
 }

@@ -2,10 +2,12 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -58,22 +60,36 @@ var acceptance = []string{"acceptance criteria", "acceptance criterion", "accept
 // ReadCriteria reads the criteria of a session, and which of them are owed: those of the sprints
 // in scope, or all once no sprint is pending or if the plan assigns none.
 func ReadCriteria(src Sources) *Criteria {
-	out := &Criteria{sources: src}
+	var out Criteria
 	for _, text := range src.Requirements {
-		if out.All = define(text); len(out.All) > 0 {
+		if out = readCriteria(text, src.Plan, src.Approved); len(out.All) > 0 {
 			break
 		}
 	}
-	if len(out.All) == 0 {
-		return out
-	}
-	out.assign(src)
+	out.All, out.sources = slices.Clone(out.All), src
 	pending := slices.ContainsFunc(src.Sprints, func(s workflow.Sprint) bool { return s.Status == workflow.SprintPending })
 	for i := range out.All {
 		c := &out.All[i]
 		inScope := slices.ContainsFunc(c.Sprints, func(n int) bool { return slices.Contains(src.InScope, n) })
 		due := inScope || !pending || !out.Assigned
 		c.Owed = due && !c.Waived
+	}
+	return &out
+}
+
+// kept are the criteria that were read last, by the hash of the texts: each call of a stage needs them, and the
+// documents hardly change.
+var kept = recent.New[string, Criteria](8)
+
+// readCriteria returns the criteria that a text defines and a plan assigns, before it is known which are owed.
+func readCriteria(text, plan string, approved bool) Criteria {
+	key := workflow.Hash(fmt.Appendf(nil, "%v %d %s%s", approved, len(text), text, plan))
+	out, known := kept.Get(key)
+	if !known {
+		if out.All = define(text); len(out.All) > 0 {
+			out.assign(plan, approved)
+		}
+		kept.Put(key, out)
 	}
 	return out
 }
@@ -375,11 +391,11 @@ func (d *definitions) generic() (out []Criterion) {
 
 // assign notes which sprints of the plan name each criterion, and which criteria its section on
 // omissions names.
-func (c *Criteria) assign(src Sources) {
-	if strings.TrimSpace(src.Plan) == "" {
+func (c *Criteria) assign(plan string, approved bool) {
+	if strings.TrimSpace(plan) == "" {
 		return
 	}
-	doc := markdown.Read(src.Plan, nil)
+	doc := markdown.Read(plan, nil)
 	omitted := leftOut(doc)
 	sprints, _ := doc.Sprints()
 	for _, s := range sprints {
@@ -404,7 +420,7 @@ func (c *Criteria) assign(src Sources) {
 	}
 	c.mark(doc, left, func(one *Criterion) {
 		one.leftOut = len(one.Sprints) == 0
-		one.Waived = one.leftOut && src.Approved
+		one.Waived = one.leftOut && approved
 	})
 }
 

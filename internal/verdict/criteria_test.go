@@ -111,6 +111,36 @@ func TestOwedCriteria(t *testing.T) {
 	}
 }
 
+// TestCriteriaAreKept: the same documents are read once, and what one call makes of them is not in another.
+func TestCriteriaAreKept(t *testing.T) {
+	src := Sources{Requirements: []string{"- AC-1.1 kept\n- AC-1.2 kept\n- AC-2 kept"}, Plan: "## Sprint 1: in\n\nAC-1.1\n\n## Sprint 2: later\n\nAC-1.2\n\n## Out of scope\n\n- AC-2\n"}
+	src.Sprints, src.InScope = []workflow.Sprint{{Number: 1}, {Number: 2, Status: workflow.SprintPending}}, []int{1}
+	first := ReadCriteria(src)
+	read := func() []Criterion { return readCriteria(src.Requirements[0], src.Plan, src.Approved).All }
+	if again := read(); &again[0] != &read()[0] || &again[0] == &first.All[0] || again[0].Owed {
+		t.Error("they are read again, or shared")
+	}
+	for _, tt := range []struct {
+		scope    []int
+		approved bool
+		more     string
+		want     string
+	}{
+		{scope: []int{1}, want: "AC-1.1"},
+		{scope: []int{2}, want: "AC-1.2"},
+		{scope: []int{1, 2}, approved: true, want: "AC-1.1 AC-1.2"},
+		{scope: []int{1}, more: "- AC-3 more", want: "AC-1.1"},
+	} {
+		src.InScope, src.Approved, src.Plan = tt.scope, tt.approved, src.Plan+tt.more
+		if got := strings.Join(ReadCriteria(src).Owed(), " "); got != tt.want {
+			t.Errorf("%+v: got %s", tt, got)
+		}
+		if waived := read()[2].Waived; waived != tt.approved {
+			t.Errorf("%+v: waived %v", tt, waived)
+		}
+	}
+}
+
 // TestCriteriaOfRealRequirements: the criteria of whole documents, in both languages.
 func TestCriteriaOfRealRequirements(t *testing.T) {
 	t.Parallel()

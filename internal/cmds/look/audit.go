@@ -73,11 +73,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.stage, "stage", "", "stage of the document")
-	// The stages are read from the workflows only if somebody asks for help.
-	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.Flag("stage").Usage = "stage of the document: " + strings.Join(a.StageIDs(), ", ")
-		cmd.Parent().HelpFunc()(cmd, args)
-	})
+	a.CompleteStages(cmd)
 	flags.StringVar(&o.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&o.prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&o.architecture, "architecture", "", "architecture to trace to")

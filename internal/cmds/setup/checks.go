@@ -68,11 +68,12 @@ func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, 
 	if err != nil {
 		return nil, err
 	}
+	settings := checkSettings(a, cwd)
 	histories, err := checkHistories(ctx, a, cwd)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]doctor.Check{checkSettings(a, cwd)}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
+	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
 }
 
 // checkSettings checks the needs of every action: the settings and the prompts.
@@ -118,49 +119,52 @@ func checkFolders(a *app.App) doctor.Check {
 func checkHistories(ctx context.Context, a *app.App, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
-	sessions, _, _, err := a.Engine().Sessions(ctx, at)
+	var found []foundHistory
+	n, err := a.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
+		f := foundHistory{Summary: s, altered: v.Altered}
+		if v.Changed() {
+			f.changed = a.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.Lang).Problem)
+		}
+		found = append(found, f)
+	})
 	if err != nil {
 		c.Detail = a.Lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
-	changed, err := a.Engine().Changed(ctx, at, sessions, true)
-	if err != nil {
-		return c, err
-	}
-	c.Detail = a.Lang.Say("%d, none shows a change by other hands", len(sessions))
-	for _, s := range sessions {
-		v, found := changed[s.SessionID]
-		if !found {
+	slices.SortFunc(found, func(a, b foundHistory) int { return store.CompareAge(*a.Summary, *b.Summary) })
+	for _, f := range found {
+		if f.changed == "" {
 			continue
 		}
 		c.Status = doctor.Problem
-		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(s.SessionID), What: a.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.Lang).Problem)})
-		c.Remedy = a.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(s.TaskName))
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.changed})
+		c.Remedy = a.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
 	}
+	c.Detail = a.Lang.Say("%d, none shows a change by other hands", n)
 	if len(c.Items) > 0 {
-		c.Detail = a.Lang.Say("%d of %d were changed by other hands", len(c.Items), len(sessions))
+		c.Detail = a.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
 	}
-	addAltered(ctx, a, cwd, sessions, &c)
-	return c, ctx.Err()
+	for _, f := range found {
+		addAltered(a, f.TaskName, f.altered, &c)
+	}
+	return c, nil
 }
 
-// addAltered names the approved texts of active runs that are not as they were approved; those of
+// foundHistory is a session that was changed by other hands, as changed says, or whose approved texts were.
+type foundHistory struct {
+	*workflow.Summary
+	changed string
+	altered []workflow.Alteration
+}
+
+// addAltered names the approved texts of an active run that are not as they were approved; those of
 // a run that has ended are free to change.
-func addAltered(ctx context.Context, a *app.App, cwd string, sessions []workflow.Summary, c *doctor.Check) {
-	for _, s := range sessions {
-		if !s.CurrentState.Active() {
-			continue
-		}
-		_, v, _, err := a.Engine().Inspect(ctx, project.Address{Cwd: cwd, Session: s.SessionID})
-		if err != nil {
-			continue // it is gone since, or the other checks name the cause
-		}
-		for _, t := range v.Altered {
-			c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.Lang.Say("%s: not as approved: %s", s.TaskName, t.Text())})
-			if c.Status == doctor.OK {
-				c.Status = doctor.Warning
-				c.Remedy = a.Lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
-			}
+func addAltered(a *app.App, name string, altered []workflow.Alteration, c *doctor.Check) {
+	for _, t := range altered {
+		c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.Lang.Say("%s: not as approved: %s", name, t.Text())})
+		if c.Status == doctor.OK {
+			c.Status = doctor.Warning
+			c.Remedy = a.Lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name))
 		}
 	}
 }

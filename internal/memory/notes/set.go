@@ -23,7 +23,7 @@ type Set struct {
 	parts   map[string]*part
 	entries map[Key]*Entry
 	// alike finds the keys of notes by their texts, because clones in folders of different names have
-	// given one text two ids, and by their findings in a session.
+	// given one text two ids, and by their findings in a session. It is nil until somebody looks for one.
 	alike map[sum][]Key
 	// hiding has the entries with notes that another hides.
 	hiding map[Key]*Entry
@@ -43,7 +43,7 @@ type Set struct {
 // NewSet returns a set that has read nothing.
 func NewSet() *Set {
 	return &Set{
-		parts: map[string]*part{}, entries: map[Key]*Entry{}, alike: map[sum][]Key{},
+		parts: map[string]*part{}, entries: map[Key]*Entry{},
 		hiding: map[Key]*Entry{}, changed: map[Key]bool{},
 	}
 }
@@ -131,7 +131,11 @@ func (s *Set) set(p *part, data []byte) {
 	for tail < most-head && bytes.Equal(raws[len(raws)-1-tail], old[len(old)-1-tail].raw) {
 		tail++
 	}
-	dirty, start := map[Key]bool{}, 0
+	fresh := len(raws) - head - tail
+	if len(s.entries)+len(s.changed) == 0 { // room for all at once
+		s.entries, s.changed = make(map[Key]*Entry, fresh), make(map[Key]bool, fresh)
+	}
+	dirty, start := make(map[Key]bool, fresh), 0
 	for i, raw := range raws {
 		var l *line
 		switch {
@@ -170,7 +174,7 @@ func (s *Set) refold(key Key) {
 	e := s.entries[key]
 	s.changed[key] = true
 	if e.note != nil {
-		for _, sum := range sumsOf(e.note.note) {
+		for _, sum := range s.sumsOf(e.note.note) {
 			s.alike[sum] = slices.DeleteFunc(s.alike[sum], func(k Key) bool { return k == key })
 			if len(s.alike[sum]) == 0 {
 				delete(s.alike, sum)
@@ -187,15 +191,27 @@ func (s *Set) refold(key Key) {
 	if e.note == nil {
 		return
 	}
-	for _, sum := range sumsOf(e.note.note) {
+	s.addAlike(key, e.note.note)
+	s.unname(e.note.note)
+}
+
+func (s *Set) addAlike(key Key, n *Note) {
+	for _, sum := range s.sumsOf(n) {
 		s.alike[sum] = append(s.alike[sum], key)
 	}
-	s.unname(e.note.note)
 }
 
 // first returns the entry of a sum that counts: one that is not deleted, and of those the one
 // with the least id; nil if there is none.
 func (s *Set) first(of sum) (found *Entry) {
+	if s.alike == nil {
+		s.alike = map[sum][]Key{}
+		for key, e := range s.entries {
+			if e.note != nil {
+				s.addAlike(key, e.note.note)
+			}
+		}
+	}
 	byID := func(a, b Key) int { return cmp.Compare(a.ID, b.ID) }
 	for _, key := range slices.SortedFunc(slices.Values(s.alike[of]), byID) {
 		if e := s.entries[key]; found == nil || found.Deleted() && !e.Deleted() {
@@ -221,7 +237,11 @@ func sumOf(parts ...string) sum {
 	return sum(all[:16])
 }
 
-func sumsOf(n *Note) []sum {
+// sumsOf returns the sums by which a note is found; none if nobody has looked for one yet.
+func (s *Set) sumsOf(n *Note) []sum {
+	if s.alike == nil {
+		return nil
+	}
 	out := []sum{sumOf(string(n.Type), n.Agent, n.Text)}
 	if n.Finding != "" {
 		out = append(out, sumOf(n.Session, n.Finding))

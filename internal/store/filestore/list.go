@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,17 +61,19 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return store.Listing{}, s.storage(err)
 		}
+		var ids []string // a description of each file, as entries has it, would be more than its summary
+		for _, e := range entries {
+			if id, ok := sessionOf(e.Name()); ok {
+				ids = append(ids, strings.Clone(id))
+			}
+		}
 		f.forget(nil, nil)
 		f.unread, f.looked = nil, time.Time{}
-		for _, e := range entries {
-			id, ok := sessionOf(e.Name())
-			if !ok {
-				continue
-			}
+		for _, id := range ids {
 			if err := ctx.Err(); err != nil {
 				return store.Listing{}, err
 			}
-			found, session := s.open(id, true)
+			found, session := s.open(unread{id: id}, true)
 			f.files[id] = found
 			if found.err != nil {
 				continue
@@ -101,7 +104,7 @@ func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
 }
 
 // recall returns a file as it was read, if it has not changed since.
-func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known file, ok bool) {
+func (s *Store) recall(ctx context.Context, id string, now durable.Version) (known *file, ok bool) {
 	f := s.kept.of(s.dir.Path())
 	if f == nil {
 		return known, false
@@ -170,7 +173,11 @@ func (s *Store) look(f *folder) error {
 		there++
 		ours = ours && info.Mode().IsRegular() // the file behind a link changes elsewhere
 		if known, ok := f.files[id]; !ok || !known.settled || known.version != durable.VersionOf(info) {
-			out = append(out, unread{id, info.ModTime()})
+			one := unread{id: id, changed: info.ModTime()}
+			if ok && known.readable() {
+				one.before = known
+			}
+			out = append(out, one)
 		}
 	}
 	// If nothing has to be read, all files are known, so that equal numbers mean equal files.
@@ -209,7 +216,7 @@ func (s *Store) still(f *folder, now time.Time) bool {
 
 // forget forgets the files that are gone, and those that have to be read.
 func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
-	left := make(map[string]file, len(entries))
+	left := make(map[string]*file, len(entries))
 	for _, e := range entries {
 		if id, ok := sessionOf(e.Name()); ok {
 			if known, ok := f.files[id]; ok {
@@ -225,13 +232,13 @@ func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
 
 // readAll reads files and keeps their summaries.
 func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
-	found := make([]file, len(files))
+	found := make([]*file, len(files))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			for i := int(next.Add(1) - 1); i < len(files) && ctx.Err() == nil; i = int(next.Add(1) - 1) {
-				found[i], _ = s.open(files[i].id, i < maxDecoded)
+				found[i], _ = s.open(files[i], i < maxDecoded)
 			}
 		})
 	}
@@ -249,8 +256,11 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 	return nil
 }
 
-// open reads a session file for a list, whole, or only its summary: the session is then nil.
-func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) {
+// open reads a session file for a list, whole, or only its summary: the session is then nil, as it is of a
+// file with the same bytes as before.
+func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session) {
+	id := one.id
+	f = &file{}
 	if canonical, ok := parseID(id); !ok || canonical != id {
 		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
@@ -263,13 +273,23 @@ func (s *Store) open(id string, whole bool) (f file, session *workflow.Session) 
 		return f, nil
 	}
 	f.settled, f.sum = f.version.Settled(before), sha256.Sum256(data)
-	if !whole {
+	switch {
+	case one.before != nil && one.before.sum == f.sum:
+		f.summary = one.before.summary
+	case !whole:
 		f.summary, f.err = store.DecodeSummary(data, store.SessionPath(id))
-	} else if session, f.err = store.Decode(data, store.SessionPath(id)); f.err == nil {
-		f.summary = session.Summary()
+	default:
+		if session, f.err = s.Decode(data, store.SessionPath(id)); f.err == nil {
+			f.summary = session.Summary()
+		}
 	}
 	if f.err == nil {
 		f.err = itself(f.summary.SessionID, id)
+	}
+	if f.err == nil && session != nil && one.before != nil { // it changed, and is what the call is about
+		s.mu.Lock()
+		s.latest = decoded{id, data, session}
+		s.mu.Unlock()
 	}
 	return f, session
 }
@@ -298,7 +318,7 @@ func (f *folder) latest(n int) []unread {
 	return f.unread
 }
 
-func (f file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
+func (f *file) readable() bool { return f.err == nil && f.summary.SessionID != "" }
 
 // sortedListing lists the files that are known, and weighs them.
 func (f *folder) sortedListing() store.Listing {

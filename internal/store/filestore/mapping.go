@@ -234,19 +234,23 @@ func (s *Store) mappingParts() []string {
 // session do not count while some sessions cannot be read. An error means that the mapping cannot
 // be used at all.
 func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken) (faults []lang.Text, err error) {
-	mapping, err := s.Mapping()
-	if err != nil {
+	names := map[string]string{}
+	if err := s.eachPart(func(part map[string]MappingEntry) {
+		for id, entry := range part {
+			names[id] = entry.TaskName
+		}
+	}); err != nil {
 		return nil, err
 	}
 	for _, session := range sessions {
-		switch entry, found := mapping[session.SessionID]; {
+		switch name, found := names[session.SessionID]; {
 		case !found:
 			faults = append(faults, lang.T("has no entry for %s (%s)", session.SessionID, session.TaskName))
-		case entry.TaskName != session.TaskName:
-			faults = append(faults, lang.T("calls %s %q; its session file says %q", session.SessionID, entry.TaskName, session.TaskName))
+		case name != session.TaskName:
+			faults = append(faults, lang.T("calls %s %q; its session file says %q", session.SessionID, name, session.TaskName))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(mapping)) {
+	for _, id := range slices.Sorted(maps.Keys(names)) {
 		if len(broken) == 0 && !s.dir.Exists(store.SessionPath(id)) {
 			faults = append(faults, lang.T("has an entry for %s, which is not a session", id))
 		}
@@ -257,14 +261,25 @@ func (s *Store) MappingFaults(sessions []workflow.Summary, broken []store.Broken
 // Mapping returns all of the mapping. An error says which file of it is broken, and why.
 func (s *Store) Mapping() (map[string]MappingEntry, error) {
 	all := map[string]MappingEntry{}
+	err := s.eachPart(func(part map[string]MappingEntry) { maps.Copy(all, part) })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// eachPart reads one file of the mapping after the other.
+func (s *Store) eachPart(do func(map[string]MappingEntry)) error {
 	for _, name := range s.mappingParts() {
 		data, err := s.dir.ReadFile(name, durable.MaxText)
 		if err != nil {
-			return nil, lang.Errorf("%s: %w", name, err)
+			return lang.Errorf("%s: %w", name, err)
 		}
-		if err := json.Unmarshal(data, &all); err != nil {
-			return nil, lang.Errorf("%s is not a JSON object of session ids and their task names", name)
+		var part map[string]MappingEntry
+		if err := json.Unmarshal(data, &part); err != nil {
+			return lang.Errorf("%s is not a JSON object of session ids and their task names", name)
 		}
+		do(part)
 	}
-	return all, nil
+	return nil
 }

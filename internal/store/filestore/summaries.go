@@ -37,7 +37,7 @@ type folder struct {
 	// first.
 	turn chan struct{}
 	// files are the session files by the id in their names.
-	files map[string]file
+	files map[string]*file
 	// listing is that of all files; whole is false if it has to be sorted again.
 	listing store.Listing
 	whole   bool
@@ -85,7 +85,7 @@ func (k *Summaries) enter(project string) *folder {
 	defer k.mu.Unlock()
 	f := k.folders[project]
 	if f == nil {
-		f = &folder{turn: make(chan struct{}, 1), files: map[string]file{}}
+		f = &folder{turn: make(chan struct{}, 1), files: map[string]*file{}}
 		k.folders[project] = f
 	}
 	k.uses++
@@ -165,6 +165,8 @@ func (k *Summaries) drop() bool {
 type unread struct {
 	id      string
 	changed time.Time
+	// before is what it was when it was read before; nil if it was never, or could not be.
+	before *file
 }
 
 // sessionOf returns the id in the name of a session's file.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -264,6 +265,16 @@ func TestYoungFilesAreReadAgain(t *testing.T) {
 	p.now = time.Now().Add(-time.Hour) // a clock that is behind
 	p.lists("a cold start", 3)
 	p.lists("nothing, while the files are young", 3)
+
+	// They are decoded only if they have other bytes.
+	sessions, decoded := p.kept.Store(p.dir), new(atomic.Int32)
+	sessions.Decode = func(data []byte, path string) (*workflow.Session, error) {
+		decoded.Add(1)
+		return store.Decode(data, path)
+	}
+	if all, err := sessions.All(ctx); err != nil || len(all.Sessions) != 3 || p.opens.take() != 3 || decoded.Load() != 0 {
+		t.Errorf("%d of %d sessions with the same bytes were decoded, %v", decoded.Load(), len(all.Sessions), err)
+	}
 	file := sessionFile(folder, ids[1])
 	editKeepingTime(t, file)
 	if all := p.lists("a change within the tick", 3); !strings.HasPrefix(objective(all, ids[1]), "Break a") {
