@@ -26,8 +26,8 @@ type Outcome struct {
 func (c *Conversation) Agent() *Agent { return c.t.agent }
 
 // Send says something to the agent, or names an item of its menu, and returns at once. The error
-// is [ErrBusy] while a turn is under way; a question of [Question.Source] "text" does not keep the
-// agent busy. "*exit" ends the conversation.
+// is [ErrBusy] while a turn is under way, [ErrPaused] if it is paused; a question of
+// [Question.Source] "text" does not keep the agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
 	if isOneOf(text, "*exit", "/exit") {
 		return c.t.end(ctx)

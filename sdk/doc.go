@@ -7,7 +7,7 @@
 // installation of the method. [Client.StartAgent] prepares one command for an agent, and
 // [Session.Run] carries it out:
 //
-//	p, err := anthropic.New(anthropic.Options{}) // the key is that of ANTHROPIC_API_KEY
+//	p, err := anthropic.New(anthropic.Options{}) // its DefaultModel, with the key of ANTHROPIC_API_KEY
 //	…
 //	client, err := sdk.New(sdk.Options{Provider: p, Project: "/home/me/shop", CostLimit: 2 * price.Dollar})
 //	…

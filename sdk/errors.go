@@ -16,6 +16,8 @@ var (
 	ErrEnded      = errors.New("the session has ended")
 	ErrNotPaused  = errors.New("no turn is paused")
 	ErrNotFound   = errors.New("there is no session of that id")
+	// ErrPaused is a session whose turn waits for Resume. It is an ErrBusy, too.
+	ErrPaused error = pausedError{}
 	// ErrChanged is a session that another process has continued.
 	ErrChanged = errors.New("another process has continued the session; open it again")
 	// ErrLocked is a session that another process is at work on.
@@ -23,6 +25,14 @@ var (
 	// ErrNoProvider is a client that was made for listing agents only.
 	ErrNoProvider = errors.New("the client has no provider, so that it cannot start a session")
 )
+
+type pausedError struct{}
+
+func (pausedError) Error() string {
+	return "a turn is paused; Resume goes on with it, and Cancel ends it"
+}
+
+func (pausedError) Is(target error) bool { return target == ErrBusy }
 
 // Errors of turns that ended early. The work until then is kept.
 var (

@@ -280,6 +280,60 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// TestKilled: of a conversation whose process died at work, the list, the status and the refusal of a
+// message say the same, and a conversation that is at work is not mistaken for one.
+func TestKilled(t *testing.T) {
+	dir, began, end := project(t), make(chan struct{}), make(chan struct{})
+	slow := fake.Text("Late.")
+	slow.Before = func(context.Context, provider.Request) error { close(began); <-end; return nil }
+	c, _ := client(t, sdk.Options{Project: dir}, slow)
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := newContext(t)
+	if err := v.Send(ctx, "one"); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	left := t.TempDir() // what a kill leaves of it
+	if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	status := func(c *sdk.Client) sdk.Status {
+		list, err := c.Sessions(ctx)
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		return list[0].Status
+	}
+	if got := status(c); got != sdk.Processing {
+		t.Errorf("at work, the list says %s", got)
+	}
+	close(end)
+	if _, err := v.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	other, _ := client(t, sdk.Options{Project: left}, fake.Text("Here."))
+	again, err := other.Open(ctx, v.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, opened := status(other), again.Status(); list != sdk.Paused || opened != sdk.Paused {
+		t.Errorf("after the kill, the list says %s, the conversation %s; want paused", list, opened)
+	}
+	err = again.Send(ctx, "two")
+	if !errors.Is(err, sdk.ErrPaused) || !errors.Is(err, sdk.ErrBusy) || !strings.Contains(err.Error(), "Resume") {
+		t.Errorf("a message is refused with %v", err)
+	}
+	if err := again.Resume(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if turn, err := again.Wait(ctx); err != nil || turn.Response != "Here." {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
 // TestCancel: a cancelled turn leaves a conversation that goes on.
 func TestCancel(t *testing.T) {
 	began := make(chan struct{})

@@ -182,6 +182,16 @@ func (d *DirStore) Lock(ctx context.Context, id string) (func() error, error) {
 	return lock.Unlock, nil
 }
 
+// dead reports whether no process is at work on a session.
+func (d *DirStore) dead(id string) bool {
+	lock := d.base + "/_locks/" + id + ".lock"
+	if !d.dir.Exists(lock) {
+		return true
+	}
+	holder, err := d.dir.Holder(lock)
+	return err == nil && holder == ""
+}
+
 // MemStore keeps sessions in memory.
 type MemStore struct {
 	mu     sync.Mutex
@@ -284,6 +294,9 @@ func summaries(ctx context.Context, store Store) ([]Summary, error) {
 		if err != nil {
 			out = append(out, Summary{ID: id, Problem: err.Error()})
 			continue
+		}
+		if d, ok := store.(*DirStore); ok && s.Status == Processing && d.dead(id) {
+			s.Status = Paused // as if it were opened
 		}
 		out = append(out, Summary{ID: id, Kind: s.Kind, Agent: s.Agent.ID, Title: s.Title, Status: s.Status,
 			Model: s.Provider.Model, Provider: s.Provider.Provider, FilesOf: s.FilesOf, Turns: len(s.Turns),

@@ -59,6 +59,8 @@ func (t *thread) ready(ctx context.Context) error {
 	switch {
 	case t.Status == Ended:
 		return ErrEnded
+	case t.Turn != nil && t.Status == Paused:
+		return ErrPaused
 	case t.Turn != nil:
 		return ErrBusy
 	}

@@ -17,12 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/openai"
 )
 
-const (
-	// defaultModel is asked if the person names none.
-	defaultModel = "claude-sonnet-5-5"
-	// maxPrices bounds the person's list of prices, in bytes.
-	maxPrices = 1 << 20
-)
+// maxPrices bounds the person's list of prices, in bytes.
+const maxPrices = 1 << 20
 
 // NewProvider makes the provider of the model. The key of a server comes from the environment alone.
 // An address without a provider means the API that most servers speak, so that a key for Anthropic
@@ -41,14 +37,14 @@ func NewProvider(m config.Model, prices *price.Table, now time.Time) (provider.P
 		}
 	}
 	if m.Name == "" && m.Provider == config.ProviderAnthropic {
-		m.Name = defaultModel
+		m.Name = anthropic.DefaultModel
 	}
 	if m.Name == "" {
 		return nil, fault.New(fault.InvalidArgument, "no model of the server is named").WithHint("add --model, or the setting model")
 	}
 	if rate, ok := prices.Find(m.Name, now); ok && !rate.Retired.IsZero() && !now.Before(rate.Retired) {
 		return nil, fault.New(fault.InvalidArgument, "the model %s was retired on %s, and its server refuses it",
-			m.Name, rate.Retired.Format(time.DateOnly)).WithHint("take %s", cmp.Or(rate.Successor, defaultModel))
+			m.Name, rate.Retired.Format(time.DateOnly)).WithHint("take %s", cmp.Or(rate.Successor, anthropic.DefaultModel))
 	}
 	var p provider.Provider
 	var err error

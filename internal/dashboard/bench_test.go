@@ -287,7 +287,7 @@ func (d writer) Work(_ context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	if job.Tell != nil {
 		job.Tell(hostcli.Activity{Kind: hostcli.UsesTool, Text: "Read README.md"})
 	}
-	reported := 0.25
+	reported := 0.0025
 	return &hostcli.Outcome{Text: string(d), Session: "s", Usage: map[string]provider.Usage{"claude-sonnet-5-5": {Input: 1200, Output: 300}, "unheard-of": {Input: 7, Output: 1}}, Reported: &reported}, nil
 }
 

@@ -31,6 +31,12 @@ type Claude struct {
 // Name returns "claude".
 func (*Claude) Name() string { return "claude" }
 
+// Check refuses a job with a command that cannot be a rule of Claude Code's permissions.
+func (c *Claude) Check(j Job) error {
+	_, _, err := c.arguments(j)
+	return err
+}
+
 // Work does a job. The error is a [*Failure], or the context's own. If there is an outcome beside an
 // error, it has the usage.
 func (c *Claude) Work(ctx context.Context, j Job) (*Outcome, error) {

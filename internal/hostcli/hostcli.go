@@ -65,8 +65,8 @@ type Activity struct {
 	Text string `json:"text,omitempty"`
 	// Session is the engine's name for its conversation, once it is known.
 	Session string `json:"session,omitempty"`
-	// Usage is the usage so far, if the engine reports it during the work.
-	Usage *provider.Usage `json:"usage,omitempty"`
+	// Usage is the usage so far by model, if the engine reports it during the work.
+	Usage map[string]provider.Usage `json:"usage,omitempty"`
 }
 
 // Kind is the kind of an activity.
@@ -103,6 +103,8 @@ type Failure struct {
 	Why string
 	// Final is true if a second try cannot succeed, for example without a login.
 	Final bool
+	// Spent is true if [Job.Left] has ended the work.
+	Spent bool
 }
 
 // Error returns the reason with the engine's name.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -20,14 +21,13 @@ func decode(line []byte, into any) bool {
 	return err == nil || errors.As(err, &other)
 }
 
-// count reports the usage of all models together.
+// count reports the usage so far, if there is any.
 func count(j Job, by map[string]provider.Usage) {
-	var sum provider.Usage
 	for _, u := range by {
-		sum = sum.Plus(u)
-	}
-	if sum.Prompt()+sum.Output > 0 {
-		j.Report(Activity{Kind: Counted, Usage: &sum})
+		if u.Prompt()+u.Output > 0 {
+			j.Report(Activity{Kind: Counted, Usage: maps.Clone(by)})
+			return
+		}
 	}
 }
 
@@ -76,5 +76,6 @@ func fail(ctx context.Context, engine string, because error, why string) error {
 	}
 	why = cmp.Or(strings.Join(strings.Fields(why), " "), "it ended without a result")
 	why = visible.Line(visible.Clip(mask(why), maxWhy))
-	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why)}
+	spent := strings.Contains(why, "maximum budget") // Claude Code's words
+	return &Failure{Engine: engine, Why: why, Final: final.MatchString(why), Spent: spent}
 }

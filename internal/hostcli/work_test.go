@@ -81,7 +81,7 @@ func TestWork(t *testing.T) {
 				if !errors.As(err, &failure) {
 					t.Fatalf("%T: %v", err, err)
 				}
-				fmt.Fprintf(&got, "%v (final: %v)\n", err, failure.Final)
+				fmt.Fprintf(&got, "%v (final: %v, spent: %v)\n", err, failure.Final, failure.Spent)
 			}
 			printed, _ := os.ReadFile(file)
 			if want := strings.TrimRight(string(printed), "\n"); strings.TrimRight(raw.String(), "\n") != want {

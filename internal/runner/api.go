@@ -31,6 +31,12 @@ type API struct {
 // Name implements Worker.
 func (w *API) Name() string { return w.Engine }
 
+// Check refuses a job whose model cannot be asked.
+func (w *API) Check(job hostcli.Job) error {
+	_, err := w.Provider(job.Model)
+	return err
+}
+
 // commandTail bounds the end of a command's output that the model sees, in bytes.
 const commandTail = 16 << 10
 
@@ -69,7 +75,7 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 	}
 	before := c.Costs()
 	job.Report(hostcli.Activity{Kind: hostcli.Began, Session: c.ID()})
-	text, err := talk(ctx, c, job)
+	text, err := talk(ctx, c, job, before)
 	out := &hostcli.Outcome{Text: text, Session: c.ID(), Usage: since(c.Costs(), before)}
 	if err != nil {
 		return out, w.failure(err)
@@ -92,8 +98,8 @@ func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS
 	}})
 }
 
-// talk hands the prompt over, and returns the answer.
-func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job) (string, error) {
+// talk hands the prompt over, and returns the answer. before are the costs of the conversation until now.
+func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before price.Report) (string, error) {
 	_, events, stop, err := c.Follow(ctx, 0)
 	if err != nil {
 		return "", err
@@ -109,6 +115,8 @@ func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job) (string, er
 			}
 			if a, ok := activity(e); ok {
 				job.Report(a)
+			} else if e.Type == sdk.EventCost {
+				job.Report(hostcli.Activity{Kind: hostcli.Counted, Usage: since(c.Costs(), before)})
 			}
 		}
 	}()
@@ -144,8 +152,6 @@ func activity(e sdk.Event) (hostcli.Activity, bool) {
 		return hostcli.Activity{Kind: hostcli.UsesTool, Text: strings.TrimSpace(e.Tool.Name + " " + in.FilePath + in.Command + in.Pattern + in.Path)}, true
 	case sdk.EventRetry:
 		return hostcli.Activity{Kind: hostcli.Retries, Text: e.Text}, true
-	case sdk.EventCost:
-		return hostcli.Activity{Kind: hostcli.Counted, Usage: &provider.Usage{Input: e.Cost.Prompt, Output: e.Cost.Output}}, true
 	}
 	return hostcli.Activity{}, false
 }
@@ -167,13 +173,13 @@ func (w *API) failure(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	f := &hostcli.Failure{Engine: w.Engine, Why: err.Error()}
 	var refused *sdk.ProviderError
 	var limit *sdk.CostLimitError
+	f := &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Spent: errors.As(err, &limit)}
 	var unknown *sdk.PriceUnknownError
 	var retired *sdk.ModelRetiredError
 	switch {
-	case errors.As(err, &limit), errors.As(err, &unknown), errors.As(err, &retired):
+	case f.Spent, errors.As(err, &unknown), errors.As(err, &retired):
 		f.Final = true
 	case errors.As(err, &refused):
 		f.Final = refused.Status >= 400 && refused.Status < 500 && !refused.Retryable

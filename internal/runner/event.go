@@ -152,6 +152,9 @@ func Spending(l lang.Language, spent price.Money, unpriced bool) string {
 	return spent.Short()
 }
 
+// Stated describes the dollars of an engine's own account.
+func Stated(dollars float64) string { return price.Money(dollars * float64(price.Dollar)).Short() }
+
 // Outcome names the scores, the verdict and the rows of a submission, each after a comma.
 func Outcome(l lang.Language, score, audit *float64, verdict workflow.Verdict, rows string) string {
 	text := ""

@@ -3,10 +3,12 @@ package runner
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -57,6 +59,9 @@ func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
 	}
 	l := p.Language(objective)
 	plan, err := r.planFor(p.Config.Under(w.Definition), objective, l, 0)
+	if err == nil {
+		err = r.checkGiven(ctx, p, plan.Stages, nil)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +123,40 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
+		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands}); err != nil {
+			return nil, err
+		}
 		plan.Stages = append(plan.Stages, s)
 	}
 	return plan, nil
+}
+
+// admitJob refuses a job that an engine can be seen to refuse.
+func (o *Options) admitJob(engine string, job hostcli.Job) error {
+	w, ok := o.Workers[slices.Index(o.names(), engine)].(interface{ Check(hostcli.Job) error })
+	if !ok {
+		return nil
+	}
+	err := w.Check(job)
+	if failure, ok := errors.AsType[*hostcli.Failure](err); ok {
+		return fault.New(fault.InvalidArgument, "%s", failure.Why).WithHint("see bmad-mcp run --help")
+	}
+	return err
+}
+
+// checkGiven refuses documents of the person that cannot be read, those apart that were submitted.
+func (o *Options) checkGiven(
+	ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool,
+) error {
+	for _, s := range stages {
+		if s.Engine != "" || given[s.Stage] {
+			continue
+		}
+		if _, err := o.givenText(ctx, p, s.Stage); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stage returns a stage of the plan; ok is false if the run does not come to it.

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
 // TestWholeRun takes a workflow of six stages from an objective to its end.
@@ -323,6 +324,65 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestBudgetOfAPI: a model behind an API that has no room left ends the run as any engine does. The
+// person is warned while the money is spent, and told a budget with which the run goes on.
+func TestBudgetOfAPI(t *testing.T) {
+	var percents []int
+	counted := make(chan bool, 9)
+	var steps []fake.Step
+	for i, tokens := range []int64{60_000, 21_000, 10_000, 8_000} { // of 100,000 that the budget allows
+		step := use("read_file", map[string]any{"file_path": "/README.md"})
+		step.Usage = provider.Usage{Input: 1, Output: tokens}
+		step.Before = func(context.Context, provider.Request) error {
+			if i > 0 {
+				<-counted
+			}
+			if want := []int{50, 80, 90}[:min(i, 3)]; !slices.Equal(percents, want) {
+				t.Errorf("before call %d the person was warned at %v; want %v", i+1, percents, want)
+			}
+			return nil
+		}
+		steps = append(steps, step)
+	}
+	worker, model := api(t, steps...)
+	b := newBench(t, nil)
+	b.options.Workers, b.options.Prices = []runner.Worker{worker}, fake.Prices()
+	b.options.Flags.Budget, b.options.Flags.Stages = price.Dollar/5, "po"
+	b.options.Tell = func(e runner.Event) {
+		if e.Percent > 0 {
+			percents = append(percents, e.Percent)
+		}
+		if e.Activity == hostcli.Counted {
+			counted <- true
+		}
+	}
+	out := b.start("Build a to-do list")
+	b.at(out, runner.Spent, "po/generating")
+	if !slices.Equal(percents, []int{50, 80, 90}) || !strings.Contains(out.Why, "too little left for another call ($0.198004 of $0.20 are spent)") || out.Resume != "bmad-mcp run --resume build-a-to-do-list --budget 0.40" {
+		t.Errorf("warned at %v; %s; %s", percents, out.Why, out.Resume)
+	}
+	model.Add(fake.Text(scoredDocument(95)))
+	b.options.Flags.Budget = price.Dollar * 2 / 5
+	b.at(b.resume("build-a-to-do-list"), runner.Done, "architect/generating")
+
+	worker, _ = api(t)
+	b = newBench(t, nil)
+	b.options.Workers, b.options.Prices = []runner.Worker{worker}, fake.Prices()
+	b.options.Flags.Budget = price.Dollar / 1000
+	out = b.start("Build a to-do list")
+	b.at(out, runner.Spent, "po/generating")
+	if out.Why != "the budget of $0.001 is too small for the first call" || !strings.HasSuffix(out.Resume, " --budget 0.002") {
+		t.Errorf("before the first call: %s; %s", out.Why, out.Resume)
+	}
+
+	stop := &hostcli.Failure{Engine: "claude", Why: "Reached maximum budget ($1)", Final: true, Spent: true}
+	for budget, want := range map[price.Money]runner.Reason{0: runner.Failed, price.Dollar: runner.Spent} {
+		b := newBench(t, map[string][]act{"po": {{err: stop}}})
+		b.options.Flags.Budget = budget
+		b.at(b.start("Build a to-do list"), want, "po/generating")
+	}
+}
+
 // TestTime: the time is that of one invocation.
 func TestTime(t *testing.T) {
 	acts := wholeRun()
@@ -368,6 +428,59 @@ func TestStages(t *testing.T) {
 	out, err := runner.New(b.options).Start(ctx, "Build it from little", "")
 	if err != nil || out.Reason != runner.Person || !strings.Contains(out.Why, "does not open its gate") {
 		t.Errorf("a document below the gate: %+v, %v", out, err)
+	}
+}
+
+// TestNothingIsLeft: a start that cannot be carried out as it was typed leaves nothing behind, and a plan
+// says so.
+func TestNothingIsLeft(t *testing.T) {
+	nameless := &runner.API{Engine: "openai", Provider: func(string) (provider.Provider, error) {
+		return nil, fault.New(fault.InvalidArgument, "no model of the server is named")
+	}}
+	doc := func(path string) runner.Flags {
+		return runner.Flags{Stages: "architect", Docs: map[workflow.StageID]string{"po": path}}
+	}
+	for name, c := range map[string]struct {
+		flags runner.Flags
+		want  string
+		code  fault.Code
+	}{
+		"a document outside":     {doc("../po.md"), "is not inside the project", fault.InvalidArgument},
+		"a missing document":     {doc("no.md"), "does not exist", fault.NotFound},
+		"a task that is missing": {runner.Flags{Stages: "sm", From: "other"}, "other", fault.NotFound},
+		"no rule":                {runner.Flags{Engine: "claude", Commands: []string{"go (test"}}, "cannot be a rule", fault.InvalidArgument},
+		"no model":               {runner.Flags{Engine: "openai"}, "no model of the server", fault.InvalidArgument},
+	} {
+		b := newBench(t, nil)
+		b.options.Workers = []runner.Worker{&hostcli.Claude{}, nameless}
+		b.options.Flags = c.flags
+		b.options.Flags.Dirty = true
+		for range 2 {
+			if _, err := runner.New(b.options).Start(ctx, "Build it", ""); !fault.Is(err, c.code) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v; want %s", name, err, c.want)
+			}
+		}
+		if _, err := runner.New(b.options).Plan(ctx, "Build it"); !fault.Is(err, c.code) {
+			t.Errorf("%s: the plan says %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(b.dir, ".bmad-task")); err == nil {
+			t.Errorf("%s: a session is left", name)
+		}
+	}
+
+	b := newBench(t, wholeRun()) // neither does a resumed run keep such flags
+	b.options.Flags.Stages = "po"
+	b.at(b.start("Build a to-do list"), runner.Done, "architect/generating")
+	before, err := os.ReadFile(filepath.Join(b.dir, runner.RunFile(b.session().SessionID)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.options.Flags = runner.Flags{Stages: "sm", Docs: map[workflow.StageID]string{"architect": "no.md"}, Dirty: true}
+	if _, err := runner.New(b.options).Resume(ctx, "build-a-to-do-list"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("resumed with a missing document: %v", err)
+	}
+	if after, err := os.ReadFile(filepath.Join(b.dir, runner.RunFile(b.session().SessionID))); err != nil || string(after) != string(before) {
+		t.Errorf("run.json has become %s, %v", after, err)
 	}
 }
 

@@ -127,7 +127,11 @@ func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
 		return nil, err
 	}
 	d := p.Config.Under(s.Definition())
-	if out.plan, err = out.planFor(d, s.Objective, out.language, d.Index(s.CurrentStage)); err != nil {
+	at := d.Index(s.CurrentStage)
+	if out.plan, err = out.planFor(d, s.Objective, out.language, at); err != nil {
+		return nil, err
+	}
+	if err := out.checkGiven(ctx, p, out.plan.Stages[min(at, len(out.plan.Stages)):], out.state.Given); err != nil {
 		return nil, err
 	}
 	return out, out.save()
@@ -212,7 +216,7 @@ func (r *run) sayStop(s step) string {
 func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
 	out.Session, out.Cost, out.Reported, out.Before = &r.now, r.budget.Report(), r.state.Reported, r.state.Before
 	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
-		out.Resume = "bmad-mcp run --resume " + r.state.TaskName
+		out.Resume = "bmad-mcp run --resume " + r.state.TaskName + out.Resume
 	}
 	asked := map[string]bool{}
 	for _, rec := range r.session.Stages {

@@ -27,11 +27,11 @@ func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
 
 // submitGiven hands in the document that the person has named for a stage.
 func (r *run) submitGiven(ctx context.Context) error {
-	text, err := r.givenText(ctx)
+	stage := r.session.CurrentStage
+	text, err := r.givenText(ctx, r.project, stage)
 	if err != nil {
 		return err
 	}
-	stage := r.session.CurrentStage
 	problem, err := r.handIn(ctx, request.Result{Text: text})
 	if err == nil && !problem.Empty() {
 		err = fault.New(fault.InvalidArgument, "the document that was named for %s is not taken: %s", stage, problem).
@@ -47,21 +47,20 @@ func (r *run) submitGiven(ctx context.Context) error {
 	return r.save()
 }
 
-// givenText reads the document that the person has named for the current stage: a file of the
-// project, or the stage's deliverable in another task.
-func (r *run) givenText(ctx context.Context) (string, error) {
-	stage := r.session.CurrentStage
-	if name := r.Flags.Docs[stage]; name != "" {
-		return r.project.ReadDocument("--doc", name)
+// givenText reads the document that the person has named for a stage: a file of the project, or the
+// stage's deliverable in another task.
+func (o *Options) givenText(ctx context.Context, p *project.Project, stage workflow.StageID) (string, error) {
+	if name := o.Flags.Docs[stage]; name != "" {
+		return p.ReadDocument("--doc", name)
 	}
-	from, _, err := r.Engine.Session(ctx, project.Address{Cwd: r.project.Dir.Path(), Session: r.Flags.From})
+	from, _, err := o.Engine.Session(ctx, project.Address{Cwd: p.Dir.Path(), Session: o.Flags.From})
 	if err != nil {
 		return "", err
 	}
 	rec := from.Record(stage)
 	for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
 		if rec.Status == workflow.Done && ref != nil {
-			return r.project.ReadDocument("--from", ref.FilePath)
+			return p.ReadDocument("--from", ref.FilePath)
 		}
 	}
 	return "", fault.New(fault.NotFound, "the task %q has no finished document for stage %q", from.TaskName, stage).

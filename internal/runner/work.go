@@ -31,6 +31,8 @@ type task struct {
 	// builds is true if the work is to change the project.
 	builds bool
 	before string // the files of the project, if it builds
+	// spent is true once the engine has stopped because the rest of the budget allows it no more.
+	spent bool
 }
 
 // work has the stage's engine do its work, and submits it.
@@ -42,7 +44,7 @@ func (r *run) work(ctx context.Context) (*Result, error) {
 	}
 	var problem lang.Text
 	for try := 1; try <= maxTries; try++ {
-		if end := r.checkLimits(); end != nil {
+		if end := r.checkLimits(t); end != nil {
 			return end, nil
 		}
 		if try > 1 {
@@ -61,7 +63,7 @@ func (r *run) work(ctx context.Context) (*Result, error) {
 			break
 		}
 	}
-	if end := r.checkLimits(); end != nil {
+	if end := r.checkLimits(t); end != nil {
 		return end, nil
 	}
 	why := r.language.Say("%s did not do the work of %s: %s. Nothing was submitted", t.Engine, t.Stage, problem)
@@ -156,7 +158,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	case ctx.Err() != nil:
 		return problem, false, errors.Join(ctx.Err(), r.save())
 	case errors.As(workErr, &failure):
-		problem, final = lang.T("%s", failure.Why), failure.Final
+		problem, final, t.spent = lang.T("%s", failure.Why), failure.Final, failure.Spent
 	case workErr != nil:
 		problem = lang.Of(workErr)
 	default:
@@ -221,11 +223,17 @@ func (r *run) count(t *task, prompt string, o *hostcli.Outcome) {
 		}
 		r.state.Reported = &sum
 	}
+	r.state.Spent = r.budget.Report().Models
+	r.tellCost(t, percent, 0, 0)
+}
+
+// tellCost reports the cost so far, with what the call under way has used until now.
+func (r *run) tellCost(t *task, percent int, more price.Money, tokens int64) {
 	report := r.budget.Report()
-	r.state.Spent = report.Models
+	spent := report.Spent.Plus(more)
 	r.tell(Event{
-		Type: Cost, Engine: t.Engine, Spent: &report.Spent, Percent: percent, Reported: r.state.Reported,
-		Tokens: report.Usage.Prompt() + report.Usage.Output, Unpriced: report.Unknown,
+		Type: Cost, Engine: t.Engine, Spent: &spent, Percent: percent, Reported: r.state.Reported,
+		Tokens: report.Usage.Prompt() + report.Usage.Output + tokens, Unpriced: report.Unknown,
 	})
 }
 
@@ -233,18 +241,28 @@ func (r *run) deadline() time.Time {
 	return r.started.Add(time.Duration(r.Flags.Minutes) * time.Minute)
 }
 
-// checkLimits returns the end of a run if it may cost no more, else nil.
-func (r *run) checkLimits() *Result {
+// checkLimits returns the end of a run if its task may cost no more, else nil. Its Resume has only the
+// flags that let the run go on.
+func (r *run) checkLimits(t *task) *Result {
 	report := r.budget.Report()
 	left, limited := r.budget.Left()
-	out, l := &Result{Reason: Spent}, r.language
+	out, l, budget := &Result{Reason: Spent}, r.language, r.Flags.Budget
 	switch {
 	case r.unproven:
 		out.Why = l.Say("this machine has no record of what this run may cost, and run.json can be changed by anything in the project: name a --budget in US dollars, or --budget none")
 	case limited && report.Unknown:
-		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", r.Flags.Budget)
-	case limited && left == 0:
-		out.Why = l.Say("the budget of %s is spent (%s)", r.Flags.Budget, report.Spent.Short())
+		out.Why = l.Say("the engine used a model whose price is not known, so that the budget of %s cannot hold; name the model's price in prices.json, another model with --model, or resume with --budget none", budget)
+	case limited && (left == 0 || t.spent):
+		more := 2 * max(budget, report.Spent)
+		out.Resume = " --budget " + strings.TrimPrefix(more.Short(), "$")
+		switch {
+		case report.Spent == 0:
+			out.Why = l.Say("the budget of %s is too small for the first call", budget)
+		case left == 0:
+			out.Why = l.Say("the budget of %s is spent (%s)", budget, report.Spent.Short())
+		default:
+			out.Why = l.Say("the budget has too little left for another call (%s of %s are spent)", report.Spent, budget)
+		}
 	case r.Flags.Minutes > 0 && !r.Engine.Clock().Before(r.deadline()):
 		out.Why = l.Say("the time is up (%s)", lang.Count(r.Flags.Minutes, "minute"))
 	default:
@@ -253,11 +271,16 @@ func (r *run) checkLimits() *Result {
 	return out
 }
 
-// activity reports an act of an engine.
+// activity reports an act of an engine, and what part of the budget its work has spent by then.
 func (r *run) activity(t *task, a hostcli.Activity) {
 	e := Event{Type: EngineEvent, Engine: t.Engine, Activity: a.Kind, Text: clip(a.Text, 200)}
-	if a.Usage != nil {
-		e.Tokens = a.Usage.Prompt() + a.Usage.Output
+	var more price.Money
+	for model, used := range a.Usage {
+		cost, _ := r.Prices.Cost(model, r.Engine.Clock(), used)
+		more, e.Tokens = more.Plus(cost), e.Tokens+used.Prompt()+used.Output
+	}
+	if percent := r.budget.Warn(more); percent > 0 {
+		r.tellCost(t, percent, more, e.Tokens)
 	}
 	r.tell(e)
 }

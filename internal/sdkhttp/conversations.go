@@ -110,8 +110,6 @@ func (h *Handler) list(c *call) (any, error) {
 	for _, s := range saved {
 		if e := h.open[s.ID]; e != nil {
 			s.Status = e.Status()
-		} else if s.Status == sdk.Processing {
-			s.Status = sdk.Paused
 		}
 		out = append(out, summaryOf(s))
 	}

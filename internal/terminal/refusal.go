@@ -33,10 +33,13 @@ type refusal struct {
 }
 
 // Misspelt returns the subcommands or flags of a command that resemble the one in the refusal of
-// that library.
+// that library, or the commands below it that have the flag.
 func Misspelt(cmd *cobra.Command, err error) []string {
 	var known []string
 	if name, ok := strings.CutPrefix(err.Error(), "unknown flag: --"); ok {
+		if owners := findOwners(cmd, name); len(owners) > 0 && len(owners) <= maxOwners {
+			return owners
+		}
 		for line := range strings.Lines(cmd.LocalFlags().FlagUsages() + cmd.InheritedFlags().FlagUsages()) {
 			if _, flag, ok := strings.Cut(strings.TrimSpace(line), "--"); ok {
 				flag, _, _ = strings.Cut(flag, " ")
@@ -56,6 +59,20 @@ func Misspelt(cmd *cobra.Command, err error) []string {
 		}
 	}
 	return fault.Near(name, known)
+}
+
+// maxOwners bounds the commands that are named for a flag: one that more have belongs to none of them.
+const maxOwners = 3
+
+// findOwners returns the commands below one that have a flag, each with it.
+func findOwners(cmd *cobra.Command, flag string) (owners []string) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && sub.LocalFlags().Lookup(flag) != nil {
+			owners = append(owners, sub.CommandPath()+" --"+flag)
+		}
+		owners = append(owners, findOwners(sub, flag)...)
+	}
+	return owners
 }
 
 // FlagError is the sentence of an error of that library, without the details of Go's parsers.

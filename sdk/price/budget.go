@@ -15,6 +15,9 @@ type LimitError struct{ Spent, Limit Money }
 
 // Error names both amounts.
 func (e *LimitError) Error() string {
+	if e.Spent == 0 {
+		return fmt.Sprintf("the limit of %s is too small for a call", e.Limit)
+	}
 	return fmt.Sprintf("the limit of %s is reached: %s are spent", e.Limit, e.Spent)
 }
 
@@ -65,7 +68,7 @@ func NewBudget(t *Table, limit Money, lines ...Line) *Budget {
 			b.unknown = true
 		}
 	}
-	_ = b.warning() // a warning is given once, restarts included
+	_ = b.warning(0) // a warning is given once, restarts included
 	return b
 }
 
@@ -149,13 +152,20 @@ func (b *Budget) Spend(model string, at time.Time, u provider.Usage, e Estimate)
 	}
 	b.models[model] = l
 	b.spent = b.spent.Plus(c.Cost)
-	c.Percent = b.warning()
+	c.Percent = b.warning(0)
 	return c
 }
 
-// warning returns the highest part of the limit that is spent and was not reported.
-func (b *Budget) warning() (percent int) {
-	for b.limit > 0 && b.warned < len(Warnings) && b.spent >= b.limit/100*Money(Warnings[b.warned]) {
+// Warn is the Percent of [Charge] for work that is under way, whose cost until now is not counted yet.
+func (b *Budget) Warn(until Money) (percent int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.warning(until)
+}
+
+// warning returns the highest part of the limit that is spent, more included, and was not reported.
+func (b *Budget) warning(more Money) (percent int) {
+	for b.limit > 0 && b.warned < len(Warnings) && b.spent.Plus(more) >= b.limit/100*Money(Warnings[b.warned]) {
 		percent = Warnings[b.warned]
 		b.warned++
 	}

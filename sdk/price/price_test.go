@@ -128,6 +128,16 @@ func TestBudget(t *testing.T) {
 	if _, err := b.Room(model, now, 37_000, 16_000); !errors.As(err, &limit) {
 		t.Errorf("Room for 750 tokens: %v; want a *LimitError", err)
 	}
+	if err := (&price.LimitError{Limit: price.Dollar / 1000}).Error(); err != "the limit of $0.001 is too small for a call" {
+		t.Errorf("a limit for no call: %s", err)
+	}
+	under := price.NewBudget(price.Default(), 100_000_000)
+	if got := under.Warn(49_999_999); got != 0 {
+		t.Errorf("below a half, the warning is of %d percent", got)
+	}
+	if first, again := under.Warn(80_000_000), under.Warn(80_000_000); first != 80 || again != 0 {
+		t.Errorf("with 80 percent under way, the warnings are of %d and %d percent; want 80 once", first, again)
+	}
 	var percents []int
 	for range 11 {
 		if c := b.Spend(model, now, provider.Usage{Output: 1_000}, price.Estimate{Output: 1_000}); c.Percent != 0 {

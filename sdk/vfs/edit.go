@@ -103,7 +103,8 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	changed, n, err := replaceText(string(data), *in.OldString, *in.NewString, in.ReplaceAll)
+	before, after := matchEnds(string(data), *in.OldString, *in.NewString)
+	changed, n, err := replaceText(string(data), before, after, in.ReplaceAll)
 	if err == nil {
 		err = b.store(name, changed)
 	}
@@ -114,6 +115,18 @@ func (b *Toolbox) edit(_ context.Context, in arguments) (string, error) {
 		return fmt.Sprintf("File edited: %s (%d places)", name, n), nil
 	}
 	return "File edited: " + name, nil
+}
+
+// matchEnds gives the texts of an edit the line ends of the place that it is for: models write LF, whatever the
+// file has. A text with a CR is meant as it is.
+func matchEnds(text, before, after string) (string, string) {
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	whole := strings.Contains(text, "\r\n") && strings.Count(text, "\n") == strings.Count(text, "\r\n")
+	literal := strings.Contains(before+after, "\r") || !whole && strings.Contains(text, before)
+	if literal || !strings.Contains(text, crlf(before)) {
+		return before, after
+	}
+	return crlf(before), crlf(after)
 }
 
 // replaceText replaces a text, and returns the number of replacements.

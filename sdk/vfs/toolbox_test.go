@@ -110,7 +110,15 @@ func TestAnEditIsLiteral(t *testing.T) {
 		{"abc", "b", "b", false, "ERROR old_string and new_string are the same", "abc"},
 		{"abc", "b", "\x00", false, "ERROR the content contains a NUL byte", "abc"},
 		{"abc", strings.Repeat("é", 51), "y", false, `ERROR String not found in file: "` + strings.Repeat("é", 50) + `..."`, "abc"},
-		{"line\r\n", "line\n", "y", false, `ERROR String not found in file: "line\n"`, "line\r\n"},
+		{"line\r\n", "line\n", "y", false, "File edited: /f", "y"},
+		{"a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\n", false, "File edited: /f", "x\r\ny\r\nc\r\n"},
+		{"a\r\nb\r\n", "b", "b\nc", false, "File edited: /f", "a\r\nb\r\nc\r\n"},
+		{"a\r\nb\r\na\r\nb\r\n", "a\nb", "a\nc", true, "File edited: /f (2 places)", "a\r\nc\r\na\r\nc\r\n"},
+		{"a\r\nb\r\nc\nd\n", "a\nb\n", "a\n", false, "File edited: /f", "a\r\nc\nd\n"},
+		{"a\r\nb\r\nc\nd\n", "c\nd\n", "c\ne\n", false, "File edited: /f", "a\r\nb\r\nc\ne\n"},
+		{"a\r\nb\r\n", "\r\n", "\n", true, "File edited: /f (2 places)", "a\nb\n"},
+		{"a\r\nb\r\n", "a\nc\n", "x", false, `ERROR String not found in file: "a\nc\n"`, "a\r\nb\r\n"},
+		{"a\nb\n", "a\nb", "a\nc", false, "File edited: /f", "a\nc\n"},
 		{strings.Repeat("x", 5000), "x", strings.Repeat("y", 1000), true, "ERROR the file would have more than 4194304 bytes", strings.Repeat("x", 5000)},
 	} {
 		write(t, m, "/f", c.text)

@@ -177,6 +177,9 @@ func (p *program) fault(err error) error {
 		return terminal.ErrStopped
 	case is(sdk.ErrNotFound):
 		return fault.New(fault.NotFound, "no session of an agent has this id").WithHint("bmad-mcp agent sessions lists them")
+	case is(sdk.ErrPaused):
+		return fault.New(fault.Conflict, "a turn of the session is paused").
+			WithHint("bmad-mcp agent resume goes on with it")
 	case is(sdk.ErrLocked), is(sdk.ErrChanged), is(sdk.ErrBusy):
 		return fault.New(fault.Conflict, "the session is at work: %q", err.Error()).WithHint("bmad-mcp agent show says where it stands")
 	case is(sdk.ErrEnded), is(sdk.ErrNotPaused), is(sdk.ErrNoQuestion):
@@ -186,6 +189,9 @@ func (p *program) fault(err error) error {
 	case errors.As(err, &unknown):
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
+	case errors.As(err, &limit) && limit.Spent == 0:
+		p.Warnf("the limit of %s is too small for a call; nothing is spent", limit.Limit)
+		return terminal.ErrSpent
 	case errors.As(err, &limit):
 		p.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent

@@ -102,6 +102,9 @@ func (o *workOptions) show(ctx context.Context, id string) error {
 	}
 	o.Say("%s with %s (%s), %s", was.Kind, was.Agent, was.Model, was.Status)
 	o.sayWork(out)
+	if out.Status == sdk.Paused && len(out.Questions) == 0 {
+		o.Say("It waits: bmad-mcp agent resume %s", id)
+	}
 	return err
 }
 

@@ -25,6 +25,8 @@ type workOptions struct {
 	out, answers string
 	force, write bool
 	open         []string
+	// given are the answers of the file.
+	given map[string]string
 }
 
 func (o *workOptions) add(cmd *cobra.Command) {
@@ -34,6 +36,14 @@ func (o *workOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
 	flags.BoolVar(&o.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
 	run.OpenFlag(cmd, &o.open)
+}
+
+// read reads the answers of the file, before anything is done that would stay if it cannot be read.
+func (o *workOptions) read(ctx context.Context) error {
+	if o.given = map[string]string{}; o.answers == "" {
+		return nil
+	}
+	return o.ReadAnswers(ctx, o.answers, o.given)
 }
 
 // files returns the files for an agent that works on the project, and a function that releases
@@ -78,6 +88,9 @@ it saves the session, prints the question and ends with code 6.
 
 func (o *workOptions) ask(ctx context.Context, agent, words string) error {
 	o.Speak(words)
+	if err := o.read(ctx); err != nil {
+		return err
+	}
 	client, err := o.newClient(ctx)
 	if err != nil {
 		return err
@@ -117,17 +130,11 @@ func outcomeOf(s talk, text string) outcome {
 
 // carryOut has a session work until it is done or waits, and reports its state.
 func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
-	answers := map[string]string{}
-	if o.answers != "" {
-		if err := o.ReadAnswers(ctx, o.answers, answers); err != nil {
-			return err
-		}
-	}
 	t := &teller{lang: o.Lang, out: o.Out}
 	if o.JSON {
 		t.out = io.Discard
 	}
-	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(answers), work))
+	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(o.given), work))
 }
 
 // report saves the documents, reports the state of a session, and returns the command's error.
@@ -178,7 +185,7 @@ func (p *program) sayWork(o outcome) {
 		p.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
 	}
 	p.Say("session %s, %s so far", o.ID, spentText(p.Lang, o.Costs))
-	if o.Status != sdk.Paused {
+	if o.Status != sdk.Paused && o.Status != sdk.Waiting {
 		return
 	}
 	for _, q := range o.Questions {
@@ -207,6 +214,9 @@ func spentText(l lang.Language, r price.Report) string {
 
 // reopen opens a saved session with the model and the kind of files that it began with.
 func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
+	if err := o.read(ctx); err != nil {
+		return err
+	}
 	was, err := o.session(ctx, id)
 	switch {
 	case err != nil:
@@ -302,7 +312,7 @@ the terminal. Once every question is answered, the agent goes on.
 				}
 				q, text := open[at], strings.Join(args[1:], " ")
 				if text == "" {
-					typed, ok, err := o.replies(nil)(ctx, q)
+					typed, ok, err := o.replies(o.given)(ctx, q)
 					if err != nil || !ok {
 						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).
 							WithHint("bmad-mcp agent answer %s --question %s \"…\"", c.ID(), terminal.ShellWord(q.ID)))
@@ -331,7 +341,7 @@ func resumeCommand(p *program) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
-				reply := o.replies(nil)
+				reply := o.replies(o.given)
 				for _, q := range c.Questions() {
 					text, ok, err := reply(ctx, q)
 					if err == nil && ok {

@@ -130,7 +130,7 @@ func (v *view) end(r *runner.Result) error {
 	}
 	reported := ""
 	if r.Reported != nil {
-		reported = a.Lang.Say(" (the engines say $%.2f)", *r.Reported)
+		reported = a.Lang.Say(" (the engines say %s)", runner.Stated(*r.Reported))
 	}
 	a.Say("  cost:    %s%s, %d tokens", runner.Spending(a.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {

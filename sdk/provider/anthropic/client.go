@@ -17,9 +17,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/internal/wire"
 )
 
+// DefaultModel is asked if none is named.
+const DefaultModel = "claude-sonnet-5-5"
+
 // Options say which model to ask, and how.
 type Options struct {
-	// Model is the model's name, for example claude-sonnet-5-5.
+	// Model is the model's name, [DefaultModel] if it is "".
 	Model string
 	// APIKey or AuthToken is the credential. Without both, the environment variable
 	// ANTHROPIC_API_KEY or else ANTHROPIC_AUTH_TOKEN has it.
@@ -50,9 +53,6 @@ type Client struct {
 
 // New returns a client. It makes no call.
 func New(o Options) (*Client, error) {
-	if o.Model == "" {
-		return nil, errors.New("anthropic: name a model in Options.Model, such as claude-sonnet-5-5")
-	}
 	bearer := o.APIKey == "" && (o.AuthToken != "" || os.Getenv("ANTHROPIC_API_KEY") == "")
 	key, err := wire.Find(
 		wire.Source{Value: o.APIKey, From: "Options.APIKey"}, wire.Source{Value: o.AuthToken, From: "Options.AuthToken"},
@@ -74,7 +74,7 @@ func New(o Options) (*Client, error) {
 	}
 	// The service by itself, because a whole client of the library reads more of the environment.
 	service := api.NewMessageService(option.WithBaseURL(base), option.WithHTTPClient(caller.HTTP), option.WithMaxRetries(0), option.WithoutOpenTelemetry(), header)
-	return &Client{model: o.Model, cache: !o.NoPromptCache, caller: caller, service: service}, nil
+	return &Client{model: cmp.Or(o.Model, DefaultModel), cache: !o.NoPromptCache, caller: caller, service: service}, nil
 }
 
 // Info describes the model.

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/anthropic"
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
@@ -245,7 +247,6 @@ func (s seen) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestOptions(t *testing.T) {
 	many := 7
 	for name, o := range map[string]anthropic.Options{
-		"no model":  {APIKey: "k"},
 		"retries":   {APIKey: "k", Model: "m", MaxRetries: &many},
 		"no scheme": {APIKey: "k", Model: "m", BaseURL: "api.example.com"},
 		"a file":    {APIKey: "k", Model: "m", BaseURL: "file:///etc"},
@@ -265,5 +266,17 @@ func TestTimeout(t *testing.T) {
 	}
 	if _, err := c.Send(t.Context(), provider.Request{MaxTokens: 10, Messages: ask(provider.TextBlock("x"))}, nil); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestDefaultModel: the first example of package sdk works as it stands, within a limit.
+func TestDefaultModel(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sk-test")
+	c, err := anthropic.New(anthropic.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := price.NewBudget(price.Default(), price.Dollar).Admit(c.Info().Model, time.Now()); err != nil || c.Info().Model == "" {
+		t.Errorf("the default model %q: %v", c.Info().Model, err)
 	}
 }
