@@ -43,7 +43,7 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9662}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 11500, today: 14732}, []string{
+	{"agents", goal{want: 11500, today: 14738}, []string{
 		"internal/app/model.go", "internal/cmds/agents", "internal/cmds/run", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire", "sdk/provider/openai", "sdk/vfs",
 	}},
