@@ -40,7 +40,7 @@ var systems = []system{
 	}},
 	{"method", goal{want: 9000, today: 9732}, []string{"internal/bmad/catalog", "internal/bmad/format",
 		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
-	{"memory", goal{want: 7500, today: 9069}, []string{"internal/contract", "internal/embedding",
+	{"memory", goal{want: 7500, today: 9119}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
 	{"agents", goal{want: 11500, today: 14591}, []string{
