@@ -106,6 +106,15 @@ func Text(to *string, raw json.RawMessage) error {
 	return nil
 }
 
+// Document reads a text, or an object or list as its JSON: models leave out the quotation marks.
+func Document(to *string, raw json.RawMessage) error {
+	if raw = bytes.TrimSpace(raw); raw[0] != '{' && raw[0] != '[' {
+		return Text(to, raw)
+	}
+	*to = string(raw)
+	return nil
+}
+
 // Kind names a JSON value for a message.
 func Kind(raw []byte) lang.Text {
 	raw = bytes.TrimSpace(raw)
