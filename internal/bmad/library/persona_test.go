@@ -2,10 +2,12 @@ package library_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
@@ -86,5 +88,46 @@ func TestListsOfWorkflows(t *testing.T) {
 	none, err := l.At(dir).Items(catalog.Workflow, "desing", "bmn", "")
 	if want := "the categories are: "; err != nil || !strings.Contains(none.Hint, want) || !strings.Contains(none.Hint, "the modules are: ") {
 		t.Errorf("the hint is %q, %v, want %q in it", none.Hint, err, want)
+	}
+}
+
+// counting is a file system that counts the files that are opened.
+type counting struct {
+	fstest.MapFS
+	opened int
+}
+
+func (c *counting) Open(name string) (fs.File, error) {
+	c.opened++
+	return c.MapFS.Open(name)
+}
+
+// TestListReadsOnce: the second list of the same workflows reads no file. One that has changed is read
+// again.
+func TestListReadsOnce(t *testing.T) {
+	files := &counting{MapFS: fstest.MapFS{"_bmad/_config/manifest.yaml": {Data: []byte("modules: [bmm]\n")}}}
+	const first = "_bmad/bmm/workflows/2-plan/w0/workflow.yaml"
+	for n := range 9 {
+		files.MapFS[fmt.Sprintf("_bmad/bmm/workflows/2-plan/w%d/workflow.yaml", n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "name: w%d\nauthor: Ann\n", n)}
+	}
+	s := &library.Snapshot{Catalog: catalog.Open(catalog.Source{Name: catalog.Project, FS: files})}
+	list := func() (author string, opened int) {
+		t.Helper()
+		before := files.opened
+		page, err := s.Items(catalog.Workflow, "", "", "")
+		if err != nil || len(page.Workflows) != 9 {
+			t.Fatal(page, err)
+		}
+		return page.Workflows[0].Author, files.opened - before
+	}
+	if author, opened := list(); author != "Ann" || opened < 9 {
+		t.Errorf("the author is %q, from %d files: is anything counted?", author, opened)
+	}
+	if author, opened := list(); author != "Ann" || opened > 0 {
+		t.Errorf("the author is %q, and %d files were opened again", author, opened)
+	}
+	files.MapFS[first] = &fstest.MapFile{Data: []byte("name: w0\nauthor: Barbara\n")}
+	if author, opened := list(); author != "Barbara" || opened == 0 || opened > 4 {
+		t.Errorf("the author is %q, from %d files", author, opened)
 	}
 }
