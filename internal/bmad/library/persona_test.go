@@ -1,6 +1,7 @@
 package library_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -129,5 +130,33 @@ func TestListReadsOnce(t *testing.T) {
 	files.MapFS[first] = &fstest.MapFile{Data: []byte("name: w0\nauthor: Barbara\n")}
 	if author, opened := list(); author != "Barbara" || opened == 0 || opened > 4 {
 		t.Errorf("the author is %q, from %d files", author, opened)
+	}
+}
+
+// TestListedPlaces: every item is listed with the path of its file and its category.
+func TestListedPlaces(t *testing.T) {
+	for _, layout := range []string{"v4", "v6-alpha", "v6-files", "v6-skills"} {
+		dir := folder(t)
+		install(t, layout, dir)
+		l := library.New(library.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		known := map[string]bool{"analysis": true, "planning": true, "solutioning": true, "implementation": true, "anytime": true, "other": true}
+		for _, kind := range []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task} {
+			page, err := l.At(dir).Items(kind, "", "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range append(append(page.Agents, page.Workflows...), page.Tasks...) {
+				data, err := json.Marshal(i)
+				if _, there := os.Stat(filepath.Join(dir, i.Path)); i.URI != "" && there != nil || !known[i.Category] || err != nil ||
+					i.Phase != "" && i.Phase != i.Category || !strings.Contains(string(data), `"category":"`+i.Category+`"`) ||
+					i.URI != "" && !strings.Contains(string(data), `"path":"`+i.Path+`"`) {
+					t.Errorf("%s: %s", layout, data)
+				}
+			}
+		}
+		if page, err := l.At(dir).Items(catalog.Workflow, "other", "", ""); err != nil || page.Total == 0 && layout == "v4" {
+			t.Errorf("%s: %d of the category other, %v", layout, page.Total, err)
+		}
 	}
 }
