@@ -94,8 +94,7 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 // blank reports whether a value is missing, or a text with nothing in it.
 func blank(raw json.RawMessage) bool {
 	var text string
-	_ = json.Unmarshal(raw, &text) // it is missing, or a text: anything else was refused
-	return strings.TrimSpace(text) == ""
+	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) == ""
 }
 
 // Text reads a text.

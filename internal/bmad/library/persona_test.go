@@ -160,3 +160,20 @@ func TestListedPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestActions: every agent with a menu has actions, the same on each call.
+func TestActions(t *testing.T) {
+	for layout, want := range map[string]string{"v4": "pm", "v6-alpha": "analyst", "v6-files": "analyst", "v6-skills": "bmad-agent-analyst"} {
+		dir := folder(t)
+		install(t, layout, dir)
+		l := library.New(library.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		s := l.At(dir)
+		for _, i := range s.Catalog.Items(catalog.Agent) {
+			actions := s.Actions(i)
+			if i.Name == want && len(actions) == 0 || strings.Join(actions, "") != strings.Join(s.Actions(i), "") || strings.Contains(strings.Join(actions, ""), "\n") {
+				t.Errorf("%s, %s: %q", layout, i.Name, actions)
+			}
+		}
+	}
+}
