@@ -94,8 +94,7 @@ func (a Set[T]) Decode(raw []byte) (T, error) {
 // blank reports whether a value is missing, or a text with nothing in it.
 func blank(raw json.RawMessage) bool {
 	var text string
-	_ = json.Unmarshal(raw, &text) // it is missing, or a text: anything else was refused
-	return strings.TrimSpace(text) == ""
+	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) == ""
 }
 
 // Text reads a text.
@@ -103,6 +102,15 @@ func Text(to *string, raw json.RawMessage) error {
 	if json.Unmarshal(raw, to) != nil {
 		return lang.Errorf("must be a text, not %s", Kind(raw))
 	}
+	return nil
+}
+
+// Document reads a text, or an object or list as its JSON: models leave out the quotation marks.
+func Document(to *string, raw json.RawMessage) error {
+	if raw = bytes.TrimSpace(raw); raw[0] != '{' && raw[0] != '[' {
+		return Text(to, raw)
+	}
+	*to = string(raw)
 	return nil
 }
 

@@ -37,13 +37,13 @@ var taskArguments = []Argument[request.Request]{
 	{Name: "cwd", Read: text(func(q *request.Request) *string { return &q.Cwd })},
 	{Name: "stage", Read: text(func(q *request.Request) *string { return &q.Stage })},
 	{Name: "claude_result", By: submits,
-		Read: result(workflow.Claude, func(r *request.Result) *string { return &r.Text })},
+		Read: result(workflow.Claude, Document, func(r *request.Result) *string { return &r.Text })},
 	{Name: "codex_result", By: submits,
-		Read: result(workflow.Codex, func(r *request.Result) *string { return &r.Text })},
+		Read: result(workflow.Codex, Document, func(r *request.Result) *string { return &r.Text })},
 	{Name: "claude_result_path", By: submits,
-		Read: result(workflow.Claude, func(r *request.Result) *string { return &r.Path })},
+		Read: result(workflow.Claude, Text, func(r *request.Result) *string { return &r.Path })},
 	{Name: "codex_result_path", By: submits,
-		Read: result(workflow.Codex, func(r *request.Result) *string { return &r.Path })},
+		Read: result(workflow.Codex, Text, func(r *request.Result) *string { return &r.Path })},
 	{Name: "sprints", By: submits,
 		Read: valueAs(lang.T("a list of whole numbers such as [1, 2]"), func(q *request.Request) *[]int { return &q.Sprints })},
 	{Name: "answers", By: []workflow.Action{workflow.ActionAnswer},
@@ -96,17 +96,16 @@ func text(field func(*request.Request) *string) func(*request.Request, json.RawM
 	return func(q *request.Request, raw json.RawMessage) error { return Text(field(q), raw) }
 }
 
-func result(e workflow.Engine, field func(*request.Result) *string) func(*request.Request, json.RawMessage) error {
+func result(
+	e workflow.Engine, read func(*string, json.RawMessage) error, field func(*request.Result) *string,
+) func(*request.Request, json.RawMessage) error {
 	return func(q *request.Request, raw json.RawMessage) error {
 		i := slices.IndexFunc(q.Results, func(r request.Result) bool { return r.Engine == e })
 		if i < 0 {
 			q.Results = append(q.Results, request.Result{Engine: e})
 			i = len(q.Results) - 1
 		}
-		if json.Unmarshal(raw, field(&q.Results[i])) != nil {
-			return lang.Errorf("must be a text, not %s; a JSON document goes in as one text", Kind(raw))
-		}
-		return nil
+		return read(field(&q.Results[i]), raw)
 	}
 }
 

@@ -21,6 +21,30 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// TestResultAsJSON: a report that came as JSON, not as a text, is its JSON. A path is a text.
+func TestResultAsJSON(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"score": 95, "rows": ["a"]}`: `{"score": 95, "rows": ["a"]}`,
+		` [1, "<b>"] `:                 `[1, "<b>"]`,
+		`"{\"score\": 95}"`:            `{"score": 95}`,
+	} {
+		for _, name := range []string{"claude_result", "codex_result"} {
+			q, err := Task([]byte(`{"action": "submit", "` + name + `": ` + raw + `}`))
+			if err != nil || len(q.Results) != 1 || q.Results[0].Text != want {
+				t.Errorf("%s %s: %+v, %v", name, raw, q.Results, err)
+			}
+		}
+		if _, err := Task([]byte(`{"action": "submit", "claude_result_path": ` + raw + `}`)); raw[0] != '"' && !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("the path %s: %v", raw, err)
+		}
+	}
+	for _, raw := range []string{"4", "true"} {
+		if _, err := Task([]byte(`{"action": "submit", "claude_result": ` + raw + `}`)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
 func TestNullIsNoDecision(t *testing.T) {
 	for _, raw := range []string{`{"action":"confirm","confirmed":null}`, `{"action":"approve","approved":null}`} {
 		if _, err := Task([]byte(raw)); !fault.Is(err, fault.InvalidArgument) {

@@ -72,6 +72,9 @@ func plainName(name string) string {
 // Distance measures how far a known name is from the wanted one; ok is false if they are
 // not similar. Short names resemble everything, so they have to begin alike.
 func Distance(want, known string) (distance int, ok bool) {
+	if len(known) == 2 && len(want) == 3 && strings.HasPrefix(want, known) {
+		return 1, true
+	}
 	if want == "" || len(known) < 3 && len(want) >= 3 || len(want) < 4 && !strings.HasPrefix(known, want) {
 		return 0, false
 	}

@@ -15,7 +15,7 @@ func TestNear(t *testing.T) {
 	for name, want := range map[string]string{
 		"buid-a-clock": "build-a-clock build-a-clock-1", "sessionId": "session_id", "session-id": "session_id", "BMAD_STATUS": "bmad-status", "bmm.analist": "", "analist": "analyst", "aanlyst": "analyst",
 		"build-a-link-shortner": "build-a-link-shortener-with-codex", "build-a-link-shortner-with-codex": "build-a-link-shortener-with-codex",
-		"bmad-nobody": "", "p": "pm", "x": "", "": "", "构建用户认诈": "构建用户认证", strings.Repeat("a", 1000): "",
+		"bmad-nobody": "", "p": "pm", "pmm": "pm", "pmmm": "", "mpm": "", "x": "", "": "", "构建用户认诈": "构建用户认证", strings.Repeat("a", 1000): "",
 	} {
 		if got := strings.Join(fault.Near(name, known), " "); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)

@@ -1,6 +1,7 @@
 package grimoire
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,9 @@ func (r *reader) facts(blocks []block, kind string, see func(block), keep func(*
 			continue
 		}
 		e := Entry{Type: kind, Agent: b.cell("agent", "auteur", "author"), Date: readDate(b.cell("date")), Line: b.line, Text: b.text}
-		if e.Date.IsZero() {
+		if len(b.cells) > 1 && e.Date.IsZero() && !readDate(b.cells[0]).IsZero() {
+			e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
+		} else if e.Date.IsZero() {
 			e.Date, e.Text = cutDate(e.Text)
 		} else {
 			e.Text = strings.TrimPrefix(strings.TrimPrefix(e.Text, b.cell("date")), " · ")
@@ -81,9 +84,6 @@ func (r *reader) export(text string) {
 func table(kind, tag string) func(*reader, string) {
 	return func(r *reader, text string) {
 		r.facts(blocksOf(r.scan(text)), kind, nothing, func(e *Entry, b block) bool {
-			if e.Date.IsZero() && len(b.cells) > 1 {
-				e.Date, e.Text = readDate(b.cells[0]), joinCells(b.cells[1:])
-			}
 			e.Tags = []string{tag}
 			return len(b.cells) > 1 && !e.Date.IsZero()
 		})
@@ -93,22 +93,41 @@ func table(kind, tag string) func(*reader, string) {
 // record matches the heading of a decision that has a number.
 var record = pattern.New(`(?i)^\[?ADR[- ]?\d+`)
 
-// decisions reads a log of decisions: sections by date, lists with dates, and numbered records
-// under headings of their own.
+// heading takes the date off a heading.
+func heading(text string) (date time.Time, title string) {
+	if date = readDate(text); date.IsZero() {
+		return date, text
+	}
+	return date, text[len(dated.FindString(text)):]
+}
+
+// decisions reads a log of decisions: sections by date, lists with dates, numbered records under
+// headings of their own, and headings with a date that are decisions themselves.
 func (r *reader) decisions(text string) {
-	var open *Entry // the record that the next blocks belong to
-	level := 0
+	var open, bare *Entry // the record that the next blocks belong to; the heading that has none yet
+	title, level := "", 0
 	r.facts(blocksOf(r.scan(text)), lesson.Decisions, func(b block) {
 		if open != nil && b.level > level {
 			grow(&open.Text, "\n"+b.text+":")
 			return
 		}
-		r.keep(open)
-		if open, level = nil, b.level; record.MatchString(b.text) {
-			open = &Entry{Type: lesson.Decisions, Text: b.text, Line: b.line, Tags: []string{"adr"}}
+		if bare != nil && b.level > level {
+			bare = nil
+		}
+		r.keep(cmp.Or(open, bare))
+		open, bare = nil, nil
+		date, name := heading(b.text)
+		switch title = ""; {
+		case record.MatchString(name):
+			open, level = &Entry{Type: lesson.Decisions, Date: date, Text: name, Line: b.line, Tags: []string{"adr"}}, b.level
+		case !date.IsZero() && name != "":
+			bare, title, level = &Entry{Type: lesson.Decisions, Date: date, Text: name, Line: b.line}, name, b.level
+		case b.level > 2:
+			title = name
 		}
 	}, func(e *Entry, b block) bool {
 		if open == nil {
+			bare, e.Text = nil, below(title, e.Text)
 			return isEntry(e, b)
 		}
 		for _, l := range strings.Split(b.text, "\n") {
@@ -119,7 +138,15 @@ func (r *reader) decisions(text string) {
 		}
 		return false
 	})
-	r.keep(open)
+	r.keep(cmp.Or(open, bare))
+}
+
+// below returns a text behind the heading that it stands under, if there is one.
+func below(title, text string) string {
+	if title == "" {
+		return text
+	}
+	return title + ": " + text
 }
 
 // keep adds the entry that was read under a heading, if there is one.
@@ -131,6 +158,9 @@ func (r *reader) keep(open *Entry) {
 
 // inbox matches a request of one agent to another, for example [dev→qa] text.
 var inbox = pattern.New(`^\[[^\]\[→]{1,64}→([^\]\[→]{1,64})\]`)
+
+// decided matches the heading of a section of decisions.
+var decided = pattern.New(`(?i)\bd[ée]cisions?\b|决策|决定|決策|決定`)
 
 // sharedContext reads the context that all agents share, by its sections.
 func (r *reader) sharedContext(text string) {
@@ -149,10 +179,12 @@ func (r *reader) sharedContext(text string) {
 			e.Agent, e.Tags = m[1], []string{"request"}
 			return true
 		}
-		for _, above := range []string{part, section} {
-			if above != "" {
-				e.Text = above + ": " + e.Text
-			}
+		if decided.MatchString(section+" "+part) && isEntry(e, b) {
+			e.Type = lesson.Decisions
+		}
+		_, title := heading(part)
+		if e.Text = below(title, e.Text); !decided.MatchString(section) {
+			e.Text = below(section, e.Text)
 		}
 		return !r.readDescription(strings.ToLower(section), b)
 	})
@@ -184,7 +216,7 @@ func (r *reader) readDescription(section string, b block) bool {
 	}
 	p := &r.Project
 	if b.cells != nil && strings.Contains(section, "stack") {
-		p.Stack = append(p.Stack, strings.TrimSpace(b.cell("techno")+" "+b.cell("version")))
+		p.Stack = append(p.Stack, words(filled(b.cell("techno"))+" "+filled(b.cell("version")))...)
 	}
 	if section != "projet" && section != "project" {
 		return false

@@ -57,7 +57,10 @@ func TestDates(t *testing.T) {
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"## 2026-02-10\n### Topic\n- one\n## Other\n- two":                "3  2026-02-10 one|5  - two",
+		"## 2026-02-10\n### Topic\n- one\n## Other\n- two":                "3  2026-02-10 Topic: one|5  - two",
+		"## 2026-02-10 — A\n- b\n## [2026-02-11] C\n\n## 2026-02-12 D":    "2  2026-02-10 A: b|3  2026-02-11 C|5  2026-02-12 D",
+		"## 2026-02-10 — A\n### B\n**Why**: c\n### D\n- e":                "3  2026-02-10 B: **Why**: c|5  2026-02-10 D: e",
+		"## 2026-02-10 — ADR-7: a\nb\n### c\nd":                           "1  2026-02-10 ADR-7: a\nb\nc:\nd",
 		"| Date | What |\n|---|---|\n| 2026-02-10 | a |\n| Q1 2026 | b |": "3  2026-02-10 a|4  - Q1 2026 · b",
 		"*only* in *parts*\n\n- *all of it*\n- *one* and *two*":           "4  - *one* and *two*",
 		"## 2026-02-10\ntwo\nlines":                                       "2  2026-02-10 two\nlines",
@@ -125,6 +128,66 @@ func TestSharedContext(t *testing.T) {
 	}
 	if last := c.Entries[len(c.Entries)-1]; last.Text != "Owners: dev · checkout" || len(c.Entries) != 3 {
 		t.Errorf("%d entries, the last %q", len(c.Entries), last.Text)
+	}
+}
+
+// TestSharedDecisions: the entries of a section of decisions are decisions, whatever its language and
+// their form.
+func TestSharedDecisions(t *testing.T) {
+	t.Parallel()
+	forms := map[string]string{
+		"- a\n":              " - a",
+		"- [2026-02-10] a\n": " 2026-02-10 a",
+		"| Date | What |\n|---|---|\n| 2026-02-10 | a |\n":                " 2026-02-10 a",
+		"| Quand | Quoi | Qui |\n|---|---|---|\n| 2026-02-10 | a | b |\n": " 2026-02-10 a · b",
+		"### 2026-02-10 — T\n\n- a\n":                                     " 2026-02-10 T: a",
+	}
+	for _, title := range []string{"Décisions récentes", "Decisions", "Recent decisions", "决策", "最近的决定", "Key Decision Log"} {
+		for form, want := range forms {
+			text := "# Context\n## " + title + "\n\n" + form + "\n## Conventions\n- decisions are written down\n"
+			c, _ := grimoire.Parse(grimoire.Source{Path: "s.md", Kind: grimoire.Shared}, []byte(text))
+			e := c.Entries[0]
+			if got := " " + day(e.Date) + " " + e.Text; e.Type != lesson.Decisions || got != want || len(c.Entries) != 2 || c.Entries[1].Type != lesson.SharedContext {
+				t.Errorf("%s, %q: got %s %q, want %q; %d entries", title, form, e.Type, got, want, len(c.Entries))
+			}
+		}
+	}
+}
+
+// TestTemplates: what nobody has filled in is neither a fact nor an agent, and texts from markup are
+// read as people see them.
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"À compléter", "A compléter…", "*à définir*", "TBD", "to be completed", "待补充", "{{stack}}"} {
+		settings := fmt.Sprintf("project:\n  name: Shop\n  stack: [%q]\n  description: %q\n", word, word)
+		c, _ := grimoire.Parse(grimoire.Source{Path: "p.yaml", Kind: grimoire.Settings}, []byte(settings))
+		if c.Project.Name != "Shop" || len(c.Project.Stack) > 0 || c.Project.Description != "" {
+			t.Errorf("%s: the project is %+v", word, c.Project)
+		}
+		shared := "## Projet\n- **Stack** : " + word + "\n## Stack\n| Techno | Version |\n|---|---|\n| Go | " + word + " |\n| " + word + " | |\n"
+		c, _ = grimoire.Parse(grimoire.Source{Path: "s.md", Kind: grimoire.Shared}, []byte(shared))
+		if got := strings.Join(c.Project.Stack, "|"); got != "Go" && !(got == "" && strings.Contains(word, "{{")) {
+			t.Errorf("%s: the stack is %q", word, got)
+		}
+		persona := fmt.Sprintf("<agent id=\"x\" name=\"Ann\" title=%q icon=\"📊\">\n", word)
+		c, _ = grimoire.Parse(grimoire.Source{Path: "a/ann.md", Kind: grimoire.Persona}, []byte(persona))
+		if len(c.Agents) != 1 || c.Agents[0].Domain != "" || c.Agents[0].Icon != "📊" {
+			t.Errorf("%s: the agents are %+v", word, c.Agents)
+		}
+	}
+	for file, want := range map[string]string{
+		`<agent name="{{agent_name}}" title="{{agent_role}}">`:          "",
+		`<agent name="Ann &amp; Bob" title="R&amp;D &lt;core&gt;">`:     "Ann & Bob/R&D <core>",
+		`<agent name="Tom" title="to be completed by the QA engineer">`: "Tom/to be completed by the QA engineer",
+	} {
+		c, _ := grimoire.Parse(grimoire.Source{Path: "a/x.md", Kind: grimoire.Persona}, []byte(file))
+		got := ""
+		for _, a := range c.Agents {
+			got = a.Name + "/" + a.Domain
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", file, got, want)
+		}
 	}
 }
 

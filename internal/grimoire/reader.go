@@ -2,6 +2,7 @@ package grimoire
 
 import (
 	"cmp"
+	"html"
 	"path"
 	"strings"
 	"time"
@@ -37,8 +38,14 @@ func (r *reader) add(e Entry) {
 	r.Entries = append(r.Entries, e)
 }
 
+// agent keeps an agent, unless a template that nobody has filled in names it.
 func (r *reader) agent(a Agent) {
-	if a.ID = agentName(a.ID); a.ID != "" && len(r.Agents) < maxSources {
+	for _, text := range []*string{&a.Name, &a.Icon, &a.Domain} {
+		*text = html.UnescapeString(*text)
+	}
+	isTemplate := strings.Contains(a.ID+a.Tag+a.Name, "{{")
+	a.Icon, a.Domain = filled(a.Icon), filled(a.Domain)
+	if a.ID = agentName(a.ID); a.ID != "" && !isTemplate && len(r.Agents) < maxSources {
 		r.Agents = append(r.Agents, a)
 	}
 }
@@ -73,6 +80,17 @@ var (
 	// placeholder matches a part of a template that nobody has filled in.
 	placeholder = pattern.New(`\{\{[A-Za-z][A-Za-z0-9_]*\}\}`)
 )
+
+// unfilled matches the words of templates for a value that nobody has filled in.
+var unfilled = pattern.New(`(?i)^[^\pL]*(?:(?:à|a) (?:compléter|completer|définir|definir|remplir)|to (?:be )?(?:complete|define|fill)d?(?: in)?|tbd|todo|待补充|待填写|待定)[^\pL]*$`)
+
+// filled returns a value, or "" for one that nobody has filled in.
+func filled(value string) string {
+	if strings.Contains(value, "{{") || unfilled.MatchString(value) {
+		return ""
+	}
+	return value
+}
 
 // cutDate takes a date off the beginning of a text: one in brackets, before a mark, or alone.
 func cutDate(text string) (date time.Time, rest string) {
@@ -124,7 +142,7 @@ func split(l string) (key, value string) {
 // words splits a list at its commas.
 func words(list string) (out []string) {
 	for _, w := range strings.Split(list, ",") {
-		if w = strings.Trim(w, "`# \t"); w != "" {
+		if w = filled(strings.Trim(w, "`# \t")); w != "" {
 			out = append(out, w)
 		}
 	}
@@ -292,7 +310,7 @@ func joinCells(cells []string) string {
 // isRemark reports whether a text is a remark of a template, all of it in italics, or has parts that
 // nobody has filled in.
 func isRemark(text string) bool {
-	if placeholder.MatchString(text) {
+	if _, value := split(text); placeholder.MatchString(text) || unfilled.MatchString(value) {
 		return true
 	}
 	mark := text[:min(len(text), 1)]

@@ -134,7 +134,7 @@ func field[V any](m map[string]V, names ...string) string {
 		switch v := any(m[name]).(type) {
 		case nil, []any, map[string]any:
 		case string:
-			if v = strings.TrimSpace(v); v != "" && !placeholder.MatchString(v) {
+			if v = strings.TrimSpace(v); v != "" && !isRemark(v) {
 				return v
 			}
 		default:

@@ -2,14 +2,12 @@ package mcpserver
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
@@ -96,13 +94,24 @@ func (o *offer) ownTools(shelf *library.Snapshot) []namedAgent {
 
 var ownToolSchema = []byte(`{"type": "object", "properties": {"message": {"type": "string", "description": "what the human says to the agent"}}, "required": ["message"], "additionalProperties": false}`)
 
-// ownShape is the shape of the arguments of such a tool.
-var ownShape = arguments.ShapeOf(ownToolSchema)
+// ownArguments are those of such a tool.
+var ownArguments = definition{
+	Schema: ownToolSchema, Example: `{"message": "help me think through an idea"}`, Arguments: []string{"cwd", "message"},
+}.methodArguments()
 
-// tool describes an agent as a tool.
-func (a namedAgent) tool() tool {
-	description := "Returns what you need to act as " + a.title() + " of the BMAD method. " + a.Description
-	return tool{name: a.name, title: a.title(), description: visible.Clip(description, 400), schema: ownToolSchema, reads: true, bare: true}
+// The bounds of a description: of its sentences and of each action, in bytes, and of the number of actions.
+const maxOwnDescription, maxAction, maxActions = 400, 80, 12
+
+// tool describes an agent as a tool, with the actions that it offers.
+func (a namedAgent) tool(actions []string) tool {
+	description := visible.Clip("Returns what you need to act as "+a.title()+" of the BMAD method. "+a.Description, maxOwnDescription)
+	for n, action := range actions[:min(len(actions), maxActions)] {
+		if n == 0 {
+			description += "\n\nAvailable actions:"
+		}
+		description += "\n• " + visible.Clip(action, maxAction)
+	}
+	return tool{name: a.name, title: a.title(), description: description, schema: ownToolSchema, reads: true, bare: true}
 }
 
 // titleOf returns the title of an item of the method, behind the name of its person if it has one.
@@ -116,12 +125,12 @@ func (o *offer) callOwn(shelf *library.Snapshot, message *mcp.CallToolRequest) {
 		if own.name != name {
 			continue
 		}
-		args := map[string]any{}
-		if err := json.Unmarshal(ownShape().Unwrap(rawArguments(*message)), &args); err != nil {
-			return // the tool names the problem with them
+		args, err := ownArguments.Decode(rawArguments(*message))
+		message.Params.Name, message.Params.Arguments, message.Params.RawArguments = AgentTool, misread{err}, nil
+		if err == nil {
+			args.Set("agent", own.Full())
+			message.Params.Arguments = map[string]any(args)
 		}
-		args["agent"] = own.Full()
-		message.Params.Name, message.Params.Arguments, message.Params.RawArguments = AgentTool, args, nil
 		return
 	}
 }

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -88,7 +87,7 @@ func (m methodTools) reading(handle methodHandler) toolHandler {
 	}
 }
 
-// wordsArguments may be a text or an object, and are read as a text.
+// wordsArguments may be a text, an object or a list, and are read as a text.
 var wordsArguments = []string{"context", "message", "params"}
 
 // methodArguments returns the arguments of a tool of the method.
@@ -96,14 +95,12 @@ func (d definition) methodArguments() arguments.Set[arguments.Values] {
 	out := arguments.Of(d.Schema, d.Example, nil, d.Arguments...)
 	for i, known := range out.Table {
 		if slices.Contains(wordsArguments, known.Name) {
-			out.Table[i].Read = func(to *arguments.Values, raw json.RawMessage) (err error) {
-				words := string(bytes.TrimSpace(raw))
-				if words == "{}" {
-					words = ""
-				} else if words[0] != '{' {
-					err = arguments.Text(&words, raw)
+			out.Table[i].Read = func(to *arguments.Values, raw json.RawMessage) error {
+				var words string
+				err := arguments.Document(&words, raw)
+				if words != "{}" {
+					to.Set(known.Name, words)
 				}
-				to.Set(known.Name, words)
 				return err
 			}
 		}

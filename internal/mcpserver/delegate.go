@@ -18,7 +18,7 @@ import (
 const DelegateTool = "delegate_to_agent"
 
 const (
-	// maxSpokenPersona is the part of a persona that a model gets as its system prompt, in characters.
+	// maxSpokenPersona is the part of a persona that a model gets, in characters.
 	maxSpokenPersona = 800
 	// maxTask and maxTaskContext bound the task that is handed to an agent, in bytes.
 	maxTask, maxTaskContext = 8000, 32000
@@ -50,12 +50,13 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 		return nil, fault.New(fault.InvalidArgument, "%s has %d bytes; at most %d are accepted", "context",
 			len(background), maxTaskContext).WithHint("shorten it, or name files to read")
 	}
-	name, persona, err := m.character(c)
+	name, persona, err := m.character(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	persona = visible.Clipped(persona, maxSpokenPersona)
 	out := delegated{Status: "needs_host", Agent: name, Persona: persona, Task: task, Context: background}
-	q := prompt{system: "You are " + name + ".\n\n" + visible.Clipped(persona, maxSpokenPersona), message: task, tokens: cmp.Or(c.Count("max_tokens"), defaultTokens)}
+	q := prompt{system: "You are " + name + ".\n\n" + persona, message: task, tokens: cmp.Or(c.Count("max_tokens"), defaultTokens)}
 	if background != "" {
 		q.message = background + "\n\n" + task
 	}
@@ -77,10 +78,10 @@ func (m memoryTools) delegate(ctx context.Context, c *memoryCall) (any, error) {
 	return fit(out), nil
 }
 
-// character returns the name and the persona of the agent that a call names: an installed one. In
-// a project without the method it is a role of a workflow, or one of those that the tool names as
-// examples.
-func (m memoryTools) character(c *memoryCall) (name, persona string, err error) {
+// character returns the name and the persona of the agent that a call names: an installed one, one
+// that the memory describes, a role of a workflow, one of those that the tool names as examples, or
+// one that has only learned something.
+func (m memoryTools) character(ctx context.Context, c *memoryCall) (name, persona string, err error) {
 	agent := strings.TrimSpace(c.Text("agent_id"))
 	shelf, err := m.offer.personas(c.request)
 	if err == nil {
@@ -88,8 +89,13 @@ func (m memoryTools) character(c *memoryCall) (name, persona string, err error) 
 			return name, persona, nil
 		}
 	}
-	if !fault.Is(err, fault.NotFound) || shelf != nil && len(shelf.Catalog.Items(catalog.Agent)) > 0 {
+	if !fault.Is(err, fault.NotFound) {
 		return "", "", err
+	}
+	known, unknown := c.book.Known(ctx, agent)
+	if name = cmp.Or(known.Name, known.ID); known.Name+known.Domain != "" {
+		persona = "In this project " + name + " is the agent " + known.ID + ": " + cmp.Or(known.Domain, "one of the team") + "."
+		return strings.TrimSpace(name + " " + known.Icon), persona, nil
 	}
 	for _, called := range []func(workflow.Stage) bool{
 		func(st workflow.Stage) bool { return string(st.ID) == agent },
@@ -107,6 +113,12 @@ func (m memoryTools) character(c *memoryCall) (name, persona string, err error) 
 	}
 	if does, ok := moreRoles[agent]; ok {
 		return does.name, does.persona, nil
+	}
+	if unknown == nil {
+		return name, "In this project " + name + " is an agent with memories of its own: get_agent_memory has them.", nil
+	}
+	if shelf == nil || len(shelf.Catalog.Items(catalog.Agent)) == 0 {
+		err = unknown
 	}
 	return "", "", err
 }

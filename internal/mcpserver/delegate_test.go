@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -203,6 +205,52 @@ func TestDelegateWithoutTheMethod(t *testing.T) {
 		if refused || got["status"] != "needs_host" || got["agent"] != want || !strings.Contains(fmt.Sprint(got["persona"]), want) {
 			t.Errorf("%s: got %v", agent, got)
 		}
+	}
+}
+
+// TestDelegateOnEveryLayout: the five agents that the tool names act in every installation. An unknown
+// one is still refused, with a name that is like it.
+func TestDelegateOnEveryLayout(t *testing.T) {
+	for _, layout := range []string{"v4", "v6-alpha", "v6-files", "v6-skills-63", "v6-skills"} {
+		dir := t.TempDir()
+		unpack(t, dir, layout)
+		c := startClient(t, dir, "2026-07-28", withMemory)
+		for _, agent := range []string{"analyst", "architect", "qa", "sm", "tech-writer", "dev", "review"} {
+			got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": agent, "task": "x"})
+			if persona, _ := got["persona"].(string); refused || got["status"] != "needs_host" || got["agent"] == "" || persona == "" || utf8.RuneCountInString(persona) > 800 {
+				t.Errorf("%s, %s: got %v", layout, agent, got)
+			}
+		}
+		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": "analist", "task": "x"})
+		if !refused || !strings.Contains(fmt.Sprint(got["hint"]), "analyst?") {
+			t.Errorf("%s: got %v", layout, got)
+		}
+	}
+}
+
+// TestDelegateToTheAgentsOfAKit: each agent that the context of the project lists takes a task.
+func TestDelegateToTheAgentsOfAKit(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "grimoire", "testdata", "kit"))); err != nil {
+		t.Fatal(err)
+	}
+	c := startClient(t, dir, "2026-07-28", withMemory)
+	useTool(t, c, "remember_structured", object{"type": "agent-learnings", "agent": "night-watch", "text": "the gate closes at ten"})
+	listed, _ := useTool(t, c, "get_project_context", object{"section": "agents"})
+	agents, _ := listed["agents"].([]any)
+	if len(agents) < 8 {
+		t.Fatalf("got %v", listed)
+	}
+	for _, a := range agents {
+		id := fmt.Sprint(a.(object)["id"])
+		got, refused := useTool(t, c, "delegate_to_agent", object{"agent_id": id, "task": "x"})
+		if refused || got["status"] != "needs_host" || got["persona"] == "" {
+			t.Errorf("%s: got %v", id, got)
+		}
+	}
+	got, _ := useTool(t, c, "delegate_to_agent", object{"agent_id": "gopher", "task": "x"})
+	if text := fmt.Sprint(got["agent"], got["persona"]); !strings.Contains(text, "Gopher 🐹") || !strings.Contains(text, "Backend Go") {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -55,7 +55,7 @@ func (l *lists) tools(ctx context.Context, shelf *library.Snapshot) (out []mcp.T
 		out = append(out, t)
 	}
 	for _, own := range l.offer.ownTools(shelf) {
-		out = append(out, own.tool().definition())
+		out = append(out, own.tool(shelf.Actions(own.Item)).definition())
 	}
 	return out
 }

@@ -75,6 +75,9 @@ type toolCall struct {
 // toolHandler answers a call with a text, with another value, which is encoded as JSON, or with a result.
 type toolHandler func(ctx context.Context, c *toolCall) (any, error)
 
+// misread takes the place of the arguments of a call that are refused.
+type misread struct{ error }
+
 // tool returns a tool as it is offered.
 func (t projectTools) tool(set config.Toolset, d definition, args arguments.Set[arguments.Values], handle toolHandler) tool {
 	return tool{
@@ -82,6 +85,9 @@ func (t projectTools) tool(set config.Toolset, d definition, args arguments.Set[
 		reads: d.Reads, lean: set == config.ToolsetMemory,
 		handle: func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			given, err := args.Decode(rawArguments(call))
+			if bad, is := call.Params.Arguments.(misread); is {
+				err = bad.error
+			}
 			if err != nil {
 				return t.refuseCall(ctx, call, err), nil
 			}

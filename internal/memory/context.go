@@ -203,6 +203,23 @@ func (b *Book) Agent(ctx context.Context, agent, query string, lastN int) (Agent
 	}), nil
 }
 
+// Known returns the agent that has a name, as [Book.Context] lists it.
+func (b *Book) Known(ctx context.Context, name string) (AgentFacts, error) {
+	v, err := b.view(ctx, "", 0)
+	if err != nil {
+		return AgentFacts{}, err
+	}
+	defer v.close()
+	agents := v.agents()
+	names, _ := v.files.content.Aliases(name)
+	for _, alias := range names {
+		if i := slices.IndexFunc(agents, func(f AgentFacts) bool { return strings.EqualFold(f.ID, alias) }); i >= 0 {
+			return agents[i], nil
+		}
+	}
+	return AgentFacts{}, unknownAgent(name, v.agentNames())
+}
+
 // agents lists the agents that the kit knows, and those that have learned something besides.
 func (v *view) agents() (out []AgentFacts) {
 	learned := map[string]int{}

@@ -52,6 +52,8 @@ type Item struct {
 	// Phase is the phase of the method that it belongs to: analysis, planning, solutioning,
 	// implementation, anytime; "" if unknown.
 	Phase string `json:"phase,omitempty"`
+	// Category is the phase, or [OtherCategory].
+	Category string `json:"category"`
 	// Codes are those of the method's menus, for example CP.
 	Codes []string `json:"codes,omitempty"`
 	// Aliases are other names it is known by: ids, commands, names of earlier versions.
@@ -65,7 +67,7 @@ type Item struct {
 	URI string `json:"uri,omitempty"`
 
 	// Path is that file in its source, and Dir its folder.
-	Path string `json:"-"`
+	Path string `json:"path,omitempty"`
 	Dir  string `json:"-"`
 	// Skill is true for a folder with SKILL.md.
 	Skill bool `json:"-"`
@@ -209,6 +211,9 @@ func phase(texts ...string) string {
 	}
 	return ""
 }
+
+// OtherCategory is the category of items without a phase.
+const OtherCategory = "other"
 
 // settleKind gives a skill the kind that it has in every version of the method: the skills of
 // a phase are workflows. The files of a skill change from version to version, its place in the

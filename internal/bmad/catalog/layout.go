@@ -38,6 +38,7 @@ func scanSource(src Source, before []*Origin) *Origin {
 	s.finish()
 	for _, i := range s.Items {
 		i.settleKind()
+		i.Category = cmp.Or(i.Phase, OtherCategory)
 	}
 	slices.SortFunc(s.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	s.trees = slices.Compact(s.trees)

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,6 +152,7 @@ func TestItems(t *testing.T) {
 	for _, tt := range tests {
 		got := find(t, project(t, tt.layout), tt.kind, tt.name)
 		tt.want.Kind, tt.want.Source = tt.kind, catalog.Project
+		tt.want.Path, tt.want.Category = strings.TrimPrefix(tt.want.URI, "bmad://"), cmp.Or(tt.want.Phase, "other")
 		tt.want.Name, tt.want.Module = got.Name, got.Module // TestLayouts has these
 		if got, want := asJSON(t, got), asJSON(t, tt.want); got != want {
 			t.Errorf("%s: %s\n got %swant %s", tt.layout, tt.name, got, want)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/format"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -23,6 +24,8 @@ type Origin struct {
 	missing []missing
 	// order is its place among the sources.
 	order int
+	// authors has a written for the path of each workflow that was listed.
+	authors sync.Map
 }
 
 // script returns the path in a repository of a script that is named by its installed path.

@@ -21,11 +21,25 @@ func (c *Catalog) Read(r Ref) (TextFile, error) {
 	return f.File(name)
 }
 
+// written is the author of a workflow, and the version of the file that names it.
+type written struct {
+	stamp
+	by string
+}
+
 // WrittenBy returns the author that the file of a workflow names. It is read for lists only:
 // nothing else needs it.
 func (i Item) WrittenBy() string {
 	if ext := path.Ext(i.Path); i.Kind != Workflow || ext != ".yaml" && ext != ".yml" {
 		return ""
+	}
+	info, err := i.Origin.stat(i.Path)
+	if err != nil {
+		return ""
+	}
+	out := written{stamp: stampOf(info)}
+	if known, ok := i.Origin.authors.Load(i.Path); ok && known.(written).stamp == out.stamp {
+		return known.(written).by
 	}
 	real, stays := i.Origin.within(i.Path)
 	if !stays {
@@ -35,7 +49,9 @@ func (i Item) WrittenBy() string {
 	if err != nil && !errors.Is(err, errTooLarge) {
 		return ""
 	}
-	return format.Cut(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
+	out.by = format.Cut(format.OneLine(format.Scalars(format.Normalize(data))["author"]), maxName)
+	i.Origin.authors.Store(i.Path, out)
+	return out.by
 }
 
 // LookUp finds the file of an address: by its path in a source, else in an installation.

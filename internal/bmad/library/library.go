@@ -123,6 +123,7 @@ type Snapshot struct {
 	rechecks  int      // of the library, at that time
 	copies    []string // identifies the state of the repositories
 	spoken    func() lang.Language
+	actions   *sync.Map // of agents, by their sources and names
 }
 
 // Speaking returns the snapshot with its hints and problems in a language, which is asked for
@@ -231,7 +232,7 @@ func (l *Library) open(project string, copies []Copy, problems []lang.Text) *Sna
 	if own != "" && l.tooWide(own) {
 		own = "" // its content is not of one project
 	}
-	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems)}
+	s := &Snapshot{requested: project, Project: own, now: l.o.Now, settings: l.o.Settings, copies: copyStates(copies, problems), actions: &sync.Map{}}
 	var sources []catalog.Source
 	add := func(src catalog.Source, place, from string) {
 		sources = append(sources, src)

@@ -110,9 +110,8 @@ func (s *Snapshot) noneOf(kind catalog.Kind, category, module string) lang.Text 
 	none := lang.T("no %s matches; leave out category and module to list all", kind.Text())
 	phases, modules := map[string]bool{}, map[string]bool{}
 	for _, i := range s.Catalog.Items(kind) {
-		phases[i.Phase], modules[i.Module] = true, true
+		phases[i.Category], modules[i.Module] = true, true
 	}
-	delete(phases, "")
 	if known := slices.Sorted(maps.Keys(phases)); category != "" && len(known) > 0 {
 		none = lang.T("%s; the categories are: %s", none, strings.Join(known, ", "))
 	}
@@ -357,7 +356,7 @@ func belongs(i catalog.Item, category, module string) bool {
 	if module != "" && !strings.EqualFold(i.Module, module) {
 		return false
 	}
-	return strings.Contains(i.Phase+" "+i.Path, strings.ToLower(category))
+	return strings.Contains(i.Category+" "+i.Path, strings.ToLower(category))
 }
 
 // Count counts the agents, workflows and tasks that a folder holds.

@@ -1,11 +1,14 @@
 package library_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
@@ -86,5 +89,91 @@ func TestListsOfWorkflows(t *testing.T) {
 	none, err := l.At(dir).Items(catalog.Workflow, "desing", "bmn", "")
 	if want := "the categories are: "; err != nil || !strings.Contains(none.Hint, want) || !strings.Contains(none.Hint, "the modules are: ") {
 		t.Errorf("the hint is %q, %v, want %q in it", none.Hint, err, want)
+	}
+}
+
+// counting is a file system that counts the files that are opened.
+type counting struct {
+	fstest.MapFS
+	opened int
+}
+
+func (c *counting) Open(name string) (fs.File, error) {
+	c.opened++
+	return c.MapFS.Open(name)
+}
+
+// TestListReadsOnce: the second list of the same workflows reads no file. One that has changed is read
+// again.
+func TestListReadsOnce(t *testing.T) {
+	files := &counting{MapFS: fstest.MapFS{"_bmad/_config/manifest.yaml": {Data: []byte("modules: [bmm]\n")}}}
+	const first = "_bmad/bmm/workflows/2-plan/w0/workflow.yaml"
+	for n := range 9 {
+		files.MapFS[fmt.Sprintf("_bmad/bmm/workflows/2-plan/w%d/workflow.yaml", n)] = &fstest.MapFile{Data: fmt.Appendf(nil, "name: w%d\nauthor: Ann\n", n)}
+	}
+	s := &library.Snapshot{Catalog: catalog.Open(catalog.Source{Name: catalog.Project, FS: files})}
+	list := func() (author string, opened int) {
+		t.Helper()
+		before := files.opened
+		page, err := s.Items(catalog.Workflow, "", "", "")
+		if err != nil || len(page.Workflows) != 9 {
+			t.Fatal(page, err)
+		}
+		return page.Workflows[0].Author, files.opened - before
+	}
+	if author, opened := list(); author != "Ann" || opened < 9 {
+		t.Errorf("the author is %q, from %d files: is anything counted?", author, opened)
+	}
+	if author, opened := list(); author != "Ann" || opened > 0 {
+		t.Errorf("the author is %q, and %d files were opened again", author, opened)
+	}
+	files.MapFS[first] = &fstest.MapFile{Data: []byte("name: w0\nauthor: Barbara\n")}
+	if author, opened := list(); author != "Barbara" || opened == 0 || opened > 4 {
+		t.Errorf("the author is %q, from %d files", author, opened)
+	}
+}
+
+// TestListedPlaces: every item is listed with the path of its file and its category.
+func TestListedPlaces(t *testing.T) {
+	for _, layout := range []string{"v4", "v6-alpha", "v6-files", "v6-skills"} {
+		dir := folder(t)
+		install(t, layout, dir)
+		l := library.New(library.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		known := map[string]bool{"analysis": true, "planning": true, "solutioning": true, "implementation": true, "anytime": true, "other": true}
+		for _, kind := range []catalog.Kind{catalog.Agent, catalog.Workflow, catalog.Task} {
+			page, err := l.At(dir).Items(kind, "", "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range append(append(page.Agents, page.Workflows...), page.Tasks...) {
+				data, err := json.Marshal(i)
+				if _, there := os.Stat(filepath.Join(dir, i.Path)); i.URI != "" && there != nil || !known[i.Category] || err != nil ||
+					i.Phase != "" && i.Phase != i.Category || !strings.Contains(string(data), `"category":"`+i.Category+`"`) ||
+					i.URI != "" && !strings.Contains(string(data), `"path":"`+i.Path+`"`) {
+					t.Errorf("%s: %s", layout, data)
+				}
+			}
+		}
+		if page, err := l.At(dir).Items(catalog.Workflow, "other", "", ""); err != nil || page.Total == 0 && layout == "v4" {
+			t.Errorf("%s: %d of the category other, %v", layout, page.Total, err)
+		}
+	}
+}
+
+// TestActions: every agent with a menu has actions, the same on each call.
+func TestActions(t *testing.T) {
+	for layout, want := range map[string]string{"v4": "pm", "v6-alpha": "analyst", "v6-files": "analyst", "v6-skills": "bmad-agent-analyst"} {
+		dir := folder(t)
+		install(t, layout, dir)
+		l := library.New(library.Options{Now: newClock().time})
+		t.Cleanup(l.Close)
+		s := l.At(dir)
+		for _, i := range s.Catalog.Items(catalog.Agent) {
+			actions := s.Actions(i)
+			if i.Name == want && len(actions) == 0 || strings.Join(actions, "") != strings.Join(s.Actions(i), "") || strings.Contains(strings.Join(actions, ""), "\n") {
+				t.Errorf("%s, %s: %q", layout, i.Name, actions)
+			}
+		}
 	}
 }

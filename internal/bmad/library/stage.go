@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,22 @@ func (s *Snapshot) Character(name string) (heading, persona string, err error) {
 		persona = r.Parts[0].Text
 	}
 	return agentHeading(r.Persona, i), persona, nil
+}
+
+// Actions returns what an agent offers in its menu. A list of agents asks for all of them, so that
+// they are kept for as long as the snapshot is.
+func (s *Snapshot) Actions(i catalog.Item) (actions []string) {
+	key := i.Source + " " + i.Full()
+	if known, ok := s.actions.Load(key); ok {
+		return known.([]string)
+	}
+	if r, err := s.resolve(i); err == nil {
+		for _, m := range r.Persona.Menu {
+			actions = append(actions, format.OneLine(cmp.Or(m.Description, m.Code)))
+		}
+	}
+	s.actions.Store(key, actions)
+	return actions
 }
 
 // maxPersona bounds a stage's persona, in bytes: lists end there. Single lines have
