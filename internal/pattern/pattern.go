@@ -41,9 +41,6 @@ func (p *Pattern) automaton() *automaton {
 	return p.any
 }
 
-// String returns the expression.
-func (p *Pattern) String() string { return p.source }
-
 // MatchString reports whether a part of s matches.
 func (p *Pattern) MatchString(s string) bool {
 	if p.read.Load() < worth && len(s) < worth {
