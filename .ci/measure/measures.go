@@ -11,8 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -29,10 +29,36 @@ func (b *bench) command(program, project, stdin string, arguments ...string) (*e
 	return cmd, nil
 }
 
-// peakOf is the most memory that a command has had, in MB.
-func peakOf(cmd *exec.Cmd) float64 {
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return float64(usage.Maxrss) * 1024 / 1e6
+// status is a figure of a process that the system keeps in kB, in MB.
+func status(pid int, name string) (float64, error) {
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(data)) {
+		if kb, ok := strings.CutPrefix(line, name+":"); ok {
+			value, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")), 64)
+			return value * 1024 / 1e6, err
+		}
+	}
+	return 0, fmt.Errorf("/proc has no %s of the process", name)
+}
+
+// peak waits for the end of a command, and returns the most memory that it has had, in MB. The figure that comes
+// with the end counts the process that started it, too.
+func peak(cmd *exec.Cmd) (most float64, err error) {
+	ended := make(chan error)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			return most, err
+		case <-time.After(10 * time.Millisecond):
+			if now, err := status(cmd.Process.Pid, "VmHWM"); err == nil { // it may have ended
+				most = now
+			}
+		}
+	}
 }
 
 // life is the least time of several lives of the yardstick.
@@ -52,6 +78,12 @@ func (b *bench) lives(program string, n int, arguments ...string) (least float64
 		}
 	}
 	return least, nil
+}
+
+// workSeconds is work in seconds.
+func workSeconds(b *bench, program string) (float64, error) {
+	took, err := work(b, program)
+	return took / 1000, err
 }
 
 // waiting is the memory of the yardstick while it waits.
@@ -303,11 +335,15 @@ func doctor(memory bool) func(*bench, string) (float64, error) {
 		// The copies have no records of their own, which doctor reports.
 		cmd := exec.Command(program, "doctor")
 		cmd.Dir, cmd.Env = project, b.environ(filepath.Dir(project))
-		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 {
-			return 0, fmt.Errorf("doctor: %w: %s", err, out)
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		most, err := peak(cmd)
+		if err != nil && cmd.ProcessState.ExitCode() != 1 {
+			return 0, fmt.Errorf("doctor: %w", err)
 		}
 		if memory {
-			return peakOf(cmd), nil
+			return most, nil
 		}
 		return used(cmd).Seconds(), nil
 	}

@@ -5,14 +5,11 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -146,28 +143,8 @@ func (s *server) cpu() (time.Duration, error) {
 
 // rss is the memory that the server has, in MB, and how much of it is not a part of files.
 func (s *server) rss() (all, anonymous float64, err error) {
-	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "status"))
-	if err != nil {
-		return 0, 0, err
+	if all, err = status(s.cmd.Process.Pid, "VmRSS"); err == nil {
+		anonymous, err = status(s.cmd.Process.Pid, "RssAnon")
 	}
-	for line := range strings.Lines(string(data)) {
-		name, value, _ := strings.Cut(line, ":")
-		fields := strings.Fields(value)
-		if name != "VmRSS" && name != "RssAnon" || len(fields) == 0 {
-			continue
-		}
-		kb, err := strconv.ParseFloat(fields[0], 64)
-		if err != nil {
-			return 0, 0, err
-		}
-		if name == "VmRSS" {
-			all = kb * 1024 / 1e6
-		} else {
-			anonymous = kb * 1024 / 1e6
-		}
-	}
-	if all == 0 {
-		return 0, 0, errors.New("/proc has no VmRSS of the server")
-	}
-	return all, anonymous, nil
+	return all, anonymous, err
 }

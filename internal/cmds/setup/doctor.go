@@ -49,7 +49,7 @@ The exit code is 1 where a problem is left, else 0.`,
 				return o.selfTest(cmd.Context())
 			}
 			// A large project has to fit beside the servers: its memory matters more than a part of a second.
-			debug.SetGCPercent(25)
+			debug.SetGCPercent(15)
 			return o.run(cmd.Context())
 		},
 	}
