@@ -32,9 +32,13 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		filter.ctx = context.WithValue(ctx, answererKey{}, filter)
 		return filter.ctx
 	})(stdio)
+	var calls sync.WaitGroup
+	for range workers {
+		calls.Go(func() { filter.work(ctx) })
+	}
 	err := stdio.Listen(ctx, filter, filter)
 	end()
-	filter.calls.Wait()
+	calls.Wait()
 	gone, cancel := context.WithCancel(context.Background()) // done when nobody waits for the results
 	cancel()
 	w.tasks.end(gone)
@@ -66,11 +70,10 @@ type stdioFilter struct {
 	line []byte // the rest of the current line
 	end  error  // the error at the end of the input
 	wire *Wire
-	// ctx is that of the requests, set before the first one is read. calls are those of tools under way; queue
-	// and working bound them.
-	ctx            context.Context
-	calls          sync.WaitGroup
-	queue, working chan struct{}
+	// ctx is that of the requests, set before the first one is read. queue has the calls of tools that wait for a
+	// worker.
+	ctx   context.Context
+	queue chan call
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
@@ -81,7 +84,7 @@ type stdioFilter struct {
 
 func newStdioFilter(in io.Reader, out io.Writer, w *Wire) *stdioFilter {
 	return &stdioFilter{
-		in: bufio.NewReader(in), out: out, wire: w, queue: make(chan struct{}, workers+queueSize), working: make(chan struct{}, workers),
+		in: bufio.NewReader(in), out: out, wire: w, queue: make(chan call, queueSize),
 		edits: map[string]edit{}, open: map[string]int{}, changed: make(chan struct{}),
 	}
 }
@@ -149,41 +152,54 @@ func (f *stdioFilter) note(line []byte) []byte {
 		// it under an id that may be the client's; a result beside it prevents that.
 		return editJSON(line, func(answer map[string]any) { answer["result"] = struct{}{} })
 	}
-	called := m.Method == string(mcp.MethodToolsCall)
-	if called {
-		f.queue <- struct{}{} // not while f.mu is held: answers make room
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if early.answer != nil {
-		_, _ = f.out.Write(early.answer) // a client that has gone needs no answer
+	if !f.opened(m, early) {
 		return nil
 	}
-	f.open[m.id()]++
-	if m.Method == string(mcp.MethodInitialize) {
-		f.first = m.id()
-	}
-	if called {
-		f.calls.Go(func() { f.call(m.ID, line) })
+	if m.Method == string(mcp.MethodToolsCall) {
+		f.queue <- call{m.ID, line} // not while f.mu is held: answers make room
 		return nil
 	}
 	return line
 }
 
-// call serves a call of a tool, which has a whole document on its line. The library would first try to read the
-// line as the answer to each of three requests of its own.
-func (f *stdioFilter) call(id any, line []byte) {
-	f.working <- struct{}{}
-	defer func() {
-		<-f.working
-		<-f.queue
-	}()
-	data, err := json.Marshal(f.handle(id, line))
-	if err == nil {
-		_, err = f.Write(append(data, '\n'))
+// opened remembers that a request is open, and returns true; or answers it, if that is what early does.
+func (f *stdioFilter) opened(m message, early edit) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if early.answer != nil {
+		_, _ = f.out.Write(early.answer) // a client that has gone needs no answer
+		return false
 	}
-	if err != nil {
-		f.wire.log.Warn("a call could not be answered", "error", err)
+	f.open[m.id()]++
+	if m.Method == string(mcp.MethodInitialize) {
+		f.first = m.id()
+	}
+	return true
+}
+
+// call is the line of a call of a tool, which may have a whole document.
+type call struct {
+	id   any
+	line []byte
+}
+
+// work serves calls of tools until ctx is done, in their order as far as workers are free. The library would first
+// try to read each line as the answer to three requests of its own.
+func (f *stdioFilter) work(ctx context.Context) {
+	for {
+		var c call
+		select {
+		case c = <-f.queue:
+		case <-ctx.Done():
+			return
+		}
+		data, err := json.Marshal(f.handle(c.id, c.line))
+		if err == nil {
+			_, err = f.Write(append(data, '\n'))
+		}
+		if err != nil {
+			f.wire.log.Warn("a call could not be answered", "error", err)
+		}
 	}
 }
 
