@@ -66,7 +66,7 @@ func run(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(work) }() // what is left is the system's to remove
+	defer func() { _ = os.RemoveAll(work) }() // a temporary folder
 	b := &bench{o: o, work: work}
 	var figures []figure
 	for _, r := range chosen {
@@ -108,7 +108,7 @@ func choose(o options) ([]row, error) {
 			for _, r := range rows {
 				names = append(names, r.name)
 			}
-			return nil, fmt.Errorf("there is no row %q: use some of %s", name, strings.Join(names, ","))
+			return nil, fmt.Errorf("unknown row %q: choose from %s", name, strings.Join(names, ","))
 		}
 		out = append(out, rows[i])
 	}

@@ -17,12 +17,11 @@ import (
 
 // server is a program that serves on stdio in a project of its own.
 type server struct {
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	out     *bufio.Reader
-	project string
-	calls   int
-	bytes   int // of the texts of all replies
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	out   *bufio.Reader
+	calls int
+	bytes int // of the texts of all replies
 }
 
 // environ is that of a person without settings.
@@ -39,7 +38,7 @@ func (b *bench) start(program, project string, environ []string, wrap ...string)
 		}
 	}
 	line := append(wrap, program)
-	s := &server{project: project, cmd: exec.Command(line[0], line[1:]...)}
+	s := &server{cmd: exec.Command(line[0], line[1:]...)}
 	s.cmd.Dir, s.cmd.Env = project, append(b.environ(filepath.Dir(project)), environ...)
 	var err error
 	if s.in, err = s.cmd.StdinPipe(); err != nil {

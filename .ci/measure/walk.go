@@ -11,7 +11,7 @@ import (
 )
 
 // walk takes the server through a run of six stages with questions, a change request and a rework, on
-// documents of up to 20 kB: 18 calls. after, if not nil, is called behind each.
+// documents of up to 20 kB: 17 calls. after, if not nil, is called behind each.
 func (b *bench) walk(s *server, after func() error) error {
 	sample := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(b.o.samples, name))
@@ -64,7 +64,7 @@ func (b *bench) walk(s *server, after func() error) error {
 	return nil
 }
 
-// sessions puts n runs into a project, all copies of one that has begun its second stage.
+// sessions puts n runs into a project, all copies of one that has just begun.
 func (b *bench) sessions(program, project string, n int) error {
 	s, err := b.start(program, project, nil)
 	if err != nil {
