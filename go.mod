@@ -11,6 +11,7 @@ require (
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // session files: keeps unknown keys, reports positions
 	github.com/go-webauthn/webauthn v0.18.2 // passkeys: checks the signatures of authenticators; BSD
 	github.com/gofrs/flock v0.13.1 // file locks on systems without flock
+	github.com/google/jsonschema-go v0.4.2 // JSON Schema of Go types, and checks by it, for tools and outputs of the SDK; MIT
 	github.com/google/uuid v1.6.0 // ids
 	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in names and in the search
 	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
@@ -41,7 +42,6 @@ require (
 	github.com/go-webauthn/x v0.3.1 // indirect
 	github.com/golang-jwt/jwt/v5 v5.3.1 // indirect
 	github.com/google/go-tpm v0.9.8 // indirect
-	github.com/google/jsonschema-go v0.4.2 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect

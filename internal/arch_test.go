@@ -27,7 +27,7 @@ var may = map[string][]string{
 	"internal/cmds/look":             {"internal/app", "internal/audit", "internal/documents", "internal/durable", "internal/fault", "internal/lang", "internal/passkey", "internal/project", "internal/report", "internal/request", "internal/store", "internal/terminal", "internal/verdict", "internal/visible", "internal/words", "internal/workflow"},
 	"internal/cmds/method":           {"internal/app", "internal/bmad/catalog", "internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/sources", "internal/fault", "internal/lang", "internal/terminal"},
 	"internal/cmds/remember":         {"internal/app", "internal/cmds/agents", "internal/fault", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/terminal", "internal/visible"},
-	"internal/cmds/run":              {"internal/app", "internal/config", "internal/durable", "internal/fault", "internal/gate", "internal/git", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/request", "internal/runner", "internal/sdkhttp", "internal/terminal", "internal/visible", "internal/workflow", "sdk", "sdk/price", "sdk/provider"},
+	"internal/cmds/run":              {"internal/app", "internal/config", "internal/durable", "internal/fault", "internal/gate", "internal/git", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/request", "internal/runner", "internal/sdkhttp", "internal/terminal", "internal/visible", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/toolserver"},
 	"internal/cmds/serve":            {"internal/app", "internal/cmds/agents", "internal/cmds/setup", "internal/dashboard", "internal/durable", "internal/fault", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/pairing", "internal/passkey", "internal/reach", "internal/terminal"},
 	"internal/cmds/setup":            {"internal/app", "internal/bmad/catalog", "internal/claudehook", "internal/config", "internal/dashboard", "internal/doctor", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/lang", "internal/mcpserver", "internal/memory", "internal/permission", "internal/project", "internal/reach", "internal/store", "internal/terminal", "internal/trust", "internal/visible", "internal/workflow"},
 	"internal/cmds/start":            {"internal/app", "internal/cmds/run", "internal/fault", "internal/gate", "internal/hostcli", "internal/hosts", "internal/lang", "internal/mcpserver", "internal/pattern", "internal/reply", "internal/runner", "internal/terminal", "internal/workflow", "sdk/provider"},
@@ -107,6 +107,7 @@ var may = map[string][]string{
 	"sdk":                            {"internal/bmad/catalog", "internal/bmad/library", "internal/durable", "internal/fault", "internal/lang", "internal/pattern", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/sdkhttp":               {"internal/fault", "internal/httpguard", "internal/lang", "internal/pattern", "internal/visible", "sdk", "sdk/price", "sdk/provider"},
 	"sdk/sdktest":                    {"internal/durable", "sdk/provider", "sdk/provider/fake"},
+	"sdk/toolserver":                 {"internal/process", "sdk"},
 	"sdk/vfs":                        {"internal/cmdline", "internal/durable", "internal/obeyed", "sdk/provider"},
 	"internal/runner":                {"internal/durable", "internal/engine", "internal/fault", "internal/hostcli", "internal/lang", "internal/obeyed", "internal/project", "internal/request", "internal/score", "internal/standing", "internal/store", "internal/verify", "internal/words", "internal/workflow", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/hostcli":               {"internal/durable", "internal/obeyed", "internal/pattern", "internal/process", "internal/visible", "sdk/price", "sdk/provider"},
@@ -124,7 +125,8 @@ var may = map[string][]string{
 
 // only lists libraries with the packages that alone may import them.
 var only = map[string][]string{
-	"github.com/mark3labs/mcp-go":       {"internal/mcpserver", "internal/mcpserver/conformance", "internal/mcpwire"},
+	"github.com/mark3labs/mcp-go":       {"internal/mcpserver", "internal/mcpserver/conformance", "internal/mcpwire", "sdk/toolserver"},
+	"github.com/google/jsonschema-go":   {"sdk"},
 	"github.com/leonelquinteros/gotext": {"internal/lang"},
 	"github.com/a-h/templ":              {"internal/dashboard", "internal/report"},
 	"github.com/looplab/fsm":            {"internal/workflow"},
@@ -146,7 +148,7 @@ var only = map[string][]string{
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/start", "internal/terminal"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/start", "internal/terminal", "sdk/toolserver"},
 }
 
 // never lists packages that must stay free of effects.

@@ -23,6 +23,9 @@ import (
 type Options struct {
 	// Provider carries requests to a model.
 	Provider provider.Provider
+	// Providers has those of single agents, by their ids; Provider is for all others. A sub-agent has
+	// its own.
+	Providers map[string]provider.Provider
 	// Project is the folder of a project with an installation of the BMAD method, absolute; "" is
 	// none. Installations in the home folder are found besides.
 	Project string
@@ -90,6 +93,16 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// model returns the provider of an agent, which has one or two ids.
+func (c *Client) model(ids ...string) provider.Provider {
+	for _, id := range ids {
+		if p := c.o.Providers[id]; p != nil {
+			return p
+		}
+	}
+	return c.o.Provider
+}
+
 // Close cancels all that is under way, waits for it, and saves it.
 func (c *Client) Close() {
 	c.mu.Lock()
@@ -121,8 +134,17 @@ type SessionOptions struct {
 	// FS are the agent's files. By default they are kept in memory, with those of its
 	// installation to read.
 	FS vfs.FS
-	// ReadOnly leaves out the tools that write.
+	// ReadOnly leaves out the tools that write files.
 	ReadOnly bool
+	// Tools are the caller's own, which sub-agents have too. A call that may have done its work is not
+	// repeated, in this process or another, unless the tool is idempotent.
+	Tools []AnyTool
+	// Output, if not nil, is the type of the answer to each message: [Turn.Output] and [Result.Output]
+	// have it. An answer that does not fit goes back to the model, twice at most.
+	Output AnyOutput
+	// OnQuestion, if not nil, answers the questions that the work waits for, one after the other.
+	// [Session.Answer] can answer them meanwhile. An error pauses the session: it is a [*QuestionError].
+	OnQuestion func(ctx context.Context, q Question) (string, error)
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string
 	Run      func(ctx context.Context, command string) (output string, failed bool)

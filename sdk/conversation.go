@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -29,16 +30,43 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way, [ErrPaused] if it is paused; a question of
 // [Question.Source] "text" does not keep the agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
+	return c.send(ctx, text, c.t.Options.Output)
+}
+
+func (c *Conversation) send(ctx context.Context, text string, schema json.RawMessage) error {
 	if isOneOf(text, "*exit", "/exit") {
 		return c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
 	}
-	if err := c.t.begin(ctx, text); err != nil {
+	if err := c.t.begin(ctx, text, schema); err != nil {
 		return err
 	}
 	return c.t.spawn()
+}
+
+// Ask is Send and Wait. If a question waits and no OnQuestion answers it, the error is [ErrQuestion]:
+// Questions has it, Answer answers it, and Wait returns the turn. If the context ends, the turn goes on.
+func (c *Conversation) Ask(ctx context.Context, text string) (*Turn, error) {
+	return c.ask(ctx, text, c.t.Options.Output)
+}
+
+func (c *Conversation) ask(ctx context.Context, text string, schema json.RawMessage) (*Turn, error) {
+	if err := c.send(ctx, text, schema); err != nil {
+		return nil, err
+	}
+	t := c.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	asked := func() bool { return t.onQuestion == nil && t.Status == Waiting }
+	switch err := t.until(ctx, func() bool { return !t.working || asked() }); {
+	case err != nil:
+		return nil, err
+	case t.working:
+		return t.last(), ErrQuestion
+	}
+	return t.last(), t.failure
 }
 
 // Answer answers a question; an empty id means the oldest one.

@@ -12,8 +12,12 @@ import (
 )
 
 // steady is a model that decides by the conversation alone, so that it goes on after anything: it
-// writes a file, asks, writes another, and ends.
-type steady struct{ calls int }
+// takes its steps, and ends. By default it writes a file, asks, and writes another. A sub-agent has steps
+// of its own.
+type steady struct {
+	calls      int
+	steps, sub []provider.Block
+}
 
 func (s *steady) Info() provider.Info { return provider.Info{Provider: "steady", Model: "steady-1"} }
 
@@ -22,10 +26,16 @@ func (s *steady) Send(_ context.Context, r provider.Request, _ func(provider.Del
 	if err := fake.Check(r.Messages); err != nil {
 		return nil, &provider.Error{Status: 400, Message: err.Error()}
 	}
-	steps := []provider.Block{
-		{Name: "write_file", Input: `{"file_path":"/docs/a.md","content":"a"}`},
-		{Name: askUser, Input: `{"question":"Which colour?"}`},
-		{Name: "write_file", Input: `{"file_path":"/docs/b.md","content":"b"}`},
+	steps := s.steps
+	if steps == nil {
+		steps = []provider.Block{
+			{Name: "write_file", Input: `{"file_path":"/docs/a.md","content":"a"}`},
+			{Name: askUser, Input: `{"question":"Which colour?"}`},
+			{Name: "write_file", Input: `{"file_path":"/docs/b.md","content":"b"}`},
+		}
+	}
+	if strings.Contains(r.Messages[0].Text(), "work for another") {
+		steps = s.sub
 	}
 	step := len(r.Messages) / 2
 	if step >= len(steps) {
@@ -105,6 +115,89 @@ func TestCrash(t *testing.T) {
 		}
 	})
 	t.Logf("%d steps, %d outcomes", len(steps), outcomes)
+}
+
+// TestCrashAtAnOwnTool: wherever the program dies or the disk fails, a tool of the caller's is not used
+// twice, not by a sub-agent either, and the model reads that it may have been used; one that is
+// idempotent is used until its result is known.
+func TestCrashAtAnOwnTool(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	folder := agentFolder(t)
+	charge := provider.Block{Name: "charge", Input: `{}`}
+	for name, c := range map[string]struct {
+		idempotent bool
+		steady
+	}{
+		"used":         {steady: steady{steps: []provider.Block{charge}}},
+		"idempotent":   {true, steady{steps: []provider.Block{charge}}},
+		"by sub-agent": {steady: steady{steps: []provider.Block{{Name: invokeAgent, Input: `{"agent_id":"writer","command":"work for another"}`}}, sub: []provider.Block{charge}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var used int
+			tool := Tool[struct{}, string]{Name: "charge", Idempotent: c.idempotent, Run: func(context.Context, struct{}) (string, error) {
+				used++
+				return "charged", nil
+			}}
+			work := func(disk *durabletest.Disk) error {
+				used = 0
+				client := on(t, disk, &steady{steps: c.steps, sub: c.sub}, folder)
+				defer client.Close()
+				s, err := client.StartAgent(t.Context(), "writer", "go", SessionOptions{Tools: []AnyTool{tool}})
+				if err != nil {
+					return err
+				}
+				_, err = s.Run(t.Context())
+				return err
+			}
+			before := durabletest.New()
+			if err := before.Dir("/project").Mkdir(".bmad-task"); err != nil {
+				t.Fatal(err)
+			}
+			told := 0
+			durabletest.Sweep(t, before, work, func(o durabletest.Outcome) {
+				ran := used
+				defer func() { used = ran }() // the same work can leave several disks
+				o.Disk.Plan(durabletest.Fault{})
+				client := on(t, o.Disk, &steady{steps: c.steps, sub: c.sub}, folder)
+				defer client.Close()
+				v, err := client.OpenWith(t.Context(), "one", OpenOptions{Tools: []AnyTool{tool}})
+				if errors.Is(err, ErrNotFound) {
+					if ran > 0 {
+						t.Errorf("%s: the tool was used in a session that is lost", o)
+					}
+					return
+				}
+				if err != nil {
+					t.Errorf("%s: %v", o, err)
+					return
+				}
+				s := &Session{v.dialog}
+				if s.Status() != Ended {
+					if r, err := s.Run(t.Context()); err != nil || r.Status != Ended {
+						t.Errorf("%s: %+v, %v", o, r, err)
+					}
+				}
+				var read strings.Builder
+				for _, m := range s.t.Messages {
+					for _, b := range m.Blocks {
+						if b.Type == provider.ToolResult {
+							read.WriteString(b.Text + "\n")
+						}
+					}
+				}
+				interrupted := strings.Contains(read.String(), interruptedText)
+				if interrupted {
+					told++
+				}
+				if wrong := used > 1 || used == 0 && !interrupted; !c.idempotent && wrong || c.idempotent && (used == 0 || interrupted) {
+					t.Errorf("%s: used %d times before, %d in all; the model read %q", o, ran, used, read.String())
+				}
+			})
+			if !c.idempotent && told == 0 {
+				t.Error("no outcome was between the use and its record")
+			}
+		})
+	}
 }
 
 // finish runs a session, and answers its question.

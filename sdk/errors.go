@@ -40,6 +40,8 @@ var (
 	ErrTruncated = errors.New("the model's answer was cut at its limit, and its continuation too; ask for less at once, or raise MaxTokens")
 	// ErrContextFull is a conversation that the model cannot hold any more.
 	ErrContextFull = errors.New("the conversation is longer than the model can take; begin a new one with the documents of this one")
+	// ErrQuestion is a turn that waits for an answer.
+	ErrQuestion = errors.New("the agent asks a question, and waits for the answer")
 	// ErrStopped is a turn that the person ended.
 	ErrStopped = errors.New("the person stopped the work")
 )
@@ -96,6 +98,36 @@ func (e *RefusalError) Error() string {
 	}
 	return "the model refused to answer: " + e.Text
 }
+
+// QuestionError is a question that OnQuestion did not answer. The session is paused at it.
+type QuestionError struct {
+	Question Question
+	Err      error
+}
+
+// Error repeats the question.
+func (e *QuestionError) Error() string {
+	return fmt.Sprintf("the question %q was not answered: %v", e.Question.Question, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *QuestionError) Unwrap() error { return e.Err }
+
+// OutputError is an answer that does not fit its type after two repairs. A session is paused, and tries
+// again with Resume; a conversation goes on with the next message.
+type OutputError struct {
+	// Text is the answer.
+	Text string
+	Err  error
+}
+
+// Error names the part that does not fit.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("the answer is not of the type that was asked for, after %d repairs: %v", maxRepairs, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
 
 // StateError is a saved session that cannot be used.
 type StateError struct{ ID, Why string }

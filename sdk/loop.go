@@ -82,7 +82,7 @@ func (t *thread) step(ctx context.Context) (done bool, err error) {
 	if uses {
 		return false, t.useTools(ctx)
 	}
-	return true, nil
+	return t.deliver()
 }
 
 // call has the model answer.
@@ -112,7 +112,7 @@ func (t *thread) send(ctx context.Context, r provider.Request) (response *provid
 	if err != nil {
 		return nil, err
 	}
-	t.unlocked(func() { response, err = t.client.o.Provider.Send(ctx, r, t.pass) })
+	t.unlocked(func() { response, err = t.model.Send(ctx, r, t.pass) })
 	if err != nil {
 		return nil, cmp.Or(ctx.Err(), err)
 	}
@@ -187,8 +187,7 @@ func (t *thread) useTools(ctx context.Context) error {
 			t.ask(use)
 			continue
 		}
-		t.use(ctx, use)
-		if err := ctx.Err(); err != nil {
+		if err := t.use(ctx, use); err != nil {
 			return err
 		}
 	}
@@ -201,20 +200,32 @@ func (t *thread) useTools(ctx context.Context) error {
 	return t.budget.Check()
 }
 
-// use uses one tool.
-func (t *thread) use(ctx context.Context, use provider.Block) {
+// use uses one tool, unless that may have been done before.
+func (t *thread) use(ctx context.Context, use provider.Block) error {
 	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
-	started := call
-	t.publish(Event{Type: EventToolStarted, Tool: &started})
-	var text string
-	t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
-	if ctx.Err() != nil { // it is used again, or refused with the person's next words
-		return
+	text := interruptedText
+	if call.Failed = slices.Contains(t.Begun, use.ID); !call.Failed {
+		started, once := call, t.once(use)
+		t.publish(Event{Type: EventToolStarted, Tool: &started})
+		if once {
+			if err := t.mark(ctx, use.ID); err != nil {
+				return err
+			}
+		}
+		t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
+		if t.unmarked != nil {
+			return t.unmarked
+		}
+		// Another one is used again, or refused with the person's next words.
+		if done := once && !call.Failed; ctx.Err() != nil && !done {
+			return ctx.Err()
+		}
 	}
 	call.Result = clip(text, 300)
 	t.keep(use.ID, provider.Result(use.ID, text, call.Failed))
 	t.Turn.Tools = append(t.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
+	return ctx.Err()
 }
 
 // ask puts the question of a tool's use to the person, unless that was done before.
@@ -270,12 +281,23 @@ func (t *thread) await(ctx context.Context) error {
 		waiting, cancel = context.WithTimeout(ctx, t.Options.PauseTimeout)
 		defer cancel()
 	}
+	failed := make(chan error, 1)
+	if t.onQuestion != nil && len(t.Questions) > 0 {
+		answering, stop := context.WithCancel(ctx)
+		defer stop()
+		go t.answerBy(answering, slices.Clone(t.Questions), failed)
+	}
 	err := t.until(waiting, func() bool { return len(t.Questions) == 0 || t.pausing })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
 	case len(t.Questions) > 0:
-		return errPaused
+		select {
+		case err := <-failed:
+			return err
+		default:
+			return errPaused
+		}
 	}
 	t.Status = Processing
 	return nil

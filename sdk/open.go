@@ -16,9 +16,6 @@ import (
 
 // start makes a session that nobody has spoken to.
 func (c *Client) start(ctx context.Context, kind, agentID string, o ConversationOptions) (*thread, error) {
-	if c.o.Provider == nil {
-		return nil, ErrNoProvider
-	}
 	if err := errors.Join(ctx.Err(), c.base.Err()); err != nil {
 		return nil, err
 	}
@@ -30,9 +27,13 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		agent, m = found, its
 	}
+	model := c.model(agent.ID, agentID)
+	if model == nil {
+		return nil, ErrNoProvider
+	}
 	limit := cmp.Or(o.CostLimit, c.o.CostLimit)
-	now, info := c.o.Clock().UTC(), c.o.Provider.Info()
-	t := &thread{client: c, agent: agent, menu: m, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
+	now, info := c.o.Clock().UTC(), model.Info()
+	t := &thread{client: c, model: model, agent: agent, menu: m, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, limit), changed: make(chan struct{})}
 	if err := t.budget.Admit(info.Model, now); err != nil {
 		return nil, err
 	}
@@ -52,12 +53,17 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		t.FilesOf = "caller"
 	}
-	t.equip(o.Run)
+	if err := t.equip(o.Run, o.Tools); err != nil {
+		return nil, err
+	}
 	var err error
+	if t.Options.Output, err = outputSchema(o.Output); err != nil {
+		return nil, err
+	}
 	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
-	if t.System, err = prompt(agent, m, t.tools, o.SessionOptions); err != nil {
+	if t.System, err = prompt(agent, m, t.builtIn(), o.SessionOptions); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(t.System))
@@ -79,15 +85,16 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err != nil {
 		return nil, err
 	}
-	if c.o.Provider == nil {
+	model := c.model(s.Agent.ID)
+	if model == nil {
 		return nil, ErrNoProvider
 	}
-	if info := c.o.Provider.Info(); info != s.Provider {
+	if info := model.Info(); info != s.Provider {
 		return nil, &StateError{id, fmt.Sprintf("it was begun with the model %s of %s, and its messages are good for "+
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
 	warning := c.admit(ctx, s, o)
-	t := &thread{client: c, state: *s, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	t := &thread{client: c, model: model, state: *s, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
 	}
@@ -106,7 +113,9 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err := s.restoreFiles(t.files); err != nil {
 		return nil, err
 	}
-	t.equip(o.Run)
+	if err := t.equip(o.Run, o.Tools); err != nil {
+		return nil, err
+	}
 	if t.Status == Processing { // its process died
 		t.Status = Paused
 	}
@@ -117,6 +126,9 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	t.events.seq = t.Seq
 	if n := len(events); n > 0 { // after a crash the last one can be behind that of the state, or before it
 		t.events.seq = max(t.Seq, events[n-1].Seq)
+	}
+	if missing := slices.DeleteFunc(slices.Clone(s.Tools), t.offers); len(missing) > 0 {
+		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the session goes on without tools that it had: %s", strings.Join(missing, ", "))})
 	}
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})

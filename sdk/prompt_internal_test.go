@@ -45,7 +45,7 @@ func TestPrompts(t *testing.T) {
 					continue
 				}
 				session := &thread{menu: m, files: m.files(nil)}
-				session.equip(nil)
+				_ = session.equip(nil, nil)
 				text, err := prompt(agent, m, session.tools, SessionOptions{})
 				if err != nil {
 					t.Errorf("%s: %v", info.ID, err)

@@ -47,6 +47,10 @@ type OpenOptions struct {
 	Run      func(ctx context.Context, command string) (output string, failed bool)
 	// ReadOnly leaves out the tools that write.
 	ReadOnly bool
+	// Tools and OnQuestion are those of [SessionOptions]. A session whose tools are missing goes on
+	// without them, with a warning.
+	Tools      []AnyTool
+	OnQuestion func(ctx context.Context, q Question) (string, error)
 	// MaxTokens and Rounds are those of [SessionOptions].
 	MaxTokens, Rounds int
 }

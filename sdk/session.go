@@ -3,6 +3,7 @@ package sdk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -21,6 +22,8 @@ type Result struct {
 	Documents []Document   `json:"documents"`
 	Costs     price.Report `json:"costs"`
 	Tools     []ToolCall   `json:"tool_calls,omitempty"`
+	// Output is the answer as JSON of the type that was asked for.
+	Output json.RawMessage `json:"output,omitempty"`
 	// Questions are the open ones if the session is paused at them.
 	Questions []Question    `json:"questions,omitempty"`
 	Took      time.Duration `json:"took_ns"`
@@ -39,13 +42,20 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		err = nil
 	}
 	s.t.mu.Lock()
-	turn := cmp.Or(s.t.last(), &Turn{})
 	if s.t.Status == Ended || s.t.Status == Failed {
 		s.t.events.close()
 	}
 	s.t.mu.Unlock()
-	return &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Documents: s.Documents(), Costs: s.Costs(),
-		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}, err
+	return s.Result(), err
+}
+
+// Result returns the outcome so far.
+func (s *Session) Result() *Result {
+	s.t.mu.Lock()
+	turn := cmp.Or(s.t.last(), &Turn{})
+	s.t.mu.Unlock()
+	return &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Output: turn.Output, Documents: s.Documents(), Costs: s.Costs(),
+		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}
 }
 
 // Resume is Run for a session that is paused, here or by another process.
@@ -64,7 +74,7 @@ func (c *Client) StartAgent(ctx context.Context, agentID, command string, o Sess
 	if err != nil {
 		return nil, err
 	}
-	if err := t.begin(ctx, command); err != nil {
+	if err := t.begin(ctx, command, t.Options.Output); err != nil {
 		return nil, err
 	}
 	return &Session{dialog{t}}, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,8 @@ type Turn struct {
 	At      time.Time     `json:"at"`
 	Took    time.Duration `json:"took_ns"`
 	Problem string        `json:"problem,omitempty"`
+	// Output is the answer as JSON of the type that was asked for.
+	Output json.RawMessage `json:"output,omitempty"`
 }
 
 // state is all of a session that is saved.
@@ -92,17 +95,25 @@ type state struct {
 	Updated  time.Time     `json:"updated_at"`
 	Options  optionState   `json:"options"`
 	Seq      int64         `json:"last_event"`
+	// Tools are the names of the caller's own.
+	Tools []string `json:"tools,omitempty"`
 	// RightsSeq is that of the record of Rights: Options and Models are here for information.
 	RightsSeq int `json:"rights_seq,omitempty"`
 
 	System   string             `json:"system"`
 	Messages []provider.Message `json:"messages"`
 	// Results answer the tool uses of the last message, as far as they are done.
-	Results   map[string]provider.Block `json:"results,omitempty"`
-	Questions []Question                `json:"questions,omitempty"`
-	Turns     []Turn                    `json:"turns,omitempty"`
+	Results map[string]provider.Block `json:"results,omitempty"`
+	// Begun are the uses of the last message that may have done their work, and must not be repeated.
+	Begun     []string   `json:"begun,omitempty"`
+	Questions []Question `json:"questions,omitempty"`
+	Turns     []Turn     `json:"turns,omitempty"`
 	// Turn is the one under way.
 	Turn *Turn `json:"turn,omitempty"`
+	// Schema is that of the answer to the turn; empty for text. Repairs counts the answers that did not
+	// fit.
+	Schema  json.RawMessage `json:"schema,omitempty"`
+	Repairs int             `json:"repairs,omitempty"`
 	// Stop is the reason why the last answer ended; empty if the model has to answer.
 	Stop provider.Stop `json:"stop,omitempty"`
 	// Rounds counts the calls since the person was heard, Pauses those that the server asked for in a
@@ -141,6 +152,8 @@ type optionState struct {
 	PlainText     bool          `json:"plain_text,omitempty"`
 	NoQuestions   bool          `json:"no_questions,omitempty"`
 	ReadOnly      bool          `json:"read_only,omitempty"`
+	// Output is the schema of the answers; empty for text.
+	Output json.RawMessage `json:"output,omitempty"`
 }
 
 // plain is a state without its methods.
@@ -247,12 +260,16 @@ func (s *state) say(why string, blocks ...provider.Block) {
 	var results []provider.Block
 	for _, use := range s.uses() {
 		result, done := s.Results[use.ID]
-		if !done {
+		switch {
+		case done:
+		case slices.Contains(s.Begun, use.ID):
+			result = provider.Result(use.ID, why+". "+interruptedText, true)
+		default:
 			result = provider.Result(use.ID, why, true)
 		}
 		results = append(results, result)
 	}
-	s.Results, s.Stop = nil, ""
+	s.Results, s.Begun, s.Stop = nil, nil, ""
 	s.add(provider.User, append(results, blocks...))
 }
 
@@ -282,8 +299,10 @@ func (s *state) add(role provider.Role, blocks []provider.Block) {
 }
 
 // response returns the text of the agent since the person, or a tool, was heard.
-func (s *state) response() string {
-	var texts provider.Message
+func (s *state) response() string { return s.spoken().Text() }
+
+// spoken returns the blocks of the agent since the person, or a tool, was heard.
+func (s *state) spoken() (texts provider.Message) {
 	for n := len(s.Messages) - 1; n >= 0; n-- {
 		m := s.Messages[n]
 		if m.Role == provider.User {
@@ -294,7 +313,7 @@ func (s *state) response() string {
 		}
 		texts.Blocks = append(append([]provider.Block(nil), m.Blocks...), texts.Blocks...)
 	}
-	return texts.Text()
+	return texts
 }
 
 // last returns the turn under way, else the latest one that is over; nil if there was none.

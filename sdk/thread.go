@@ -16,19 +16,26 @@ type runCommand = func(ctx context.Context, command string) (output string, fail
 // works on a turn; every other call only looks, or answers a question.
 type thread struct {
 	client *Client
-	// parent is the session that a sub-agent works for; nil for a session of its own.
+	// parent is the session that a sub-agent works for, by the tool use of that id; nil for a session of
+	// its own.
 	parent *thread
+	by     string
 	depth  int
-	agent  *Agent
-	menu   menu
-	files  vfs.FS
-	// tools are those that the model is offered, fileTools the part of them for files. context is told to the
-	// agent with its first message.
+	// model answers.
+	model provider.Provider
+	agent *Agent
+	menu  menu
+	files vfs.FS
+	// tools are those that the model is offered, fileTools the part of them for files. context is told to
+	// the agent with its first message.
 	tools     []provider.Tool
 	fileTools *vfs.Toolbox
 	command   runCommand
-	context   string
-	budget    *price.Budget
+	// own are the caller's tools, onQuestion their function that answers.
+	own        []RawTool
+	onQuestion func(ctx context.Context, q Question) (string, error)
+	context    string
+	budget     *price.Budget
 
 	mu sync.Mutex
 	state
@@ -41,6 +48,8 @@ type thread struct {
 	pausing bool
 	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
+	// unmarked is the error if a sub-agent's use could not be recorded, which ends the work of both.
+	unmarked error
 	// writing is true while the state is written. rights are those that were kept last.
 	writing bool
 	rights  string

@@ -28,8 +28,9 @@ var (
 	}
 )
 
-// equip gives a session its tools, of which run runs the command lines that the agent may use.
-func (t *thread) equip(run runCommand) {
+// equip gives a session its tools, of which run runs the command lines that the agent may use. own are
+// the caller's.
+func (t *thread) equip(run runCommand, own []AnyTool) error {
 	t.command = run
 	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{
 		ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note})
@@ -40,11 +41,76 @@ func (t *thread) equip(run runCommand) {
 	if t.menu.snapshot != nil {
 		t.tools = append(t.tools, workflowTool, agentTool)
 	}
+	for _, tool := range own {
+		if tool == nil {
+			return &ToolError{"", "it is nil"}
+		}
+		r, err := tool.raw()
+		if err != nil {
+			return err
+		}
+		if r.Name == askUser || t.offers(r.Name) {
+			return &ToolError{r.Name, "there is another tool of this name"}
+		}
+		t.own, t.tools = append(t.own, r), append(t.tools, r.describe())
+	}
+	t.Tools = nil
+	for _, r := range t.own {
+		t.Tools = append(t.Tools, r.Name)
+	}
+	return nil
+}
+
+// offers reports whether the model is offered a tool.
+func (t *thread) offers(name string) bool {
+	return slices.ContainsFunc(t.tools, func(tool provider.Tool) bool { return tool.Name == name })
+}
+
+// builtIn returns the tools that are not the caller's. The system prompt, which is bounded, names these.
+func (t *thread) builtIn() []provider.Tool { return t.tools[:len(t.tools)-len(t.own)] }
+
+// ownTool returns a tool of the caller's; nil if it is another one.
+func (t *thread) ownTool(name string) *RawTool {
+	if at := slices.IndexFunc(t.own, func(r RawTool) bool { return r.Name == name }); at >= 0 {
+		return &t.own[at]
+	}
+	return nil
+}
+
+// once reports whether a use must not be repeated if nobody knows whether it has done its work. A
+// change of files that are saved with the session is undone if its record is lost.
+func (t *thread) once(use provider.Block) bool {
+	if own := t.ownTool(use.Name); own != nil {
+		return !own.Idempotent
+	}
+	return use.Name == vfs.EditFile && t.FilesOf != ""
+}
+
+// interruptedText is the result of a use that may have done its work.
+const interruptedText = "This tool was interrupted, and was not used again: whether it has done its work is not known. Find out before you use it once more."
+
+// mark records that a use is about to begin that must not be repeated. The caller holds the lock.
+func (t *thread) mark(ctx context.Context, id string) error {
+	if t.parent != nil { // the use of the agent is what would be repeated
+		t.parent.mu.Lock()
+		defer t.parent.mu.Unlock()
+		t.parent.unmarked = t.parent.mark(ctx, t.by)
+		return t.parent.unmarked
+	}
+	if slices.Contains(t.Begun, id) {
+		return nil
+	}
+	t.Begun = append(t.Begun, id)
+	err := t.save(ctx)
+	if err != nil { // it does not begin
+		t.Begun = slices.DeleteFunc(t.Begun, func(begun string) bool { return begun == id })
+	}
+	return err
 }
 
 // execute uses a tool, and returns its result for the model.
 func (t *thread) execute(ctx context.Context, use provider.Block) (text string, failed bool) {
-	if !slices.ContainsFunc(t.tools, func(tool provider.Tool) bool { return tool.Name == use.Name }) {
+	if !t.offers(use.Name) {
 		var names []string
 		for _, tool := range t.tools {
 			names = append(names, tool.Name)
@@ -55,7 +121,10 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 	case openWorkflow:
 		return t.workflow(use.Input)
 	case invokeAgent:
-		return t.invoke(ctx, use.Input)
+		return t.invoke(ctx, use)
+	}
+	if own := t.ownTool(use.Name); own != nil {
+		return own.use(ctx, use.Input)
 	}
 	return t.fileTools.Execute(ctx, use.Name, use.Input)
 }
@@ -106,19 +175,19 @@ func (t *thread) workflow(input string) (text string, failed bool) {
 }
 
 // invoke has another agent work. It spends the same budget, in the same files.
-func (t *thread) invoke(ctx context.Context, input string) (text string, failed bool) {
+func (t *thread) invoke(ctx context.Context, use provider.Block) (text string, failed bool) {
 	var in struct {
 		AgentID string `json:"agent_id"`
 		Command string `json:"command"`
 		Context string `json:"context"`
 	}
-	if err := json.Unmarshal([]byte(input), &in); err != nil || in.AgentID == "" || strings.TrimSpace(in.Command) == "" {
+	if err := json.Unmarshal([]byte(use.Input), &in); err != nil || in.AgentID == "" || strings.TrimSpace(in.Command) == "" {
 		return "The input is not JSON of this tool; required: agent_id, command", true
 	}
 	if t.depth >= maxDepth {
 		return fmt.Sprintf("Agents call each other at most %d deep; do this work yourself", maxDepth), true
 	}
-	child, err := t.child(in.AgentID)
+	child, err := t.child(in.AgentID, use.ID)
 	if err != nil {
 		return err.Error(), true
 	}
@@ -137,25 +206,35 @@ func (t *thread) invoke(ctx context.Context, input string) (text string, failed 
 	return answer, false
 }
 
-// child returns an agent that works for this one.
-func (t *thread) child(agentID string) (*thread, error) {
+// child returns an agent that works for this one, by the tool use of an id.
+func (t *thread) child(agentID, by string) (*thread, error) {
 	agent, m, err := t.client.shelf.agent(agentID)
 	if err != nil {
 		return nil, err
 	}
-	c := &thread{client: t.client, parent: t, depth: t.depth + 1, agent: agent, menu: m,
+	model := t.client.model(agent.ID, agentID)
+	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
+		return nil, err
+	}
+	c := &thread{client: t.client, parent: t, by: by, depth: t.depth + 1, model: model, agent: agent, menu: m,
 		files: t.files, budget: t.budget, changed: make(chan struct{})}
-	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: t.Provider,
-		Status: Idle, Options: t.Options}
-	c.Options.NoQuestions = true
-	c.equip(t.command)
-	c.System, err = prompt(agent, m, c.tools, SessionOptions{})
+	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: model.Info(),
+		Status: Idle, Options: t.Options, FilesOf: t.FilesOf}
+	c.Options.NoQuestions, c.Options.Output = true, nil
+	own := make([]AnyTool, len(t.own))
+	for n, r := range t.own {
+		own[n] = r
+	}
+	if err := c.equip(t.command, own); err != nil {
+		return nil, err
+	}
+	c.System, err = prompt(agent, m, c.builtIn(), SessionOptions{})
 	return c, err
 }
 
 // carryOut works until a command is carried out, and returns the answer.
 func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
-	if err := t.begin(ctx, words); err != nil {
+	if err := t.begin(ctx, words, nil); err != nil {
 		return "", err
 	}
 	t.mu.Lock()

@@ -3,6 +3,7 @@ package sdk
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,15 +12,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// begin takes the person's first words, without work.
-func (t *thread) begin(ctx context.Context, words string) error {
+// begin takes the person's first words, without work. The answer is to be JSON of a schema, if that is
+// not empty.
+func (t *thread) begin(ctx context.Context, words string, schema json.RawMessage) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.take(ctx, words)
+	return t.take(ctx, words, schema)
 }
 
 // take makes the person's words a turn. The caller holds the lock.
-func (t *thread) take(ctx context.Context, words string) error {
+func (t *thread) take(ctx context.Context, words string, schema json.RawMessage) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
@@ -30,6 +32,9 @@ func (t *thread) take(ctx context.Context, words string) error {
 	if t.context != "" && len(t.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
+	if len(schema) > 0 {
+		text += "\n\n" + outputText + string(schema)
+	}
 	t.Title = cmp.Or(t.Title, clip(words, 100))
 	t.Turn = t.newTurn(words)
 	why := newWordsText
@@ -37,6 +42,7 @@ func (t *thread) take(ctx context.Context, words string) error {
 		why = cancelledText
 	}
 	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
+	t.Schema, t.Repairs = schema, 0
 	t.say(why, provider.TextBlock(text))
 	t.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
@@ -98,7 +104,8 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.Status == Paused || t.Status == Waiting
-	t.working, t.cancel, t.pausing, t.failure = true, cancel, false, nil
+	t.working, t.cancel, t.pausing, t.failure, t.Repairs = true, cancel, false, nil, 0
+	t.unmarked = nil
 	t.Status = Processing
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
@@ -151,15 +158,17 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 	var store *StoreError
 	var server *ProviderError
 	var limit *CostLimitError
+	var question *QuestionError
+	var output *OutputError
 	switch {
 	case err == nil:
 		return false
-	case errors.Is(err, errPaused), errors.As(err, &store), t.client.base.Err() != nil:
+	case errors.Is(err, errPaused), errors.As(err, &question), errors.As(err, &store), t.client.base.Err() != nil:
 		return true
 	case t.Kind != kindSession:
 		return false
 	}
-	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit)
+	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit) || errors.As(err, &output)
 }
 
 // settle ends a turn, or leaves it for later. The caller holds the lock.
@@ -254,7 +263,7 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
 	switch q.Source {
 	case fromText:
-		err = t.take(ctx, text)
+		err = t.take(ctx, text, t.Options.Output)
 		return err == nil, err
 	case fromRounds:
 		t.keep(fromRounds, provider.TextBlock(text))

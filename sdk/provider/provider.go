@@ -13,6 +13,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -169,6 +170,37 @@ type Usage struct {
 
 // Prompt returns all tokens that the model was given.
 func (u Usage) Prompt() int64 { return u.Input + u.CacheWrite5m + u.CacheWrite1h + u.CacheRead }
+
+// String writes the counts for people, for example "17,200 tokens in (15,000 from the cache), 660 out".
+func (u Usage) String() string {
+	var parts []string
+	for _, part := range []struct {
+		tokens int64
+		words  string
+	}{{u.CacheRead, "from the cache"}, {u.CacheWrite5m + u.CacheWrite1h, "written to it"}} {
+		if part.tokens != 0 {
+			parts = append(parts, grouped(part.tokens)+" "+part.words)
+		}
+	}
+	text := grouped(u.Prompt()) + " tokens in"
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	text += ", " + grouped(u.Output) + " out"
+	if u.Estimated {
+		text += ", estimated"
+	}
+	return text
+}
+
+// grouped writes a number with a comma between thousands.
+func grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
 
 // Combine makes one count of two, number by number. It is estimated if one of them is.
 func (u Usage) Combine(v Usage, of func(a, b int64) int64) Usage {

@@ -11,6 +11,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
+// EditFile is the tool whose use, if it is repeated, can change a file twice.
+const EditFile = "edit_file"
+
 // MaxResult bounds the result of a tool, in bytes.
 const MaxResult = 30_000
 
@@ -83,7 +86,7 @@ var allTools = []tool{
 		`"file_path":{"type":"string","description":"absolute path"},"offset":{"type":"integer","description":"first line"},"limit":{"type":"integer","description":"number of lines"}`, "file_path"), run: (*Toolbox).read},
 	{Tool: schema("write_file", "Write a file, with the folders above it, or replace the whole of its content.",
 		`"file_path":{"type":"string","description":"absolute path"},"content":{"type":"string"}`, "file_path", "content"), run: (*Toolbox).writeFile, writes: true},
-	{Tool: schema("edit_file", "Replace a text in a file, literally. old_string has to occur exactly once, unless replace_all is true.",
+	{Tool: schema(EditFile, "Replace a text in a file, literally. old_string has to occur exactly once, unless replace_all is true.",
 		`"file_path":{"type":"string","description":"absolute path"},"old_string":{"type":"string"},"new_string":{"type":"string"},"replace_all":{"type":"boolean"}`, "file_path", "old_string", "new_string"), run: (*Toolbox).edit, writes: true},
 	{Tool: schema("list_files", "List the files and folders in a folder, with their sizes.",
 		`"path":{"type":"string","description":"absolute path; / by default"}`), run: (*Toolbox).list},
@@ -134,7 +137,7 @@ func (b *Toolbox) Execute(ctx context.Context, name, input string) (text string,
 		if cause := recover(); cause != nil {
 			text, failed = fmt.Sprintf("The tool %s failed by a fault of its own: %v", name, cause), true
 		}
-		text = truncate(text)
+		text = Truncate(text)
 	}()
 	at := slices.IndexFunc(b.tools, func(t tool) bool { return t.Name == name })
 	if at < 0 {
@@ -192,8 +195,9 @@ func (t tool) parse(input string) (in arguments, err error) {
 	return in, nil
 }
 
-// truncate makes a result one that can be sent, whatever names and messages it repeats.
-func truncate(text string) string {
+// Truncate makes a text a result that can be sent to a model: of at most [MaxResult] bytes and a few
+// words, in valid UTF-8.
+func Truncate(text string) string {
 	if len(text) > MaxResult+500 {
 		text = text[:MaxResult] + "… [the rest is left out]"
 	}

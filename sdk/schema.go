@@ -1,0 +1,65 @@
+package sdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schema is a JSON Schema that values are checked by.
+type schema struct {
+	text     json.RawMessage
+	resolved *jsonschema.Resolved
+}
+
+// schemaOf returns the schema of a type. A type that contains itself has none.
+func schemaOf[T any]() (*schema, error) {
+	made, err := jsonschema.For[T](nil)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return nil, err
+	}
+	return parseSchema(text)
+}
+
+// parseSchema reads a schema.
+func parseSchema(text json.RawMessage) (*schema, error) {
+	var parsed jsonschema.Schema
+	if err := json.Unmarshal(text, &parsed); err != nil {
+		return nil, err
+	}
+	whole, err := json.Marshal(&parsed)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(whole, []byte(`"$ref"`)) || bytes.Contains(whole, []byte(`"$dynamicRef"`)) {
+		return nil, errors.New("a schema that refers to another, or to itself, is not checked") // it could go on for ever
+	}
+	resolved, err := parsed.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &schema{text, resolved}, nil
+}
+
+// check returns how a value does not fit.
+func (s *schema) check(value json.RawMessage) error {
+	if !utf8.Valid(value) { // the decoder would replace bytes in silence
+		return errors.New("it is not valid UTF-8")
+	}
+	var decoded any
+	if err := json.Unmarshal(value, &decoded); err != nil {
+		return err
+	}
+	if err := s.resolved.Validate(decoded); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+// Package toolserver offers the tools of an MCP server to the agents of package sdk.
+//
+// A server is a program that speaks on its standard streams, or an address of streamable HTTP. Nothing
+// starts one but [Connect], so that no project can: its command and address come from the caller.
+//
+//	server, err := toolserver.Connect(ctx, toolserver.Options{Name: "tracker", Command: []string{"tracker-mcp"}})
+//	…
+//	defer server.Close()
+//	session, err := client.StartAgent(ctx, "pm", "Plan the next week", sdk.SessionOptions{Tools: server.Tools()})
+//
+// The tools are named <server>_<tool>, so that none stands for one of the SDK's. What a server
+// sends is bounded: a message by [MaxMessage], the time of its start by [StartTimeout], the text of
+// a result by [vfs.MaxResult]. A call that its server did not answer has failed, and the model reads why.
+// The server's declaration that a tool is idempotent, or only reads, is believed.
+package toolserver
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+)
+
+// The bounds of what a server sends.
+const (
+	// MaxMessage bounds a message, in bytes. A longer one ends the connection.
+	MaxMessage = 8 << 20
+	// StartTimeout bounds the time until a server has named its tools.
+	StartTimeout = 20 * time.Second
+	// discoverTimeout is how long a server has to answer in the newest protocol before the older one
+	// is tried.
+	discoverTimeout = 3 * time.Second
+	maxTools        = 128
+	maxPages        = 16
+	maxDescription  = 2_000
+	maxSchema       = 32 << 10
+)
+
+// Options name a server: a Command or a URL.
+type Options struct {
+	// Name has at most 24 letters, digits and -. The names of the tools begin with it.
+	Name string
+	// Command is the program with its arguments, Dir its folder, Env its environment: by default that of
+	// [BasicEnv], which has no keys.
+	Command []string
+	Dir     string
+	Env     []string
+	// URL is the address of streamable HTTP, Header is sent with each request.
+	URL    string
+	Header map[string]string
+	// Timeout bounds a call: [sdk.DefaultToolTimeout] if it is 0.
+	Timeout time.Duration
+}
+
+// Server is a connection. Its methods may be called at the same time.
+type Server struct {
+	o      Options
+	client *client.Client
+	// end ends the program, whose output is read as lines; both are nil for an address.
+	end   func()
+	lines *lines
+	tools []sdk.AnyTool
+	// Skipped says which tools are not offered, and why.
+	Skipped []string
+}
+
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,24}$`)
+
+// Connect starts or calls a server, and asks it for its tools. Close ends it.
+func Connect(ctx context.Context, o Options) (*Server, error) {
+	fail := func(err error) (*Server, error) { return nil, fmt.Errorf("the tool server %q: %w", o.Name, err) }
+	switch {
+	case !serverName.MatchString(o.Name):
+		return fail(errors.New("a name has 1 to 24 letters, digits and -"))
+	case (len(o.Command) > 0) == (o.URL != ""):
+		return fail(errors.New("it has either a command or an address"))
+	}
+	s := &Server{o: o}
+	if err := s.open(ctx); err != nil {
+		return fail(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, StartTimeout, fmt.Errorf("it did not name its tools within %s", StartTimeout))
+	defer cancel()
+	if err := s.start(ctx); err != nil {
+		s.Close()
+		if context.Cause(ctx) != nil {
+			err = context.Cause(ctx)
+		}
+		return fail(err)
+	}
+	return s, nil
+}
+
+// open makes the connection.
+func (s *Server) open(ctx context.Context) error {
+	var wire transport.Interface
+	var err error
+	if s.o.URL != "" {
+		wire, err = transport.NewStreamableHTTP(s.o.URL, transport.WithHTTPHeaders(s.o.Header),
+			transport.WithHTTPBasicClient(&http.Client{Transport: bounded{http.DefaultTransport}}))
+	} else {
+		wire, err = s.startProgram()
+	}
+	if err != nil {
+		return err
+	}
+	s.client = client.NewClient(wire, client.WithDiscoverTimeout(discoverTimeout))
+	return s.client.Start(context.WithoutCancel(ctx))
+}
+
+// start greets the server, and asks for its tools.
+func (s *Server) start(ctx context.Context) error {
+	var hello mcp.InitializeRequest
+	hello.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp", Version: "1"}
+	if _, err := s.client.Initialize(ctx, hello); err != nil {
+		return fmt.Errorf("it does not begin: %w", err)
+	}
+	named := map[string]bool{}
+	var next mcp.ListToolsRequest
+	for range maxPages {
+		page, err := s.client.ListToolsByPage(ctx, next)
+		if err != nil {
+			return fmt.Errorf("it does not name its tools: %w", err)
+		}
+		for _, t := range page.Tools {
+			tool, why := s.tool(t)
+			switch {
+			case why != "":
+			case named[tool.Name]:
+				why = "another has this name"
+			case len(s.tools) == maxTools:
+				why = fmt.Sprintf("only the first %d are offered", maxTools)
+			default:
+				named[tool.Name] = true
+				s.tools = append(s.tools, tool)
+				continue
+			}
+			if len(s.Skipped) < maxTools {
+				s.Skipped = append(s.Skipped, fmt.Sprintf("%.80q: %s", t.Name, why))
+			}
+		}
+		if next.Params.Cursor = page.NextCursor; page.NextCursor == "" {
+			break
+		}
+	}
+	return nil
+}
+
+// tool returns a tool as the SDK knows it. why is the reason if it cannot be offered.
+func (s *Server) tool(t mcp.Tool) (tool sdk.RawTool, why string) {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, t.Name)
+	definition, err := json.Marshal(t)
+	var form struct {
+		Schema json.RawMessage `json:"inputSchema"`
+	}
+	if err == nil {
+		err = json.Unmarshal(definition, &form)
+	}
+	tool = sdk.RawTool{
+		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: form.Schema,
+		Idempotent: isTrue(t.Annotations.IdempotentHint) || isTrue(t.Annotations.ReadOnlyHint), Timeout: s.o.Timeout,
+		Run: func(ctx context.Context, input json.RawMessage) (string, error) { return s.call(ctx, t.Name, input) },
+	}
+	switch {
+	case err != nil:
+		why = err.Error()
+	case len(form.Schema) > maxSchema:
+		why = fmt.Sprintf("its schema has more than %d bytes", maxSchema)
+	default:
+		if err := tool.Check(); err != nil {
+			why = err.Error()
+		}
+	}
+	return tool, why
+}
+
+func isTrue(hint *bool) bool { return hint != nil && *hint }
+
+// call calls a tool, and returns the text of its result. The error is a result that failed.
+func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (string, error) {
+	var request mcp.CallToolRequest
+	request.Params.Name, request.Params.Arguments = name, input
+	result, err := s.client.CallTool(ctx, request)
+	switch {
+	case s.lines != nil && s.lines.tooLong.Load():
+		return "", fmt.Errorf("the tool server %q has sent a message of more than %d bytes, which ended its connection", s.o.Name, MaxMessage)
+	case errors.Is(err, transport.ErrTransportClosed):
+		return "", fmt.Errorf("the tool server %q has ended; its tools cannot be used any more", s.o.Name)
+	case err != nil:
+		return "", fmt.Errorf("the tool server %q did not carry this out: %w", s.o.Name, err)
+	}
+	text, err := describe(result)
+	if err != nil {
+		return "", err
+	}
+	if result.IsError {
+		return "", errors.New(cmp.Or(text, "the tool failed, and says no more"))
+	}
+	return text, nil
+}
+
+// describe returns a result as text. Pictures and sounds are named, not repeated.
+func describe(r *mcp.CallToolResult) (string, error) {
+	var parts []string
+	for _, c := range r.Content {
+		switch c := c.(type) {
+		case mcp.TextContent:
+			parts = append(parts, c.Text)
+		case mcp.ImageContent:
+			parts = append(parts, fmt.Sprintf("[a picture, %s, is left out]", c.MIMEType))
+		case mcp.AudioContent:
+			parts = append(parts, fmt.Sprintf("[a sound, %s, is left out]", c.MIMEType))
+		case mcp.ResourceLink:
+			parts = append(parts, fmt.Sprintf("[%s: %s]", c.Name, c.URI))
+		case mcp.EmbeddedResource:
+			if text, ok := c.Resource.(mcp.TextResourceContents); ok {
+				parts = append(parts, text.Text)
+			} else {
+				parts = append(parts, "[a file is left out]")
+			}
+		}
+	}
+	if len(parts) == 0 && r.StructuredContent != nil {
+		data, err := json.Marshal(r.StructuredContent)
+		return string(data), err
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// Tools returns the tools, for [sdk.SessionOptions].
+func (s *Server) Tools() []sdk.AnyTool { return append([]sdk.AnyTool(nil), s.tools...) }
+
+// Close ends the connection, and the program.
+func (s *Server) Close() {
+	_ = s.client.Close() // it is over either way
+	if s.end != nil {
+		s.end()
+	}
+}
+
+// clip shortens a text to a number of bytes.
+func clip(text string, most int) string {
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}

@@ -1,0 +1,121 @@
+package toolserver
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/process"
+)
+
+// grace is the time that a program has to end by itself, then after it was asked to.
+const grace = time.Second
+
+// BasicEnv returns the part of this program's environment that a server needs to run: no keys, no
+// tokens. Add what it needs.
+func BasicEnv() []string {
+	names := []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"}
+	if runtime.GOOS == "windows" {
+		names = append(names, "APPDATA", "LOCALAPPDATA", "PATHEXT", "ProgramFiles", "SystemDrive", "SystemRoot", "TEMP", "TMP", "USERNAME", "USERPROFILE")
+	}
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !slices.ContainsFunc(names, func(n string) bool {
+			return n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)
+		})
+	})
+}
+
+// startProgram starts the server's program. Its end closes the program's input, then ends it with the
+// programs that it has started if it does not end by itself.
+func (s *Server) startProgram() (wire transport.Interface, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
+	cmd := exec.CommandContext(ctx, s.o.Command[0], s.o.Command[1:]...) // the caller's own
+	if cmd.Dir, cmd.Env = s.o.Dir, s.o.Env; cmd.Env == nil {
+		cmd.Env = BasicEnv()
+	}
+	group := process.Own(cmd, grace)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// The pipe is ours: Wait would close one of the command's before all is read.
+	out, outSide, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdout = outSide // its complaints on standard error belong to nobody
+	err = cmd.Start()
+	_ = outSide.Close() // the program has its own
+	if err != nil {
+		_ = out.Close()
+		return nil, fmt.Errorf("it cannot be started: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = group.Wait() // its exit code says nothing that its silence does not
+		group.End()
+	}()
+	s.end = func() {
+		_ = in.Close()
+		select {
+		case <-ended:
+		case <-time.After(grace):
+		}
+		cancel()
+		<-ended
+		_ = out.Close()
+	}
+	s.lines = &lines{from: out}
+	return transport.NewIO(s.lines, in, io.NopCloser(strings.NewReader(""))), nil
+}
+
+// lines ends a stream at a line that is longer than MaxMessage.
+type lines struct {
+	from io.Reader
+	// read counts the bytes of the line at hand.
+	read    int
+	tooLong atomic.Bool
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	if at := bytes.LastIndexByte(p[:n], '\n'); at >= 0 {
+		l.read = n - at - 1
+	} else {
+		l.read += n
+	}
+	if l.read > MaxMessage {
+		l.tooLong.Store(true)
+		return 0, io.EOF
+	}
+	return n, err
+}
+
+// bounded ends answers that are longer than MaxMessage.
+type bounded struct{ http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		response.Body = http.MaxBytesReader(nil, response.Body, MaxMessage)
+	}
+	return response, err
+}
