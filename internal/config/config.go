@@ -72,6 +72,8 @@ type Config struct {
 	VerifyOutput int
 	// Checks are the commands, besides verify, that the server runs if a report names them.
 	Checks []string
+	// ToolServers are the MCP servers that agents without a host can be given.
+	ToolServers []ToolServer
 	// OwnRubrics is true if the project's file names the folder of rubrics.
 	OwnRubrics bool
 	// Toolsets are the groups of tools that are offered.

@@ -47,6 +47,7 @@ var settings = []setting{
 	rule("scoring"),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage
+	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	rule("verdict"),
 	{key: "verify", guard: PersonFirst, set: setVerifies},

@@ -44,6 +44,8 @@ type Job struct {
 	// Open has the files that the engine may write although other programs obey them, by their names
 	// in the list of package obeyed.
 	Open []string
+	// ToolServers are the names of MCP servers whose tools an engine of this program may use.
+	ToolServers []string
 	// Raw, if not nil, gets the engine's own output, line by line.
 	Raw io.Writer
 	// Tell, if not nil, is called with the engine's activities, in order.

@@ -26,6 +26,8 @@ type API struct {
 	Provider func(model string) (provider.Provider, error)
 	Prices   *price.Table
 	Clock    func() time.Time
+	// Tools connects to tool servers by their names. end ends the connections.
+	Tools func(ctx context.Context, names []string) (tools []sdk.AnyTool, end func(), err error)
 }
 
 // Name implements Worker.
@@ -64,12 +66,21 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 		return nil, err
 	}
 	defer func() { _ = files.Close() }()
+	var tools []sdk.AnyTool
+	if len(job.ToolServers) > 0 {
+		var end func()
+		tools, end, err = w.Tools(ctx, job.ToolServers)
+		defer end()
+		if err != nil {
+			return nil, &hostcli.Failure{Engine: w.Engine, Why: err.Error(), Final: true}
+		}
+	}
 	client, err := sdk.New(sdk.Options{Provider: p, Project: job.Dir, Prices: w.Prices, Clock: w.Clock})
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	c, err := w.conversation(ctx, client, files, job)
+	c, err := w.conversation(ctx, client, files, job, tools)
 	if err != nil {
 		return nil, w.failure(err)
 	}
@@ -84,10 +95,10 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 }
 
 // conversation begins a conversation, or continues one.
-func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job) (*sdk.Conversation, error) {
+func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job, tools []sdk.AnyTool) (*sdk.Conversation, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
-		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes})
+		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools})
 		if err == nil && c.Status() != sdk.Idle { // it was cut off; its words are said again
 			c.Cancel()
 		}
@@ -95,6 +106,7 @@ func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS
 	}
 	return client.StartConversation(ctx, "", sdk.ConversationOptions{PlainText: true, SessionOptions: sdk.SessionOptions{
 		Agent: worker, Instructions: instructions(job), FS: files, ReadOnly: !job.Writes, NoQuestions: true, CostLimit: job.Left, Commands: job.Allow, Run: run,
+		Tools: tools,
 	}})
 }
 

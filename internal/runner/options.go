@@ -95,6 +95,8 @@ type Flags struct {
 	// Open are files that other programs obey and that the engine may write. They are not kept: each
 	// invocation says so anew.
 	Open []string `json:"-"`
+	// ToolServers are the names of MCP servers for the engines that call an API. They are not kept either.
+	ToolServers []string `json:"-"`
 	// Docs are documents of the person for stages that the run does not work on, From is a task
 	// whose documents are taken.
 	Docs byStage `json:"docs,omitempty"`

@@ -123,7 +123,7 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
 			}
 		}
-		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands}); err != nil {
+		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}); err != nil {
 			return nil, err
 		}
 		plan.Stages = append(plan.Stages, s)
@@ -133,7 +133,12 @@ func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Langu
 
 // admitJob refuses a job that an engine can be seen to refuse.
 func (o *Options) admitJob(engine string, job hostcli.Job) error {
-	w, ok := o.Workers[slices.Index(o.names(), engine)].(interface{ Check(hostcli.Job) error })
+	worker := o.Workers[slices.Index(o.names(), engine)]
+	if _, calls := worker.(*API); !calls && len(job.ToolServers) > 0 {
+		return fault.New(fault.InvalidArgument, "%s has tool servers of its own, so that --tool-server does not count for it", engine).
+			WithHint("choose --engine api or openai, or name the server in the settings of %s", engine)
+	}
+	w, ok := worker.(interface{ Check(hostcli.Job) error })
 	if !ok {
 		return nil
 	}

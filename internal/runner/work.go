@@ -119,7 +119,7 @@ func (r *run) call(ctx context.Context, t *task, try int, last lang.Text) (probl
 	}
 	job := hostcli.Job{
 		Dir: r.project.Dir.Path(), Prompt: prompt, Writes: t.Writes, Model: t.Model,
-		Allow: r.Flags.Commands, Open: r.Flags.Open,
+		Allow: r.Flags.Commands, Open: r.Flags.Open, ToolServers: r.Flags.ToolServers,
 		Tell: func(a hostcli.Activity) { r.activity(t, a) },
 	}
 	job.Left, _ = r.budget.Left()

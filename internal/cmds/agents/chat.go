@@ -24,7 +24,7 @@ import (
 type chatOptions struct {
 	*program
 	ofProject, write bool
-	open             []string
+	open, servers    []string
 }
 
 func chatCommand(p *program) *cobra.Command {
@@ -44,6 +44,7 @@ the answer to a question.
 	cmd.Flags().BoolVar(&o.ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
 	cmd.Flags().BoolVar(&o.write, "files", false, "let the agent change the files of the project")
 	run.OpenFlag(cmd, &o.open)
+	run.ToolFlag(cmd, &o.servers)
 	return cmd
 }
 
@@ -64,7 +65,12 @@ func (o *chatOptions) run(ctx context.Context, agent string) error {
 		}
 		defer func() { _ = release() }() // every write was confirmed
 	}
-	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1}})
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools}})
 	if err != nil {
 		return o.fault(err)
 	}

@@ -87,7 +87,7 @@ func (o *workOptions) show(ctx context.Context, id string) error {
 		return err
 	}
 	defer client.Close()
-	s, release, err := o.openSaved(ctx, client, was, 0)
+	s, release, err := o.openSaved(ctx, client, was, sdk.OpenOptions{})
 	if err != nil {
 		return err
 	}

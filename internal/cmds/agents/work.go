@@ -25,6 +25,7 @@ type workOptions struct {
 	out, answers string
 	force, write bool
 	open         []string
+	servers      []string
 	// given are the answers of the file.
 	given map[string]string
 }
@@ -36,6 +37,7 @@ func (o *workOptions) add(cmd *cobra.Command) {
 	flags.StringVar(&o.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
 	flags.BoolVar(&o.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
 	run.OpenFlag(cmd, &o.open)
+	run.ToolFlag(cmd, &o.servers)
 }
 
 // read reads the answers of the file, before anything is done that would stay if it cannot be read.
@@ -101,7 +103,12 @@ func (o *workOptions) ask(ctx context.Context, agent, words string) error {
 		return err
 	}
 	defer func() { _ = release() }() // every write was confirmed
-	s, err := client.StartAgent(ctx, agent, words, sdk.SessionOptions{FS: files, PauseTimeout: -1})
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	s, err := client.StartAgent(ctx, agent, words, sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools})
 	if err != nil {
 		return o.fault(err)
 	}
@@ -236,7 +243,12 @@ func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Co
 		settings, _ := o.settings() // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
-	c, release, err := o.openSaved(ctx, client, was, limit)
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	c, release, err := o.openSaved(ctx, client, was, sdk.OpenOptions{CostLimit: limit, Tools: tools})
 	if err != nil {
 		return err
 	}
@@ -248,13 +260,12 @@ func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Co
 	return work(c)
 }
 
-// openSaved opens a session within a limit, or within its own if that is 0. A session that keeps its
-// changes aside shows them only through an overlay, so that one is opened first to look for them.
-func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk.Summary, limit price.Money) (
+// openSaved opens a session with its files. One that keeps its changes aside shows them only through
+// an overlay, so that one is opened first to look for them.
+func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk.Summary, how sdk.OpenOptions) (
 	c *sdk.Conversation, release func() error, err error,
 ) {
 	release = func() error { return nil }
-	how := sdk.OpenOptions{CostLimit: limit}
 	if was.FilesOf != "" {
 		if how.FS, release, err = o.files(false, o.open); err != nil {
 			return nil, release, err

@@ -81,6 +81,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
 	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
 	OpenFlag(cmd, &o.kept.Open)
+	ToolFlag(cmd, &o.kept.ToolServers)
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
 	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
@@ -151,6 +152,9 @@ func (o *options) check(objective string) (err error) {
 		o.gates = string(runner.Yes)
 	}
 	if err := CheckOpen(o.kept.Open); err != nil {
+		return err
+	}
+	if _, err := toolServers(o.App, o.kept.ToolServers); err != nil {
 		return err
 	}
 	return o.read()
@@ -259,7 +263,8 @@ func runWorkers(a *app.App, prices *price.Table) []runner.Worker {
 
 // apiWorker returns the worker of an API. The settings name its model if they are for that API.
 func apiWorker(a *app.App, prices *price.Table, engine, name string) runner.Worker {
-	return &runner.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Provider: func(model string) (provider.Provider, error) {
+	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) { return Tools(ctx, a, names) }
+	return &runner.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Tools: tools, Provider: func(model string) (provider.Provider, error) {
 		m := a.Config.Model
 		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
 			m.Provider = config.ProviderOpenAI
