@@ -28,16 +28,47 @@
 //
 // # Conversations
 //
-// A [Conversation] takes turns: [Conversation.Send] returns at once, [Conversation.Wait] returns
-// the finished [Turn]. Messages and files last until [Conversation.End].
+// A [Conversation] takes turns: [Conversation.Ask] returns the finished [Turn]. [Conversation.Send]
+// returns at once, and [Conversation.Wait] waits for the turn. Messages and files last until
+// [Conversation.End].
+//
+// # Events
+//
+// [Session.Stream] and [Conversation.Stream] have the work done in a loop over its events:
+//
+//	for e, err := range conversation.Stream(ctx, "Write the PRD") {
+//		…
+//	}
+//
+// Events gives them as a channel beside the work, for any number of readers.
 //
 // # Questions
 //
-// An agent asks with a tool, and the work waits. The event [EventQuestion] announces the question,
-// [Session.Answer] answers it by its id, so that several can be open. A question that waits longer
+// An agent asks with a tool, and the work waits. The function [SessionOptions.OnQuestion] answers, or the
+// event [EventQuestion] announces the question and [Session.Answer] answers it by its id, so that
+// several can be open. A question that waits longer
 // than PauseTimeout pauses the session: it is saved, and [Client.OpenSession] goes on with it in any
 // process, with the answer to the very use of the tool that asked. In a conversation, a text that
 // ends with a question is announced, too; any message answers it.
+//
+// # Tools of your own
+//
+// A [Tool] has a Go function for the model, whose input is a struct:
+//
+//	stock := sdk.Tool[Item, int]{
+//		Name: "stock", Description: "Say how many of an item the shop has.", Idempotent: true,
+//		Run: func(ctx context.Context, i Item) (int, error) { return shop.Count(ctx, i.Name) },
+//	}
+//	session, err := client.StartAgent(ctx, "pm", "Plan the sale", sdk.SessionOptions{Tools: []sdk.AnyTool{stock}})
+//
+// Package toolserver has the tools of MCP servers. Tools are not saved: [OpenOptions] takes them again.
+//
+// # Answers of a type
+//
+// With [SessionOptions.Output], or by [Output.Ask] for one turn, the model answers with JSON of a Go
+// type:
+//
+//	plan, turn, err := sdk.Output[Plan]{}.Ask(ctx, conversation, "Plan the sale")
 //
 // # Files
 //
@@ -58,7 +89,9 @@
 // the provider sent them, its files and its costs: in the project's folder .bmad-task/conversations,
 // or in memory if there is no project. Whatever ends the program, the session goes on behind the
 // last step that was saved. A tool that was under way is used again then, and a sub-agent begins its
-// work again. One process at a time works on a session.
+// work again; but a tool of your own that is not idempotent, and an edit of a file that is not saved
+// with the session, are recorded before they begin and never repeated: the model reads that they
+// may have done their work. One process at a time works on a session.
 //
 // # Testing
 //
@@ -69,5 +102,6 @@
 //
 //   - A conversation is saved after each step, as the provider sent it, and its next step
 //     follows from that state alone; one process at a time works on it (TestCrash, TestState).
+//   - A tool of the caller's that may have done its work is not used again (TestCrashAtAnOwnTool).
 //   - Keys of models come from the environment and are never written (TestNoKeyIsRecorded).
 package sdk

@@ -270,3 +270,16 @@ func TestNoProgramIsLeft(t *testing.T) {
 		t.Errorf("after Close: %q", got.Text)
 	}
 }
+
+// BenchmarkCall: a call of a tool over the standard streams of a program, with the server's part.
+func BenchmarkCall(b *testing.B) {
+	s, err := connect(b, "good", time.Minute)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if text, err := s.Tools()[1].(sdk.RawTool).Run(b.Context(), json.RawMessage(`{}`)); err != nil {
+			b.Fatal(text, err)
+		}
+	}
+}
