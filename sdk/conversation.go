@@ -188,7 +188,7 @@ func (c *Client) Open(ctx context.Context, id string) (*Conversation, error) {
 	return c.OpenWith(ctx, id, OpenOptions{})
 }
 
-// OpenWith is Open for a conversation that was started with files or commands of the caller's.
+// OpenWith is Open for a conversation that was started with files, tools or commands of the caller's.
 func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conversation, error) {
 	t, err := c.open(ctx, id, o)
 	if err != nil {

@@ -160,7 +160,7 @@ func TestCrashAtAnOwnTool(t *testing.T) {
 				o.Disk.Plan(durabletest.Fault{})
 				client := on(t, o.Disk, &steady{steps: c.steps, sub: c.sub}, folder)
 				defer client.Close()
-				v, err := client.OpenWith(t.Context(), "one", OpenOptions{Tools: []AnyTool{tool}})
+				s, err := client.OpenSessionWith(t.Context(), "one", OpenOptions{Tools: []AnyTool{tool}})
 				if errors.Is(err, ErrNotFound) {
 					if ran > 0 {
 						t.Errorf("%s: the tool was used in a session that is lost", o)
@@ -171,7 +171,6 @@ func TestCrashAtAnOwnTool(t *testing.T) {
 					t.Errorf("%s: %v", o, err)
 					return
 				}
-				s := &Session{v.dialog}
 				if s.Status() != Ended {
 					if r, err := s.Run(t.Context()); err != nil || r.Status != Ended {
 						t.Errorf("%s: %+v, %v", o, r, err)

@@ -82,7 +82,12 @@ func (c *Client) StartAgent(ctx context.Context, agentID, command string, o Sess
 
 // OpenSession continues a saved session of one command.
 func (c *Client) OpenSession(ctx context.Context, id string) (*Session, error) {
-	t, err := c.open(ctx, id, OpenOptions{})
+	return c.OpenSessionWith(ctx, id, OpenOptions{})
+}
+
+// OpenSessionWith is OpenSession for a session that was started with files, tools or commands of the caller's.
+func (c *Client) OpenSessionWith(ctx context.Context, id string, o OpenOptions) (*Session, error) {
+	t, err := c.open(ctx, id, o)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (h *Handler) start(c *call) (any, error) {
 func (h *Handler) create(c *call, plain bool) (*entry, error) {
 	ctx := c.r.Context()
 	made, err := h.o.Client.StartConversation(ctx, c.Agent, sdk.ConversationOptions{
-		PlainText: plain, SessionOptions: sdk.SessionOptions{CostLimit: c.limit, Context: c.Context},
+		PlainText: plain, SessionOptions: sdk.SessionOptions{CostLimit: c.limit, Context: c.Context, Tools: h.o.Tools},
 	})
 	if err != nil {
 		return nil, err

@@ -25,6 +25,8 @@ type Options struct {
 	Log  *slog.Logger
 	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
 	CostLimit price.Money
+	// Tools are the caller's own, which every conversation has.
+	Tools []sdk.AnyTool
 }
 
 // Handler serves the agents of one client.

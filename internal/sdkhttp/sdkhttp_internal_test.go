@@ -868,3 +868,23 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// TestTools: the caller's tools are offered in every conversation, and after a restart too.
+func TestTools(t *testing.T) {
+	dir, used := folder(t), 0
+	o := Options{Tools: []sdk.AnyTool{sdk.Tool[struct{}, string]{Name: "count", Run: func(context.Context, struct{}) (string, error) {
+		used++
+		return "counted", nil
+	}}}}
+	d := serveIn(t, dir, o, fake.Call("count", nil), fake.Text("Done."))
+	path := d.begin("count them")
+	d.until(path, "idle")
+	d.stop()
+	d = serveIn(t, dir, o, fake.Call("count", nil), fake.Text("Done again."))
+	d.ok("POST", path+"/messages", `{"message":"once more"}`)
+	d.until(path, "idle")
+	d.stop()
+	if used != 2 {
+		t.Errorf("the tool was used %d times", used)
+	}
+}

@@ -31,7 +31,7 @@ func (h *Handler) hold(ctx context.Context, id string) (*entry, error) {
 	if e != nil {
 		return e, nil
 	}
-	c, err := h.o.Client.Open(ctx, id)
+	c, err := h.o.Client.OpenWith(ctx, id, sdk.OpenOptions{Tools: h.o.Tools})
 	if err != nil {
 		return nil, err
 	}

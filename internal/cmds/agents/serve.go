@@ -22,6 +22,7 @@ type serveOptions struct {
 	*program
 	app.HTTP
 	noToken bool
+	servers []string
 	// open makes the client, which the server closes.
 	open func() (*sdk.Client, error)
 }
@@ -56,6 +57,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 	flags.BoolVar(&o.noToken, "no-token", false, "let in every program of this machine")
 	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
 	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	run.ToolFlag(cmd, &o.servers)
 	return cmd
 }
 
@@ -77,6 +79,11 @@ func (o *serveOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
+	tools, endTools, err := run.Tools(ctx, o.App, o.servers)
+	defer endTools()
+	if err != nil {
+		return err
+	}
 	listener, err := o.Listen(ctx)
 	if err != nil {
 		return err
@@ -88,7 +95,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer runs.Close()
 	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
-		Options: who, Client: client, Runs: runs, Log: o.Log, CostLimit: settings.CostLimit,
+		Options: who, Client: client, Runs: runs, Log: o.Log, CostLimit: settings.CostLimit, Tools: tools,
 	})
 	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	o.SayOpen(o.Terminal)
