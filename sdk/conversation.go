@@ -46,29 +46,6 @@ func (c *Conversation) send(ctx context.Context, text string, schema json.RawMes
 	return c.t.spawn()
 }
 
-// Ask is Send and Wait. If a question waits and no OnQuestion answers it, the error is [ErrQuestion]:
-// Questions has it, Answer answers it, and Wait returns the turn. If the context ends, the turn goes on.
-func (c *Conversation) Ask(ctx context.Context, text string) (*Turn, error) {
-	return c.ask(ctx, text, c.t.Options.Output)
-}
-
-func (c *Conversation) ask(ctx context.Context, text string, schema json.RawMessage) (*Turn, error) {
-	if err := c.send(ctx, text, schema); err != nil {
-		return nil, err
-	}
-	t := c.t
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	asked := func() bool { return t.onQuestion == nil && t.Status == Waiting }
-	switch err := t.until(ctx, func() bool { return !t.working || asked() }); {
-	case err != nil:
-		return nil, err
-	case t.working:
-		return t.last(), ErrQuestion
-	}
-	return t.last(), t.failure
-}
-
 // Answer answers a question; an empty id means the oldest one.
 func (c *Conversation) Answer(ctx context.Context, questionID, text string) error {
 	more, err := c.t.answer(ctx, questionID, text)

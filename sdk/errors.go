@@ -113,6 +113,9 @@ func (e *QuestionError) Error() string {
 // Unwrap returns the cause.
 func (e *QuestionError) Unwrap() error { return e.Err }
 
+// maxRepairs is how often an answer that does not fit its type goes back to the model.
+const maxRepairs = 2
+
 // OutputError is an answer that does not fit its type after two repairs. A session is paused, and tries
 // again with Resume; a conversation goes on with the next message.
 type OutputError struct {

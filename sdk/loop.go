@@ -213,8 +213,8 @@ func (t *thread) use(ctx context.Context, use provider.Block) error {
 			}
 		}
 		t.unlocked(func() { text, call.Failed = t.execute(ctx, use) })
-		if t.unmarked != nil {
-			return t.unmarked
+		if t.broken != nil {
+			return t.broken
 		}
 		// Another one is used again, or refused with the person's next words.
 		if done := once && !call.Failed; ctx.Err() != nil && !done {
@@ -281,23 +281,12 @@ func (t *thread) await(ctx context.Context) error {
 		waiting, cancel = context.WithTimeout(ctx, t.Options.PauseTimeout)
 		defer cancel()
 	}
-	failed := make(chan error, 1)
-	if t.onQuestion != nil && len(t.Questions) > 0 {
-		answering, stop := context.WithCancel(ctx)
-		defer stop()
-		go t.answerBy(answering, slices.Clone(t.Questions), failed)
-	}
 	err := t.until(waiting, func() bool { return len(t.Questions) == 0 || t.pausing })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
 	case len(t.Questions) > 0:
-		select {
-		case err := <-failed:
-			return err
-		default:
-			return errPaused
-		}
+		return errPaused
 	}
 	t.Status = Processing
 	return nil

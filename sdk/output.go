@@ -1,9 +1,7 @@
 package sdk
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,41 +13,6 @@ type AnyOutput interface {
 	schema() (json.RawMessage, error)
 }
 
-// Output has the model answer with a value of T, as JSON. The schema follows from T as that of a
-// [Tool]'s input does.
-type Output[T any] struct{}
-
-func (Output[T]) schema() (json.RawMessage, error) {
-	s, err := schemaOf[T]()
-	if err != nil {
-		return nil, fmt.Errorf("the type of the output has no schema: %w", err)
-	}
-	return s.text, nil
-}
-
-// Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
-// that does not fit is an [*OutputError].
-func (o Output[T]) Ask(ctx context.Context, c *Conversation, text string) (value T, turn *Turn, err error) {
-	schema, err := o.schema()
-	if err != nil {
-		return value, nil, err
-	}
-	if turn, err = c.ask(ctx, text, schema); err != nil {
-		return value, turn, err
-	}
-	value, err = o.Decode(turn.Output)
-	return value, turn, err
-}
-
-// Decode returns the value of [Turn.Output] or [Result.Output].
-func (Output[T]) Decode(output json.RawMessage) (value T, err error) {
-	if len(output) == 0 {
-		return value, errors.New("there is no output: the turn is not over, or was asked for text")
-	}
-	err = json.Unmarshal(output, &value)
-	return value, err
-}
-
 // outputSchema returns the schema of an output; nil if there is none.
 func outputSchema(o AnyOutput) (json.RawMessage, error) {
 	if o == nil {
@@ -57,9 +20,6 @@ func outputSchema(o AnyOutput) (json.RawMessage, error) {
 	}
 	return o.schema()
 }
-
-// maxRepairs is how often an answer that does not fit goes back to the model.
-const maxRepairs = 2
 
 // The texts that ask for an output.
 const (

@@ -354,5 +354,8 @@ type snapshotter interface {
 	Restore(vfs.Snapshot) error
 }
 
+// interruptedText is the result of a use that may have done its work.
+const interruptedText = "This tool was interrupted, and was not used again: whether it has done its work is not known. Find out before you use it once more."
+
 // continueText asks the model for the rest of a cut answer.
 const continueText = "Your answer was cut at its limit. Continue exactly where it stopped."

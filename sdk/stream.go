@@ -2,10 +2,7 @@ package sdk
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"slices"
 )
 
 // Stream is [Session.Run] as a sequence of the events, those before it included. It ends with the work;
@@ -50,8 +47,12 @@ func stream(t *thread, after int64, yield func(Event, error) bool, stop func(), 
 		defer t.mu.Unlock()
 		t.events.drop(r)
 	}()
-	over := make(chan error, 1)
-	go func() { over <- do() }()
+	var failed error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		failed = do()
+	}()
 	events := r.to
 	for {
 		select {
@@ -63,58 +64,16 @@ func stream(t *thread, after int64, yield func(Event, error) bool, stop func(), 
 				<-over
 				return
 			}
-		case err := <-over:
+		case <-over:
 			for len(events) > 0 {
 				if e, ok := <-events; ok && !yield(e, nil) {
 					return
 				}
 			}
-			if err != nil {
-				yield(Event{}, err)
+			if failed != nil {
+				yield(Event{}, failed)
 			}
 			return
 		}
 	}
-}
-
-// answerBy has the caller's function answer questions, and sends the error of one that it does not
-// answer, which pauses the session.
-func (t *thread) answerBy(ctx context.Context, questions []Question, failed chan<- error) {
-	for _, q := range questions {
-		if !t.asks(q.ID) { // somebody else was faster
-			continue
-		}
-		text, err := t.askCaller(ctx, q)
-		if ctx.Err() != nil && err != nil || t.client.base.Err() != nil {
-			return // the work goes on, or has ended, without it
-		}
-		if err == nil {
-			_, err = t.answer(context.WithoutCancel(ctx), q.ID, text)
-		}
-		if err != nil && !errors.Is(err, ErrNoQuestion) { // somebody else may have answered it
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			failed <- &QuestionError{q, err}
-			t.pausing = true
-			t.wake()
-			return
-		}
-	}
-}
-
-// asks reports whether a question is open.
-func (t *thread) asks(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.ContainsFunc(t.Questions, func(q Question) bool { return q.ID == id })
-}
-
-// askCaller calls the caller's function.
-func (t *thread) askCaller(ctx context.Context, q Question) (text string, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("OnQuestion failed by a fault of its own: %v", cause)
-		}
-	}()
-	return t.onQuestion(ctx, q)
 }

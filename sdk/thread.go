@@ -26,15 +26,11 @@ type thread struct {
 	agent *Agent
 	menu  menu
 	files vfs.FS
-	// tools are those that the model is offered, fileTools the part of them for files. context is told to
-	// the agent with its first message.
-	tools     []provider.Tool
-	fileTools *vfs.Toolbox
-	command   runCommand
-	// own are the caller's tools, onQuestion their function that answers.
-	own        []RawTool
-	onQuestion func(ctx context.Context, q Question) (string, error)
+	toolkit
+	// context is told to the agent with its first message. onQuestion is the caller's function that
+	// answers.
 	context    string
+	onQuestion func(ctx context.Context, q Question) (string, error)
 	budget     *price.Budget
 
 	mu sync.Mutex
@@ -48,8 +44,9 @@ type thread struct {
 	pausing bool
 	// failure is why the last turn ended early, was paused or could not be saved.
 	failure error
-	// unmarked is the error if a sub-agent's use could not be recorded, which ends the work of both.
-	unmarked error
+	// broken is the error of a use of a sub-agent that could not be recorded, or of the caller's function
+	// for questions. It ends the work.
+	broken error
 	// writing is true while the state is written. rights are those that were kept last.
 	writing bool
 	rights  string
@@ -57,6 +54,17 @@ type thread struct {
 	changed chan struct{}
 	// warned is true once the model's missing price was reported.
 	warned bool
+}
+
+// toolkit has the tools of a session.
+type toolkit struct {
+	// tools are those that the model is offered; those of own, the caller's, are last. fileTools are the
+	// part of them for files.
+	tools     []provider.Tool
+	own       []RawTool
+	fileTools *vfs.Toolbox
+	// command runs the command lines that the agent may use.
+	command runCommand
 }
 
 // until waits until something holds. The caller holds the lock, under which it is looked at.

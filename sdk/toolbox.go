@@ -86,16 +86,13 @@ func (t *thread) once(use provider.Block) bool {
 	return use.Name == vfs.EditFile && t.FilesOf != ""
 }
 
-// interruptedText is the result of a use that may have done its work.
-const interruptedText = "This tool was interrupted, and was not used again: whether it has done its work is not known. Find out before you use it once more."
-
 // mark records that a use is about to begin that must not be repeated. The caller holds the lock.
 func (t *thread) mark(ctx context.Context, id string) error {
 	if t.parent != nil { // the use of the agent is what would be repeated
 		t.parent.mu.Lock()
 		defer t.parent.mu.Unlock()
-		t.parent.unmarked = t.parent.mark(ctx, t.by)
-		return t.parent.unmarked
+		t.parent.broken = t.parent.mark(ctx, t.by)
+		return t.parent.broken
 	}
 	if slices.Contains(t.Begun, id) {
 		return nil

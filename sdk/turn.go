@@ -105,7 +105,7 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.Status == Paused || t.Status == Waiting
 	t.working, t.cancel, t.pausing, t.failure, t.Repairs = true, cancel, false, nil, 0
-	t.unmarked = nil
+	t.broken = nil
 	t.Status = Processing
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
@@ -131,7 +131,15 @@ func (t *thread) run(ctx context.Context) error {
 	if err == nil {
 		t.claimed = true
 		t.wake()
+		answering, stop := context.WithCancel(ctx)
+		if t.onQuestion != nil {
+			go t.answerQuestions(answering)
+		}
 		err = t.work(ctx)
+		stop()
+		if errors.Is(err, errPaused) && t.broken != nil {
+			err = t.broken
+		}
 		t.Turn.Took += t.client.o.Clock().Sub(began)
 		t.settle(err, t.goesOn(ctx, err))
 		ctx = context.WithoutCancel(ctx)
@@ -273,4 +281,50 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	more = len(t.Questions) == 0 && !t.working
 	t.wake()
 	return more, t.saveUnlessWorking(ctx)
+}
+
+// answerQuestions has the caller's function answer each question that the work waits for. One that it does
+// not answer pauses the work.
+func (t *thread) answerQuestions(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	asked := map[string]bool{}
+	for {
+		var q Question
+		err := t.until(ctx, func() bool {
+			at := slices.IndexFunc(t.Questions, func(q Question) bool { return !asked[q.ID] })
+			if at < 0 || t.Status != Waiting {
+				return false
+			}
+			q = t.Questions[at]
+			return true
+		})
+		if err != nil {
+			return
+		}
+		asked[q.ID] = true
+		var text string
+		t.unlocked(func() { text, err = t.askCaller(ctx, q) })
+		if ctx.Err() != nil && err != nil || t.client.base.Err() != nil {
+			return // the work has ended without it
+		}
+		if err == nil {
+			t.unlocked(func() { _, err = t.answer(context.WithoutCancel(ctx), q.ID, text) })
+		}
+		if err != nil && !errors.Is(err, ErrNoQuestion) { // somebody else may have been faster
+			t.broken, t.pausing = &QuestionError{q, err}, true
+			t.wake()
+			return
+		}
+	}
+}
+
+// askCaller calls the caller's function.
+func (t *thread) askCaller(ctx context.Context, q Question) (text string, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("OnQuestion failed by a fault of its own: %v", cause)
+		}
+	}()
+	return t.onQuestion(ctx, q)
 }

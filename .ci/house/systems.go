@@ -22,7 +22,7 @@ var systems = []system{
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10060}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11604}, []string{
+	{"storage and safety", goal{want: 10000, today: 11706}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
@@ -43,9 +43,9 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9729}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 11500, today: 14738}, []string{
+	{"agents", goal{want: 12700, today: 16065}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
 		"internal/app/model.go", "internal/cmds/agents", "internal/cmds/run", "internal/hostcli", "internal/runner", "internal/sdkhttp",
-		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire", "sdk/provider/openai", "sdk/vfs",
+		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire", "sdk/provider/openai", "sdk/toolserver", "sdk/vfs",
 	}},
 }
 

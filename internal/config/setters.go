@@ -247,3 +247,33 @@ func setVerifies(l *loader, values []string) error {
 	}
 	return nil
 }
+
+// setToolServers sets the servers. Only the person's own file counts, as for checks: they are programs
+// that are started.
+func setToolServers(l *loader, values []string) error {
+	if l.from != user || l.userInside() {
+		l.note(lang.T("tool_servers does not count: only your own file can name programs to start"))
+		return nil
+	}
+	l.ToolServers = nil
+	for _, v := range values {
+		s, err := parseToolServer(v)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(l.ToolServers, func(o ToolServer) bool { return strings.EqualFold(o.Name, s.Name) }) || len(l.ToolServers) == maxToolServers {
+			return lang.Errorf("tool_servers names %s twice, or more than %d servers", s.Name, maxToolServers)
+		}
+		l.ToolServers = append(l.ToolServers, s)
+	}
+	return nil
+}
+
+// toolServerNames lists the names.
+func toolServerNames(c *Config) any {
+	names := make([]string, len(c.ToolServers))
+	for n, s := range c.ToolServers {
+		names[n] = s.Name
+	}
+	return strings.Join(names, ", ")
+}

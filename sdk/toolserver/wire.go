@@ -46,7 +46,7 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 			cancel()
 		}
 	}()
-	cmd := exec.CommandContext(ctx, s.o.Command[0], s.o.Command[1:]...) // the caller's own
+	cmd := exec.CommandContext(ctx, s.o.Command[0], s.o.Command[1:]...) //nolint:gosec // the caller names it
 	if cmd.Dir, cmd.Env = s.o.Dir, s.o.Env; cmd.Env == nil {
 		cmd.Env = BasicEnv()
 	}

@@ -1,0 +1,66 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Ask is Send and Wait. If a question waits and no OnQuestion answers it, the error is [ErrQuestion]:
+// Questions has it, Answer answers it, and Wait returns the turn. If the context ends, the turn goes on.
+func (c *Conversation) Ask(ctx context.Context, text string) (*Turn, error) {
+	return c.ask(ctx, text, c.t.Options.Output)
+}
+
+func (c *Conversation) ask(ctx context.Context, text string, schema json.RawMessage) (*Turn, error) {
+	if err := c.send(ctx, text, schema); err != nil {
+		return nil, err
+	}
+	t := c.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	asked := func() bool { return t.onQuestion == nil && t.Status == Waiting }
+	switch err := t.until(ctx, func() bool { return !t.working || asked() }); {
+	case err != nil:
+		return nil, err
+	case t.working:
+		return t.last(), ErrQuestion
+	}
+	return t.last(), t.failure
+}
+
+// Output has the model answer with a value of T, as JSON. The schema follows from T as that of a
+// [Tool]'s input does.
+type Output[T any] struct{}
+
+func (Output[T]) schema() (json.RawMessage, error) {
+	s, err := schemaOf[T]()
+	if err != nil {
+		return nil, fmt.Errorf("the type of the output has no schema: %w", err)
+	}
+	return s.text, nil
+}
+
+// Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
+// that does not fit is an [*OutputError].
+func (o Output[T]) Ask(ctx context.Context, c *Conversation, text string) (value T, turn *Turn, err error) {
+	schema, err := o.schema()
+	if err != nil {
+		return value, nil, err
+	}
+	if turn, err = c.ask(ctx, text, schema); err != nil {
+		return value, turn, err
+	}
+	value, err = o.Decode(turn.Output)
+	return value, turn, err
+}
+
+// Decode returns the value of [Turn.Output] or [Result.Output].
+func (Output[T]) Decode(output json.RawMessage) (value T, err error) {
+	if len(output) == 0 {
+		return value, errors.New("there is no output: the turn is not over, or was asked for text")
+	}
+	err = json.Unmarshal(output, &value)
+	return value, err
+}
