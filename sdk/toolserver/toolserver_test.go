@@ -60,7 +60,7 @@ func goodServer() *server.MCPServer {
 		return mcp.NewToolResultText(strings.Repeat("é", 1<<20)), nil
 	})
 	text("huge", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return mcp.NewToolResultText(strings.Repeat("x", 50<<20)), nil
+		return mcp.NewToolResultText(strings.Repeat("x", 20<<20)), nil
 	})
 	text("die", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil })
 	text("hang", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) { select {} })
@@ -193,7 +193,7 @@ func TestAddress(t *testing.T) {
 		t.Errorf("the header is %q", token)
 	}
 	if got := results(t, s, fake.Call("tracker_huge", nil))[0]; !got.IsError || !strings.Contains(got.Text, "too large") {
-		t.Errorf("50 MB: %t %.200q", got.IsError, got.Text)
+		t.Errorf("a long answer: %t %.200q", got.IsError, got.Text)
 	}
 }
 
