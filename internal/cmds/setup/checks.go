@@ -95,7 +95,9 @@ func checkFolders(a *app.App) doctor.Check {
 	rows, err := projectRows(a)
 	if err != nil {
 		f := fault.From(err).Translated(a.Lang)
-		c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint
+		if c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint; a.Unread != nil { // the check of the settings names the cause
+			c.Status, c.Detail, c.Remedy = doctor.OK, a.Lang.Say("not checked: the settings cannot be read"), ""
+		}
 		return c
 	}
 	count := map[string]int{}
@@ -175,6 +177,9 @@ const maxLeftOut = 10
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
 func checkMethod(a *app.App, cwd string) []doctor.Check {
+	if a.Unread != nil {
+		return []doctor.Check{{Group: doctor.OfProject, Name: "method", Status: doctor.OK, Detail: a.Lang.Say("not checked: the settings cannot be read")}}
+	}
 	s := a.Library().At(cwd).Speaking(func() lang.Language { return a.Lang })
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Searched() {
