@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -75,7 +78,7 @@ func next(t testing.TB, events <-chan sdk.Event, kind sdk.EventType) sdk.Event {
 			if !ok {
 				t.Fatalf("the events ended before %q", kind)
 			}
-			if e.Type == kind {
+			if kind == "" || e.Type == kind {
 				return e
 			}
 		case <-time.After(20 * time.Second):
@@ -668,6 +671,79 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestEventsOfAConversation: the events tell of a turn from its beginning to its end, in order and with what belongs
+// to each: the message, the question and its answer, the tools, the costs, the warnings, and the reason of a failure.
+func TestEventsOfAConversation(t *testing.T) {
+	dear := fake.Text("Done.")
+	dear.Usage = provider.Usage{Input: 1, Output: 300_000} // $0.60 of $1
+	down := &provider.Error{Status: 529, Type: "overloaded_error", Message: "Overloaded"}
+	c, _ := client(t, sdk.Options{}, ask("Who uses it?"), write("/a.md", "a"), dear, fake.Fail(down))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{CostLimit: price.Dollar, MaxTokens: 400_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := v.Events()
+	if err := v.Send(t.Context(), "Write it"); err != nil {
+		t.Fatal(err)
+	}
+	var got []sdk.Event
+	until := func(kind sdk.EventType) {
+		t.Helper()
+		for {
+			e := next(t, live, "")
+			if e.Type == sdk.EventTextDelta {
+				continue
+			}
+			if got = append(got, e); e.Type == kind {
+				return
+			}
+		}
+	}
+	until(sdk.EventQuestion)
+	if err := v.Answer(t.Context(), got[len(got)-1].Question.ID, "shoppers"); err != nil {
+		t.Fatal(err)
+	}
+	until(sdk.EventIdle)
+	if err := v.Send(t.Context(), "More"); err != nil {
+		t.Fatal(err)
+	}
+	until(sdk.EventIdle)
+	var told []string
+	spent := int64(0)
+	for n, e := range got {
+		if e.Seq != got[0].Seq+int64(n) {
+			t.Errorf("event %d has the number %d", n, e.Seq)
+		}
+		line := fmt.Sprintf("%d %s", e.Turn, e.Type)
+		switch e.Type {
+		case sdk.EventQuestion:
+			line += " " + e.Question.Question
+		case sdk.EventAnswered:
+			line += " " + e.Question.Question + " " + e.Text
+		case sdk.EventToolStarted, sdk.EventToolFinished:
+			line += " " + e.Tool.Name
+		case sdk.EventCost:
+			if e.Cost.Call == nil || *e.Cost.Call == 0 || e.Cost.Spent != spent+*e.Cost.Call {
+				t.Errorf("%+v after %d", e.Cost, spent)
+			}
+			spent = e.Cost.Spent
+		case sdk.EventCostWarning:
+			line += fmt.Sprintf(" %d", e.Cost.Percent)
+		default:
+			line = strings.TrimSpace(line + " " + e.Text)
+		}
+		told = append(told, line)
+	}
+	want := []string{
+		"0 started fake-1", "1 turn_started Write it", "1 cost", "1 question Who uses it?", "1 answered Who uses it? shoppers", "1 cost",
+		"1 tool_started write_file", "1 tool_finished write_file", "1 cost", "1 cost_warning 50", "1 turn_completed Done.", "1 idle",
+		"2 turn_started More", "2 failed the model's server answered 529 overloaded_error: Overloaded", "2 idle",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestIdleTakesMessages: who sees that the agent is idle can speak to it.
 func TestIdleTakesMessages(t *testing.T) {
 	var steps []fake.Step
@@ -838,31 +914,54 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkConversations reports the memory of 100 conversations, each with a document of 20 kB.
+// TestStartsSoon: an agent starts within a twentieth of the tenth of a second that was asked for.
+func TestStartsSoon(t *testing.T) {
+	c, _ := client(t, sdk.Options{})
+	scratch.Within(t, "the start of an agent", 5, func() {
+		if _, err := c.StartAgent(t.Context(), "pm", "*create-prd", sdk.SessionOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// talks makes a number of conversations, each with a document of 20 kB, and returns how much memory each takes.
+func talks(t testing.TB, many int) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	dir := project(t)
+	var all []*sdk.Conversation
+	for range many {
+		c, _ := client(t, sdk.Options{Project: dir}, write("/docs/prd.md", strings.Repeat("word ", 4000)), fake.Text("Done."))
+		v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+		if err == nil {
+			err = v.Send(t.Context(), "write")
+		}
+		if err == nil {
+			_, err = v.Wait(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(all)
+	return (float64(after.HeapInuse) - float64(before.HeapInuse)) / float64(many)
+}
+
+// TestConversationsAreSmall: a conversation with a document takes a fifth of the 2.5 MB that were asked for, at most.
+func TestConversationsAreSmall(t *testing.T) {
+	each := talks(t, 50)
+	if t.Logf("%.0f kB each", each/1e3); each > 500e3 {
+		t.Errorf("a conversation takes %.0f kB, want 500 at most", each/1e3)
+	}
+}
+
+// BenchmarkConversations reports the memory of 100 conversations.
 func BenchmarkConversations(b *testing.B) {
 	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		dir := project(b)
-		var all []*sdk.Conversation
-		for range 100 {
-			c, _ := client(b, sdk.Options{Project: dir}, write("/docs/prd.md", strings.Repeat("word ", 4000)), fake.Text("Done."))
-			v, err := c.StartConversation(b.Context(), "pm", sdk.ConversationOptions{})
-			if err == nil {
-				err = v.Send(b.Context(), "write")
-			}
-			if err == nil {
-				_, err = v.Wait(b.Context())
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			all = append(all, v)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapInuse-before.HeapInuse)/1e6, "MB/100")
-		runtime.KeepAlive(all)
+		b.ReportMetric(talks(b, 100)*100/1e6, "MB/100")
 	}
 }
