@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,6 +127,62 @@ func TestSession(t *testing.T) {
 
 // TestQuestions: several questions in one answer wait one after the other, and each answer reaches
 // the use of the tool that it belongs to.
+// TestFilesOfTheirOwn: sessions of one client do not see each other's files.
+func TestFilesOfTheirOwn(t *testing.T) {
+	c, p := client(t, sdk.Options{}, write("/docs/prd.md", "# One\n"), fake.Text("Done."), fake.Call("read_file", map[string]string{"file_path": "/docs/prd.md"}), fake.Text("Not there."))
+	for n, documents := range []int{1, 0} {
+		s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Run(newContext(t)); err != nil || len(r.Documents) != documents {
+			t.Errorf("session %d: %+v, %v", n+1, r, err)
+		}
+	}
+	last := p.Requests()[3].Messages
+	if result := last[len(last)-1].Blocks[0]; !result.IsError || strings.Contains(result.Text, "One") {
+		t.Errorf("the second session read %+v", result)
+	}
+}
+
+// TestNewChecks: a client is made of what can work only.
+func TestNewChecks(t *testing.T) {
+	for want, o := range map[string]sdk.Options{
+		"not an absolute path":       {Project: "shop"},
+		"the cost limit is negative": {CostLimit: -1},
+	} {
+		if _, err := sdk.New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// logged are the lines of a log.
+type logged chan string
+
+func (l logged) Write(line []byte) (int, error) { l <- string(line); return len(line), nil }
+
+// TestLog: the log says which session has a trouble, and nothing that was said in it.
+func TestLog(t *testing.T) {
+	lines := make(logged, 9)
+	c, _ := client(t, sdk.Options{Log: slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: slog.LevelDebug}))}, fake.Fail(&provider.Error{Status: 529, Message: "Overloaded"}))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err == nil {
+		err = v.Send(t.Context(), "a secret wish")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case line := <-lines:
+		if !strings.Contains(line, v.ID()) || !strings.Contains(line, "Overloaded") || strings.Contains(line, "secret") {
+			t.Errorf("the log: %s", line)
+		}
+	case <-newContext(t).Done():
+		t.Error("nothing was logged")
+	}
+}
+
 func TestQuestions(t *testing.T) {
 	c, p := client(t, sdk.Options{}, fake.Calls(ask("Who uses it?"), write("/a.md", "a"), ask("By when?")), fake.Text("Done."))
 	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
@@ -212,7 +270,10 @@ func TestResumeElsewhere(t *testing.T) {
 }
 
 func TestConversation(t *testing.T) {
-	c, p := client(t, sdk.Options{}, fake.Text("Who is it for?"), write("/docs/prd.md", "v1"), fake.Text("Written."), fake.Text("Two weeks."))
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	var ticks atomic.Int64
+	clock := func() time.Time { return now.Add(time.Duration(ticks.Add(1)) * time.Second) }
+	c, p := client(t, sdk.Options{Clock: clock}, fake.Text("Who is it for?"), write("/docs/prd.md", "v1"), fake.Text("Written."), fake.Text("Two weeks."))
 	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -252,6 +313,18 @@ func TestConversation(t *testing.T) {
 	out, err := v.End(ctx)
 	if err != nil || len(out.Turns) != 4 || len(out.Documents) != 1 || out.Usage.Output == 0 {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	if written := out.Turns[1]; written.ID == "" || len(written.Tools) != 1 || written.Tools[0].Name != "write_file" || !written.At.After(now) ||
+		written.Took <= 0 || written.Spent <= 0 || written.Usage.Output == 0 {
+		t.Errorf("the turn that wrote: %+v", written)
+	}
+	var spent price.Money
+	var took time.Duration
+	for _, turn := range out.Turns {
+		spent, took = spent+turn.Spent, took+turn.Took
+	}
+	if out.Costs.Spent != spent || out.Took != took || spent <= out.Turns[1].Spent {
+		t.Errorf("%v in %v, the turns %v in %v", out.Costs.Spent, out.Took, spent, took)
 	}
 	if err := v.Send(ctx, "more"); !errors.Is(err, sdk.ErrEnded) {
 		t.Errorf("after the end: %v", err)
@@ -741,6 +814,40 @@ func TestEventsOfAConversation(t *testing.T) {
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// saves counts the states that are saved.
+type saves struct {
+	sdk.Store
+	n atomic.Int64
+}
+
+func (s *saves) Save(ctx context.Context, id string, state []byte) error {
+	s.n.Add(1)
+	return s.Store.Save(ctx, id, state)
+}
+
+// TestSaveTurnsOnly: a conversation is saved after each round of tools, or only at the end of a turn.
+func TestSaveTurnsOnly(t *testing.T) {
+	count := func(o sdk.ConversationOptions) int64 {
+		store := &saves{Store: sdk.NewMemStore()}
+		c, _ := client(t, sdk.Options{Store: store}, write("/a", "1"), write("/b", "2"), write("/c", "3"), fake.Text("Done."))
+		v, err := c.StartConversation(t.Context(), "pm", o)
+		if err == nil {
+			err = v.Send(t.Context(), "write")
+		}
+		if err == nil {
+			_, err = v.Wait(newContext(t))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store.n.Load()
+	}
+	every, turns := count(sdk.ConversationOptions{}), count(sdk.ConversationOptions{SaveTurnsOnly: true})
+	if turns < 1 || every-turns != 3 {
+		t.Errorf("saved %d times, and %d without the three rounds of tools", every, turns)
 	}
 }
 
