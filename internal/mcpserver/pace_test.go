@@ -35,6 +35,13 @@ func TestMethodAnswersSoon(t *testing.T) {
 	begin := func() *process { return spawn(t, dir, env) }
 	atWork := begin()
 	defer atWork.kill()
+	var counted struct {
+		Content []struct{ Text string }
+	}
+	var list struct{ Total int }
+	if err := atWork.request("tools/call", object{"name": "list_workflows"}, &counted); err != nil || len(counted.Content) != 1 || json.Unmarshal([]byte(counted.Content[0].Text), &list) != nil || list.Total < 60 {
+		t.Fatalf("%d workflows, %v, %v", list.Total, counted, err)
+	}
 	for _, c := range []struct {
 		what, method string
 		params       object
