@@ -14,14 +14,14 @@ import (
 // requirementRow is a row of testdata/requirements.md: number, requirement, status, tests.
 var (
 	requirementRow = regexp.MustCompile(`^\| ([A-Z])(\d+) \| (.+?) \| (.+?) \| (.*?) \|$`)
-	namedTest      = regexp.MustCompile(`^([a-z/]+)\.((?:Test|Fuzz|Benchmark)[A-Z]\w*)(?:/([a-z0-9_-]+))?$`)
+	namedTest      = regexp.MustCompile(`^([a-z/]+)\.((?:Test|Fuzz)[A-Z]\w*)(?:/([a-z0-9_-]+))?$`)
 )
 
 // requirements are the groups of the table with how many each has.
 var requirements = map[string]int{"W": 47, "M": 49, "P": 18, "C": 31}
 
 // TestRequirements: each requirement that the program was built for is in the table once, is met as
-// asked or says how and why not, and names tests that exist.
+// asked or says how and why not, and names tests that exist, and that can fail: a benchmark only reports.
 func TestRequirements(t *testing.T) {
 	table, err := os.ReadFile("testdata/requirements.md")
 	if err != nil {

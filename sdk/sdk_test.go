@@ -4,16 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -75,7 +80,7 @@ func next(t testing.TB, events <-chan sdk.Event, kind sdk.EventType) sdk.Event {
 			if !ok {
 				t.Fatalf("the events ended before %q", kind)
 			}
-			if e.Type == kind {
+			if kind == "" || e.Type == kind {
 				return e
 			}
 		case <-time.After(20 * time.Second):
@@ -122,6 +127,62 @@ func TestSession(t *testing.T) {
 
 // TestQuestions: several questions in one answer wait one after the other, and each answer reaches
 // the use of the tool that it belongs to.
+// TestFilesOfTheirOwn: sessions of one client do not see each other's files.
+func TestFilesOfTheirOwn(t *testing.T) {
+	c, p := client(t, sdk.Options{}, write("/docs/prd.md", "# One\n"), fake.Text("Done."), fake.Call("read_file", map[string]string{"file_path": "/docs/prd.md"}), fake.Text("Not there."))
+	for n, documents := range []int{1, 0} {
+		s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Run(newContext(t)); err != nil || len(r.Documents) != documents {
+			t.Errorf("session %d: %+v, %v", n+1, r, err)
+		}
+	}
+	last := p.Requests()[3].Messages
+	if result := last[len(last)-1].Blocks[0]; !result.IsError || strings.Contains(result.Text, "One") {
+		t.Errorf("the second session read %+v", result)
+	}
+}
+
+// TestNewChecks: a client is made of what can work only.
+func TestNewChecks(t *testing.T) {
+	for want, o := range map[string]sdk.Options{
+		"not an absolute path":       {Project: "shop"},
+		"the cost limit is negative": {CostLimit: -1},
+	} {
+		if _, err := sdk.New(o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// logged are the lines of a log.
+type logged chan string
+
+func (l logged) Write(line []byte) (int, error) { l <- string(line); return len(line), nil }
+
+// TestLog: the log says which session has a trouble, and nothing that was said in it.
+func TestLog(t *testing.T) {
+	lines := make(logged, 9)
+	c, _ := client(t, sdk.Options{Log: slog.New(slog.NewTextHandler(lines, &slog.HandlerOptions{Level: slog.LevelDebug}))}, fake.Fail(&provider.Error{Status: 529, Message: "Overloaded"}))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+	if err == nil {
+		err = v.Send(t.Context(), "a secret wish")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case line := <-lines:
+		if !strings.Contains(line, v.ID()) || !strings.Contains(line, "Overloaded") || strings.Contains(line, "secret") {
+			t.Errorf("the log: %s", line)
+		}
+	case <-newContext(t).Done():
+		t.Error("nothing was logged")
+	}
+}
+
 func TestQuestions(t *testing.T) {
 	c, p := client(t, sdk.Options{}, fake.Calls(ask("Who uses it?"), write("/a.md", "a"), ask("By when?")), fake.Text("Done."))
 	s, err := c.StartAgent(t.Context(), "pm", "write", sdk.SessionOptions{})
@@ -209,7 +270,10 @@ func TestResumeElsewhere(t *testing.T) {
 }
 
 func TestConversation(t *testing.T) {
-	c, p := client(t, sdk.Options{}, fake.Text("Who is it for?"), write("/docs/prd.md", "v1"), fake.Text("Written."), fake.Text("Two weeks."))
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	var ticks atomic.Int64
+	clock := func() time.Time { return now.Add(time.Duration(ticks.Add(1)) * time.Second) }
+	c, p := client(t, sdk.Options{Clock: clock}, fake.Text("Who is it for?"), write("/docs/prd.md", "v1"), fake.Text("Written."), fake.Text("Two weeks."))
 	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -249,6 +313,18 @@ func TestConversation(t *testing.T) {
 	out, err := v.End(ctx)
 	if err != nil || len(out.Turns) != 4 || len(out.Documents) != 1 || out.Usage.Output == 0 {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	if written := out.Turns[1]; written.ID == "" || len(written.Tools) != 1 || written.Tools[0].Name != "write_file" || !written.At.After(now) ||
+		written.Took <= 0 || written.Spent <= 0 || written.Usage.Output == 0 {
+		t.Errorf("the turn that wrote: %+v", written)
+	}
+	var spent price.Money
+	var took time.Duration
+	for _, turn := range out.Turns {
+		spent, took = spent+turn.Spent, took+turn.Took
+	}
+	if out.Costs.Spent != spent || out.Took != took || spent <= out.Turns[1].Spent {
+		t.Errorf("%v in %v, the turns %v in %v", out.Costs.Spent, out.Took, spent, took)
 	}
 	if err := v.Send(ctx, "more"); !errors.Is(err, sdk.ErrEnded) {
 		t.Errorf("after the end: %v", err)
@@ -668,6 +744,113 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestEventsOfAConversation: the events tell of a turn from its beginning to its end, in order and with what belongs
+// to each: the message, the question and its answer, the tools, the costs, the warnings, and the reason of a failure.
+func TestEventsOfAConversation(t *testing.T) {
+	dear := fake.Text("Done.")
+	dear.Usage = provider.Usage{Input: 1, Output: 300_000} // $0.60 of $1
+	down := &provider.Error{Status: 529, Type: "overloaded_error", Message: "Overloaded"}
+	c, _ := client(t, sdk.Options{}, ask("Who uses it?"), write("/a.md", "a"), dear, fake.Fail(down))
+	v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{CostLimit: price.Dollar, MaxTokens: 400_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := v.Events()
+	if err := v.Send(t.Context(), "Write it"); err != nil {
+		t.Fatal(err)
+	}
+	var got []sdk.Event
+	until := func(kind sdk.EventType) {
+		t.Helper()
+		for {
+			e := next(t, live, "")
+			if e.Type == sdk.EventTextDelta {
+				continue
+			}
+			if got = append(got, e); e.Type == kind {
+				return
+			}
+		}
+	}
+	until(sdk.EventQuestion)
+	if err := v.Answer(t.Context(), got[len(got)-1].Question.ID, "shoppers"); err != nil {
+		t.Fatal(err)
+	}
+	until(sdk.EventIdle)
+	if err := v.Send(t.Context(), "More"); err != nil {
+		t.Fatal(err)
+	}
+	until(sdk.EventIdle)
+	var told []string
+	spent := int64(0)
+	for n, e := range got {
+		if e.Seq != got[0].Seq+int64(n) {
+			t.Errorf("event %d has the number %d", n, e.Seq)
+		}
+		line := fmt.Sprintf("%d %s", e.Turn, e.Type)
+		switch e.Type {
+		case sdk.EventQuestion:
+			line += " " + e.Question.Question
+		case sdk.EventAnswered:
+			line += " " + e.Question.Question + " " + e.Text
+		case sdk.EventToolStarted, sdk.EventToolFinished:
+			line += " " + e.Tool.Name
+		case sdk.EventCost:
+			if e.Cost.Call == nil || *e.Cost.Call == 0 || e.Cost.Spent != spent+*e.Cost.Call {
+				t.Errorf("%+v after %d", e.Cost, spent)
+			}
+			spent = e.Cost.Spent
+		case sdk.EventCostWarning:
+			line += fmt.Sprintf(" %d", e.Cost.Percent)
+		default:
+			line = strings.TrimSpace(line + " " + e.Text)
+		}
+		told = append(told, line)
+	}
+	want := []string{
+		"0 started fake-1", "1 turn_started Write it", "1 cost", "1 question Who uses it?", "1 answered Who uses it? shoppers", "1 cost",
+		"1 tool_started write_file", "1 tool_finished write_file", "1 cost", "1 cost_warning 50", "1 turn_completed Done.", "1 idle",
+		"2 turn_started More", "2 failed the model's server answered 529 overloaded_error: Overloaded", "2 idle",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// saves counts the states that are saved.
+type saves struct {
+	sdk.Store
+	n atomic.Int64
+}
+
+func (s *saves) Save(ctx context.Context, id string, state []byte) error {
+	s.n.Add(1)
+	return s.Store.Save(ctx, id, state)
+}
+
+// TestSaveTurnsOnly: a conversation is saved after each round of tools, or only at the end of a turn.
+func TestSaveTurnsOnly(t *testing.T) {
+	count := func(o sdk.ConversationOptions) int64 {
+		store := &saves{Store: sdk.NewMemStore()}
+		c, _ := client(t, sdk.Options{Store: store}, write("/a", "1"), write("/b", "2"), write("/c", "3"), fake.Text("Done."))
+		v, err := c.StartConversation(t.Context(), "pm", o)
+		if err == nil {
+			err = v.Send(t.Context(), "write")
+		}
+		if err == nil {
+			_, err = v.Wait(newContext(t))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store.n.Load()
+	}
+	every, turns := count(sdk.ConversationOptions{}), count(sdk.ConversationOptions{SaveTurnsOnly: true})
+	if turns < 1 || every-turns != 3 {
+		t.Errorf("saved %d times, and %d without the three rounds of tools", every, turns)
+	}
+}
+
 // TestIdleTakesMessages: who sees that the agent is idle can speak to it.
 func TestIdleTakesMessages(t *testing.T) {
 	var steps []fake.Step
@@ -838,31 +1021,54 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkConversations reports the memory of 100 conversations, each with a document of 20 kB.
+// TestStartsSoon: an agent starts within a twentieth of the tenth of a second that was asked for.
+func TestStartsSoon(t *testing.T) {
+	c, _ := client(t, sdk.Options{})
+	scratch.Within(t, "the start of an agent", 5, func() {
+		if _, err := c.StartAgent(t.Context(), "pm", "*create-prd", sdk.SessionOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// talks makes a number of conversations, each with a document of 20 kB, and returns how much memory each takes.
+func talks(t testing.TB, many int) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	dir := project(t)
+	var all []*sdk.Conversation
+	for range many {
+		c, _ := client(t, sdk.Options{Project: dir}, write("/docs/prd.md", strings.Repeat("word ", 4000)), fake.Text("Done."))
+		v, err := c.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})
+		if err == nil {
+			err = v.Send(t.Context(), "write")
+		}
+		if err == nil {
+			_, err = v.Wait(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(all)
+	return (float64(after.HeapInuse) - float64(before.HeapInuse)) / float64(many)
+}
+
+// TestConversationsAreSmall: a conversation with a document takes a fifth of the 2.5 MB that were asked for, at most.
+func TestConversationsAreSmall(t *testing.T) {
+	each := talks(t, 50)
+	if t.Logf("%.0f kB each", each/1e3); each > 500e3 {
+		t.Errorf("a conversation takes %.0f kB, want 500 at most", each/1e3)
+	}
+}
+
+// BenchmarkConversations reports the memory of 100 conversations.
 func BenchmarkConversations(b *testing.B) {
 	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		dir := project(b)
-		var all []*sdk.Conversation
-		for range 100 {
-			c, _ := client(b, sdk.Options{Project: dir}, write("/docs/prd.md", strings.Repeat("word ", 4000)), fake.Text("Done."))
-			v, err := c.StartConversation(b.Context(), "pm", sdk.ConversationOptions{})
-			if err == nil {
-				err = v.Send(b.Context(), "write")
-			}
-			if err == nil {
-				_, err = v.Wait(b.Context())
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			all = append(all, v)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapInuse-before.HeapInuse)/1e6, "MB/100")
-		runtime.KeepAlive(all)
+		b.ReportMetric(talks(b, 100)*100/1e6, "MB/100")
 	}
 }

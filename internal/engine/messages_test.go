@@ -179,6 +179,52 @@ func TestEditedArtifactIsTheDraftOfTheNextRound(t *testing.T) {
 	}
 }
 
+// TestWordsForSprints: at development the person is told, in their language, which words choose the sprints, and the
+// assistant which numbers these words are.
+func TestWordsForSprints(t *testing.T) {
+	for _, c := range []struct {
+		chinese bool
+		plan    string
+		built   []int // before, with a reopened stage
+		words   []string
+		numbers []int
+	}{
+		{false, "## Sprint 1: one\n\n## Sprint 2: two", nil, []string{"Sprint 1: one", "Sprint 2: two", "**start development**: all open sprints", "“implement sprint 1”"}, []int{1, 2}},
+		{false, "## Sprint 1: one\n\n## Sprint 2: two", []int{1}, []string{"Sprint 1: one — done", "**start development**: all open sprints", "“implement sprint 2”"}, []int{2}},
+		{false, "# Plan\n\nOne thing.", nil, []string{"no numbered sprints", "**start development**"}, nil},
+		{true, "## Sprint 1: 一\n\n## Sprint 2: 二", nil, []string{"冲刺 1", "冲刺 2", "**开始开发**：实现所有未完成的冲刺", "“实现冲刺 1”"}, []int{1, 2}},
+		{true, "## Sprint 1: 一\n\n## Sprint 2: 二", []int{1}, []string{"**开始开发**：实现所有未完成的冲刺", "“实现冲刺 2”"}, []int{2}},
+		{true, "# 计划\n\n只有一件事。", nil, []string{"没有编号的冲刺", "**开始开发**"}, nil},
+	} {
+		b := newBench(t)
+		if b.chinese = c.chinese; c.chinese {
+			b.do(start("做一个预订服务"))
+			b.onTo(workflow.SM, workflow.Generating)
+		} else {
+			b.to(workflow.SM, workflow.Generating)
+		}
+		b.do(submit(workflow.SM, c.plan))
+		r := b.at("dev/generating", approve(true, ""))
+		if c.built != nil {
+			dev := submit(workflow.Dev, "# D")
+			dev.Sprints = c.built
+			b.do(dev)
+			b.do(submit(workflow.Review, passes("")))
+			b.at("qa/completed", submit(workflow.QA, passes("")))
+			r = b.at("dev/refining", request.Request{Action: workflow.ActionReopen, Stage: "dev"})
+		}
+		for _, words := range c.words {
+			if !strings.Contains(r.UserMessage, words) {
+				t.Errorf("%q is not in\n%s", words, r.UserMessage)
+			}
+		}
+		numbers, _ := r.NextCall["sprints"].([]int)
+		if !r.RequiresUserConfirmation || !slices.Equal(numbers, c.numbers) {
+			t.Errorf("waits %v, sprints %v, want %v", r.RequiresUserConfirmation, numbers, c.numbers)
+		}
+	}
+}
+
 // TestSecondSprintBeginsLikeTheFirst reopens dev after a run that built one sprint of two.
 func TestSecondSprintBeginsLikeTheFirst(t *testing.T) {
 	b := newBench(t)

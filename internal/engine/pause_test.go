@@ -68,6 +68,39 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// TestFirstRunSaysWhereItStops: the first run of a project says in one sentence where it stops for the person and
+// how it stops before every stage; later ones do not, nor one that stops everywhere.
+func TestFirstRunSaysWhereItStops(t *testing.T) {
+	for name, c := range map[string]struct {
+		objective, workflow, pause, replies string
+		want                                string // "" for none
+	}{
+		"normal":     {"build a thing", "", "gates", "full", "It stops for you at questions, at the gates (PO, Architect, SM), before Dev, and where work fails; with `pause: stages` in `.claude/bmad-task.yaml` it also stops before each stage.\n"},
+		"lean":       {"build a thing", "", "gates", "lean", "at the gates (PO, Architect, SM), before Dev, and where work fails; with `pause: stages`"},
+		"quick":      {"build a thing", "quick", "gates", "full", "at the gates (PO), and where work fails"},
+		"plan":       {"build a thing", "plan", "gates", "full", "at the gates (PO, Architect, SM), and where work fails"},
+		"chinese":    {"做一个预订服务", "", "gates", "full", "遇到问题、到达关卡（PO、Architect、SM）、Dev 开始之前以及工作未通过时，运行会停下来等你；在 `.claude/bmad-task.yaml` 中写入 `pause: stages`，则每个阶段之前也会停下。\n"},
+		"everywhere": {"build a thing", "", "stages", "full", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.chinese = name == "chinese"
+			b.environ = []string{"BMAD_PAUSE=" + c.pause, "BMAD_REPLIES=" + c.replies}
+			b.restart()
+			first := start(c.objective)
+			first.Workflow = c.workflow
+			r := b.do(first)
+			if says := strings.Contains(r.UserMessage, "`pause: stages`"); !strings.Contains(r.UserMessage, c.want) || says != (c.want != "") {
+				t.Errorf("the first run says\n%s\nwant %q", r.UserMessage, c.want)
+			}
+			b.session = ""
+			if r = b.do(start(c.objective)); strings.Contains(r.UserMessage, "`pause: stages`") {
+				t.Errorf("the second run says\n%s", r.UserMessage)
+			}
+		})
+	}
+}
+
 // TestPauseOfOneStage checks that a person who wants to see the code before it is reviewed says so
 // for that stage; the history has the change.
 func TestPauseOfOneStage(t *testing.T) {

@@ -93,7 +93,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		Sparing: c.Replies == config.RepliesLean, Names: r.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
-			Waits: r.req.Hold != nil,
+			Waits: r.req.Hold != nil, Chat: r.req.Chat,
 		},
 	}
 	if r.req.Page != nil && s.CurrentState.WaitsForHuman() {

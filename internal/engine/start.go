@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // start makes a session at the first stage.
@@ -32,6 +34,10 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
+	settings := config.ProjectFile
+	if p.Dir.Exists(workflow.ProjectFile) { // which the first run makes
+		settings = ""
+	}
 	signer := e.keeper.signer(ctx)
 	s.SealNew(signer, e.keeper.projectID(ctx, p, signer, ""))
 	names := store.Names{
@@ -57,5 +63,5 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 		where = p.Dir.Path()
 	}
 	st := r.standing(ctx, s)
-	return r.reply(ctx, st, reply.Whole, words.Started(st, where)+words.Message(st))
+	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings)+words.Message(st))
 }

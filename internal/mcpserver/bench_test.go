@@ -337,7 +337,7 @@ func middle[T cmp.Ordered](all []T) T {
 }
 
 // residentBytes reads a figure of a process's memory as Linux gives it; 0 elsewhere.
-func residentBytes(b *testing.B, p *process, key string) int {
+func residentBytes(b testing.TB, p *process, key string) int {
 	b.Helper()
 	if runtime.GOOS != "linux" {
 		return 0

@@ -91,6 +91,51 @@ func TestPageOfADraft(t *testing.T) {
 	}
 }
 
+// TestDocumentIsPrintedWithoutForms: who may have nothing but the chat to read in gets the whole document there before
+// they decide. A host with forms has ways of its own to show it.
+func TestDocumentIsPrintedWithoutForms(t *testing.T) {
+	for _, c := range []struct {
+		forms           bool
+		objective, text string
+	}{
+		{false, "Build a clock", "print all of `.bmad-task/work/clock/%s.md` in the chat"},
+		{false, "构建一个时钟服务给团队", "把 `.bmad-task/work/clock/%s.md` 的全文写在对话里"},
+		{true, "Build a clock", ""},
+	} {
+		for _, replies := range []string{"full", "lean"} {
+			for _, policy := range []string{"auto", "strict"} {
+				dir := t.TempDir()
+				e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
+					OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+					Settings: config.Source{Environ: []string{"BMAD_REPLIES=" + replies, "BMAD_GATE=" + policy}},
+				})})
+				s := New(e, Options{Version: "test"})
+				defer s.close()
+				check := func(reply map[string]any, stage string) {
+					t.Helper()
+					want := ""
+					if stage != "" && c.text != "" {
+						want = fmt.Sprintf(c.text, stage)
+					}
+					if got, says := reply["show_first"].(string); says != (want != "") || !strings.Contains(got, want) {
+						t.Errorf("forms %v, %s, %s, at %v: %q, want %q", c.forms, replies, policy, reply["state"], got, want)
+					}
+				}
+				call := func(args map[string]any) map[string]any {
+					reply, _ := callAs(t.Context(), t, s, c.forms, dir, args)
+					return reply
+				}
+				check(call(map[string]any{"action": "start", "objective": c.objective, "task_name": "clock"}), "")
+				check(call(map[string]any{"action": "submit", "stage": "po", "claude_result": "# P\nQuality Score: 95/100"}), "po")
+				check(call(map[string]any{"action": "resume"}), "po")
+				if policy == "auto" && !c.forms {
+					check(call(map[string]any{"action": "confirm"}), "")
+				}
+			}
+		}
+	}
+}
+
 // callAs calls bmad-task as a modern client, and returns the reply, or the text of the form.
 func callAs(ctx context.Context, t *testing.T, s *Server, forms bool, dir string, args map[string]any) (reply map[string]any, form string) {
 	t.Helper()

@@ -163,6 +163,9 @@ func TestContractTool(t *testing.T) {
 	}
 	allowScript(t, dir, state, text)
 	got, refused = useTool(t, c, "run_completion_contract", object{"stack": "go", "working_dir": "."})
+	if took, says := got["duration_ms"].(float64); !says || took < 0 {
+		t.Errorf("it took %v", got["duration_ms"])
+	}
 	delete(got, "duration_ms")
 	if want := (object{"status": "PASS", "command": "bash " + kitScript, "stack": "go", "output": "checking\n✅ CC PASS — [go] — today", "exit_code": 0.0}); refused || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)

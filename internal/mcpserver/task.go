@@ -42,7 +42,7 @@ func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToo
 		return t.refuseCall(ctx, call, err), nil
 	}
 	req.Caller = t.request(ctx).Caller
-	req.Tell, req.Via, req.HostConfirm = telling(ctx, call), workflow.ChannelRelayed, t.hostConfirms(ctx)
+	req.Tell, req.Via, req.HostConfirm, req.Chat = telling(ctx, call), workflow.ChannelRelayed, t.hostConfirms(ctx), !showsForms(ctx)
 	channel := newFormChannel(ctx, t.forms, call)
 	if channel != nil && channel.lost && req.Action == workflow.ActionSubmit {
 		// The submission was taken before its questions were asked: it must not be taken twice.

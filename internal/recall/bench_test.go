@@ -67,7 +67,7 @@ func BenchmarkPut(b *testing.B) {
 // BenchmarkSearch goes through the judged queries; long is an objective with the titles of its
 // sprints. grep looks for each word of the query in each text, as a search through files would.
 func BenchmarkSearch(b *testing.B) {
-	queries := judgedQueries(b)
+	queries := judgedQueries(b, "testdata")
 	for _, n := range sizes {
 		docs := distractors(n)
 		x := built(docs)

@@ -20,7 +20,7 @@ func sameAnswers(t *testing.T, about string, many int, got, want *recall.Index, 
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	queries := []string{"", "zzz unknown", "数据库 déploiement getUserById"}
-	for _, q := range judgedQueries(t)[:many/4] {
+	for _, q := range judgedQueries(t, "testdata")[:many/4] {
 		queries = append(queries, q.text)
 	}
 	for len(queries) < many {
@@ -74,7 +74,7 @@ func changed(docs []recall.Doc, seed uint64) (out []recall.Doc) {
 
 // TestKeptAnswersAlike: an index that was kept answers as one that takes in the documents as they are now.
 func TestKeptAnswersAlike(t *testing.T) {
-	docs := append(distractors(300), judgedNotes(t)...)
+	docs := append(distractors(300), judgedNotes(t, "testdata")...)
 	x := built(docs)
 	kept := x.Pack()
 	sameAnswers(t, "packed", 500, x, built(docs), docs)
@@ -110,7 +110,7 @@ func TestKeptAnswersAlike(t *testing.T) {
 // TestKeptIsIgnored: an index that is not whole, or of another version, byte order or lexicon, has nothing
 // of the documents.
 func TestKeptIsIgnored(t *testing.T) {
-	docs := append(distractors(100), judgedNotes(t)...)
+	docs := append(distractors(100), judgedNotes(t, "testdata")...)
 	kept := built(docs).Pack()
 	swapped := []byte(string(kept))
 	for at := 0; at+4 <= len(swapped); at += 4 {
@@ -144,7 +144,7 @@ func TestKeptIsIgnored(t *testing.T) {
 
 // FuzzLoad checks that no bytes break an index, or make it find a document that is not there.
 func FuzzLoad(f *testing.F) {
-	docs := append(distractors(5), judgedNotes(f)[:5]...)
+	docs := append(distractors(5), judgedNotes(f, "testdata")[:5]...)
 	kept := built(docs).Pack()
 	const head = len("recall 1\n") + 32
 	for _, data := range [][]byte{nil, kept[head:], kept[head : len(kept)/2], []byte("\x01\x01a")} {

@@ -82,7 +82,7 @@ func TestTheLaterOfEqualsIsFirst(t *testing.T) {
 // was built of the remaining documents.
 func TestDropLeavesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	pool := append(distractors(200), judgedNotes(t)...)
+	pool := append(distractors(200), judgedNotes(t, "testdata")...)
 	x := recall.New(recall.Builtin())
 	left := map[string]recall.Doc{}
 	for range 1500 {
@@ -103,7 +103,7 @@ func TestDropLeavesNothing(t *testing.T) {
 	if x.Len() != len(left) {
 		t.Fatalf("the index has %d documents, want %d", x.Len(), len(left))
 	}
-	for _, q := range judgedQueries(t) {
+	for _, q := range judgedQueries(t, "testdata") {
 		got, want := x.Search(q.text, 10, nil), again.Search(q.text, 10, nil)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: got %v, want %v", q.text, got, want)
@@ -119,8 +119,8 @@ func TestDropLeavesNothing(t *testing.T) {
 }
 
 func TestSimilar(t *testing.T) {
-	x := built(append(distractors(500), judgedNotes(t)...))
-	for _, d := range judgedNotes(t) {
+	x := built(append(distractors(500), judgedNotes(t, "testdata")...))
+	for _, d := range judgedNotes(t, "testdata") {
 		hits := x.Similar(d.Text+" ", 3, 0.85, nil)
 		if len(hits) == 0 {
 			t.Errorf("%s is not similar to itself", d.Key)
@@ -148,8 +148,8 @@ func TestSimilar(t *testing.T) {
 
 // TestReadersShare checks that searches at the same time have the results of each alone.
 func TestReadersShare(t *testing.T) {
-	x := built(append(distractors(200), judgedNotes(t)...))
-	queries := judgedQueries(t)[:40]
+	x := built(append(distractors(200), judgedNotes(t, "testdata")...))
+	queries := judgedQueries(t, "testdata")[:40]
 	want := make([][]recall.Hit, len(queries))
 	for i, q := range queries {
 		want[i] = x.Search(q.text, 5, nil)

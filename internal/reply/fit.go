@@ -111,7 +111,7 @@ func (r *Reply) dropKnown() *Reply {
 	}
 	if r.form.unmoved {
 		out.Stages, out.Artifacts, out.Candidates, out.Audit, out.Evidence, out.Findings, out.Objections, out.Rows = nil, nil, nil, nil, nil, nil, nil, nil
-		out.Questions, out.Gaps, out.Sprints, out.StageDescription, out.SessionFile, out.ScoreNote = nil, nil, nil, "", "", ""
+		out.Questions, out.Gaps, out.Sprints, out.StageDescription, out.SessionFile, out.ScoreNote, out.ShowFirst = nil, nil, nil, "", "", "", ""
 	}
 	if describes {
 		return &out

@@ -61,6 +61,9 @@ func interact(s *standing.Standing, out *Reply) {
 // decides says who decides, and how, if that is more than the person's word to the
 // assistant, or was asked for.
 func decides(s *standing.Standing, out *Reply) {
+	if doc := s.Waiting(); s.Call.Chat && s.CurrentState.Gated() && doc != nil {
+		out.ShowFirst = s.Say("Before user_message, print all of `%s` in the chat, unless it is there already: the human may see no files here.", doc.Path)
+	}
 	way := s.Route()
 	if way == standing.ByWord && !s.Call.Describing() {
 		return

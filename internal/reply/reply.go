@@ -94,6 +94,8 @@ type Turn struct {
 	// RequiresUserConfirmation is true when the assistant must wait for the human.
 	RequiresUserConfirmation bool   `json:"requires_user_confirmation"`
 	InteractionType          string `json:"interaction_type"`
+	// ShowFirst has the assistant show the document that waits, if the human may see no files.
+	ShowFirst string `json:"show_first,omitempty"`
 	// UserMessage is Markdown to show to the human.
 	UserMessage        string   `json:"user_message"`
 	PendingUserActions []string `json:"pending_user_actions"`

@@ -66,6 +66,8 @@ type Caller struct {
 	NoForms bool
 	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
+	// Chat is true if the host shows no forms, so that the person may have only the chat to read in.
+	Chat bool
 	// Inline is true if the role prompt is for one who answers with the document, instead of
 	// writing it into a file.
 	Inline bool

@@ -123,6 +123,8 @@ type Call struct {
 	Asks, Forms, NoForms bool
 	// HostConfirm is true if the caller has a tool about which the host asks the person.
 	HostConfirm bool
+	// Chat is true if the person may have nothing but the chat to read in.
+	Chat bool
 	// Inline is true if the one who works on the stage answers with the document.
 	Inline bool
 	// Waits is true if the caller can make a call that returns once the person has acted.

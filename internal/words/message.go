@@ -103,8 +103,7 @@ func generatingMessage(s *standing.Standing, st workflow.Stage, rec *workflow.Re
 		return s.Say("The %s now proposes the scope of the change; nothing is changed before you have approved it. Nothing is needed from you; say so if you want to steer it first.", role)
 	case s.Pauses():
 		return s.Say("Next, the %s %s.%s", role, does, stale) + "\n\n" + goAhead(s)
-	}
-	if st.ID != s.Workflow.First().ID {
+	case st.ID != s.Workflow.First().ID:
 		return s.Say("The %s now %s.%s Nothing is needed from you.", role, does, stale)
 	}
 	return s.Say("The %s now %s.%s Nothing is needed from you; say so if you want to steer it first.", role, does, stale)

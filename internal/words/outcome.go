@@ -106,13 +106,32 @@ func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Chann
 }
 
 // Started names the places of a run and its documents; project is named if its person may
-// think of another one.
-func Started(s *standing.Standing, project string) string {
+// think of another one. If settings is the file for it, the text says where the run stops.
+func Started(s *standing.Standing, project, settings string) string {
 	where := ""
 	if project != "" {
 		where = s.Say(" in the project `%s`", project)
 	}
-	return s.Say("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n", where, s.SessionFile, s.Tasks)
+	text := s.Say("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n", where, s.SessionFile, s.Tasks)
+	if settings != "" && !s.Pauses() {
+		text += stops(s, settings) + "\n\n"
+	}
+	return text
+}
+
+// stops says where a run stops for the person, and how it stops before each stage.
+func stops(s *standing.Standing, settings string) string {
+	var gates []string
+	before := ""
+	_, planned := s.Workflow.OfKind(workflow.KindPlan)
+	for _, st := range s.Workflow.Stages {
+		if st.Gate == workflow.GateScore || st.Gate == workflow.GateApproval {
+			gates = append(gates, st.Label)
+		} else if planned && st.Kind == workflow.KindBuild {
+			before = s.Say(", before %s", st.Label)
+		}
+	}
+	return s.Say("It stops for you at questions, at the gates (%s)%s, and where work fails; with `pause: stages` in `%s` it also stops before each stage.", strings.Join(gates, s.Say(", ")), before, settings)
 }
 
 // Reopened says to which stage the session went back, and which artifacts are out of date.

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // newFilled returns a file system with files in folders of 50.
-func newFilled(b *testing.B, files int) *vfs.Mem {
+func newFilled(b testing.TB, files int) *vfs.Mem {
 	m := vfs.NewMem(nil)
 	text := strings.Repeat("a line of a document\n", 50)
 	for n := range files {
@@ -18,31 +19,44 @@ func newFilled(b *testing.B, files int) *vfs.Mem {
 	return m
 }
 
+// toolWork are uses of all tools on 100 files.
+var toolWork = []call{
+	{"read_file", with("file_path", "/docs/001/01.md"), ""},
+	{"write_file", with("file_path", "/docs/new.md", "content", strings.Repeat("text\n", 1000)), ""},
+	{"edit_file", with("file_path", "/docs/001/01.md", "old_string", "a line", "new_string", "a Line", "replace_all", true), ""},
+	{"list_files", with("path", "/docs/001"), ""},
+	{"glob_pattern", with("pattern", "**/0?.md"), ""},
+	{"grep_search", with("pattern", "no such line"), ""},
+	{"bash_command", with("command", "ls /docs"), ""},
+}
+
+// uses returns a function that uses a tool once more. An edit undoes the one before.
+func (c call) uses(t testing.TB, box *vfs.Toolbox) func() {
+	forth := input(c.args...)
+	back := strings.NewReplacer("a line", "a Line", "a Line", "a line").Replace(forth)
+	return func() {
+		if text, failed := box.Execute(t.Context(), c.tool, forth); failed || text == "" {
+			t.Fatal(text)
+		}
+		forth, back = back, forth
+	}
+}
+
 func BenchmarkTools(b *testing.B) {
-	m := newFilled(b, 100)
-	box := vfs.NewToolbox(m, vfs.ToolOptions{})
-	for _, c := range []call{
-		{"read_file", with("file_path", "/docs/001/01.md"), ""},
-		{"write_file", with("file_path", "/docs/new.md", "content", strings.Repeat("text\n", 1000)), ""},
-		{"edit_file", with("file_path", "/docs/001/01.md", "old_string", "a line", "new_string", "a Line", "replace_all", true), ""},
-		{"list_files", with("path", "/docs/001"), ""},
-		{"glob_pattern", with("pattern", "**/0?.md"), ""},
-		{"grep_search", with("pattern", "no such line"), ""},
-		{"bash_command", with("command", "ls /docs"), ""},
-	} {
-		forth := input(c.args...)
-		back := strings.NewReplacer("a line", "a Line", "a Line", "a line").Replace(forth) // an edit undoes itself
+	for _, c := range toolWork {
 		b.Run(c.tool, func(b *testing.B) {
+			use := c.uses(b, vfs.NewToolbox(newFilled(b, 100), vfs.ToolOptions{}))
 			for b.Loop() {
-				if text, failed := box.Execute(b.Context(), c.tool, forth); failed || text == "" {
-					b.Fatal(text)
-				}
-				forth, back = back, forth
-			}
-			if strings.Contains(forth, `"old_string":"a Line"`) {
-				use(box, c.tool, "file_path", "/docs/001/01.md", "old_string", "a Line", "new_string", "a line", "replace_all", true)
+				use()
 			}
 		})
+	}
+}
+
+// TestToolsAnswerSoon: each tool works within the ten milliseconds that were asked for.
+func TestToolsAnswerSoon(t *testing.T) {
+	for _, c := range toolWork {
+		scratch.Within(t, c.tool, 10, c.uses(t, vfs.NewToolbox(newFilled(t, 100), vfs.ToolOptions{})))
 	}
 }
 
