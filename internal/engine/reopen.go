@@ -30,7 +30,8 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.CurrentStage):] {
 			s.Record(st.ID).DropRequests(workflow.RequestOutdated)
 		}
-		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
+		r.disk.WorkFromArtifact(r.standing(ctx, s.Session))
+		return nil
 	})
 	if err != nil {
 		return Outcome{}, err

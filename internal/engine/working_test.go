@@ -174,15 +174,16 @@ func TestWorkingCopyAtTheGate(t *testing.T) {
 	}
 }
 
-// TestOlderSessionsGetAWorkingCopy at their next step, and are named by their record until then.
-func TestOlderSessionsGetAWorkingCopy(t *testing.T) {
+// TestWorkingCopyThatIsGone is laid out again by whoever looks, or takes the next step.
+func TestWorkingCopyThatIsGone(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
 	draft, record := b.draft(workflow.PO), b.stored().Record(workflow.PO).FinalResultRef.FilePath
 	b.remove(artifact.WorkFolder)
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != record || b.read(draft) != "" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != draft || b.read(draft) != b.read(record) {
 		t.Errorf("draft %+v", r.Draft)
 	}
+	b.remove(artifact.WorkFolder)
 	if r := b.at("po/refining", confirm(false)); r.Draft.Path != draft || b.read(draft) != b.read(record) {
 		t.Errorf("draft %+v: %q", r.Draft, b.read(draft))
 	}
