@@ -3,7 +3,6 @@ package documents
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -61,57 +60,6 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 	})
 	s.SetArtifact(s.Workflow, st.ID, saved)
 	return nil
-}
-
-// later has a file written once the session is stored. It is read as if it were.
-func (d *Disk) later(name, body string, write func() error) {
-	d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
-	d.pending = append(d.pending, pending{name, write})
-}
-
-// Settle writes the files of a change that is stored. The error names one that cannot be written: the
-// next call on the session writes it.
-func (d *Disk) Settle() (err error) {
-	for _, p := range d.pending {
-		if failed := p.write(); failed != nil {
-			delete(d.files, p.name)
-			err = cmp.Or(err, fmt.Errorf("%s: %w", p.name, failed))
-		}
-	}
-	d.pending = nil
-	return err
-}
-
-// Drop forgets the files of a change that is not stored.
-func (d *Disk) Drop() {
-	for _, p := range d.pending {
-		delete(d.files, p.name)
-	}
-	d.pending = nil
-}
-
-// Repair has the files written that the session has and this folder lacks: its process was killed
-// between the two, or this is another checkout. Files that people have edited stay.
-func (d *Disk) Repair(ctx context.Context, s *standing.Standing) {
-	for _, st := range s.Workflow.Stages {
-		a := s.Record(st.ID).Artifact
-		if a == nil || a.Text == nil || a.Path != artifact.Path(s.TaskName, st.Artifact) || !s.CurrentState.Active() && !a.SavedAt.Equal(s.UpdatedAt) {
-			continue
-		}
-		gone := workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}
-		f := d.read(a.Path, a.Size)
-		replaced := f.hash != "" && f.hash == a.Replaces && f.hash != a.SHA256
-		if lacks := f.missing && !f.there && !s.Accepted(gone, s.Integrity); !lacks && !replaced {
-			continue
-		}
-		if body, err := d.text(ctx, *a.Text); err == nil && workflow.Hash([]byte(body)) == a.SHA256 {
-			d.later(a.Path, body, func() error {
-				_, err := artifact.Save(d.project.Dir, *a, body, a.Replaces)
-				return err
-			})
-		}
-	}
-	d.LayOut(ctx, s)
 }
 
 // compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
