@@ -33,6 +33,12 @@ type Disk struct {
 	Kept string
 }
 
+// pending is a file that is written once the session is stored.
+type pending struct {
+	name  string
+	write func() error
+}
+
 // On returns the disk of a project.
 func On(p *project.Project) *Disk {
 	return &Disk{project: p, files: map[string]file{}, texts: map[string]string{}}

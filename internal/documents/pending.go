@@ -7,12 +7,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// pending is a file that is written once the session is stored.
-type pending struct {
-	name  string
-	write func() error
-}
-
 // later has a file written once the session is stored. It is read as if it were.
 func (d *Disk) later(name, body string, write func() error) {
 	d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
