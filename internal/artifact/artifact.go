@@ -27,73 +27,44 @@ func Path(task, file string) string { return Folder + "/" + task + "/" + file }
 // TaskFolder returns the folder of a task's artifacts, relative to the project.
 func TaskFolder(task string) string { return Folder + "/" + task }
 
-// Saved is the result of writing an artifact.
-type Saved struct {
-	workflow.Artifact
-	// Kept is the path of an earlier, edited artifact that was kept; "" if there was none.
-	Kept string
-	// Undo restores the earlier state as far as the disk allows, for a caller that
-	// fails afterwards. It is nil if nothing was written.
-	Undo func()
-}
-
-// Save writes an artifact durably and replaces the earlier one. If people have edited
-// that since it was saved, their version is kept beside it.
-func Save(project *durable.Dir, task, file, body string, earlier *workflow.Artifact, at time.Time) (saved Saved, err error) {
+// CheckTask refuses a task name that is not the name of a folder.
+func CheckTask(task string) error {
 	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
-		return saved, fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
+		return fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
 			WithHint("correct task_name in the session file")
 	}
+	return nil
+}
+
+// New describes the artifact that a text becomes, whose last line is ended.
+func New(task, file, body string, at time.Time) (a workflow.Artifact, text string) {
 	if body != "" && body[len(body)-1] != '\n' {
 		body += "\n"
 	}
-	name := Path(task, file)
-	saved.Artifact = workflow.Artifact{Path: name, Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}
-	made, err := project.MkdirAll(TaskFolder(task))
-	if err != nil {
-		return saved, err
-	}
-	old, err := project.ReadFile(name, durable.TextLimit(saved.Size))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		saved.Undo = func() {
-			if holds(project, name, body) {
-				_ = project.Remove(name)
-			}
-			project.RemoveEmpty(made)
-		}
-	case err != nil: // an edited version exists and could not be kept
-		return saved, err
-	default:
-		drop := func() {}
-		if sum := workflow.Hash(old); sum != saved.SHA256 && (earlier == nil || sum != earlier.SHA256) {
-			if saved.Kept, drop, err = keep(project, Path(task, strings.TrimSuffix(file, ".md")), old, at); err != nil {
-				return saved, err
-			}
-		}
-		saved.Undo = func() {
-			if holds(project, name, body) {
-				_ = project.Replace(name, old)
-			}
-			if holds(project, name, string(old)) { // otherwise the kept copy may be the only one
-				drop()
-			}
-		}
-	}
-	return saved, project.Replace(name, []byte(body))
+	return workflow.Artifact{Path: Path(task, file), Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}, body
 }
 
-// holds reports whether a file holds these bytes. If people have edited it since, undoing
-// our write would lose their work.
-func holds(project *durable.Dir, name, body string) bool {
-	now, err := project.ReadFile(name, durable.TextLimit(int64(len(body))))
-	return err == nil && string(now) == body
+// Save writes an artifact durably, and replaces the earlier one, which had a hash. If people have
+// edited that since it was saved, their version is kept beside it: kept is its path.
+func Save(project *durable.Dir, a workflow.Artifact, body, earlier string) (kept string, err error) {
+	if _, err := project.MkdirAll(path.Dir(a.Path)); err != nil {
+		return "", err
+	}
+	old, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
+	switch sum := workflow.Hash(old); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil: // an edited version exists and could not be kept
+		return "", err
+	case sum != a.SHA256 && sum != earlier:
+		if kept, err = keep(project, strings.TrimSuffix(a.Path, ".md"), old, a.SavedAt); err != nil {
+			return kept, err
+		}
+	}
+	return kept, project.Replace(a.Path, []byte(body))
 }
 
 // keep writes an edited artifact beside its replacement, unless that copy already exists.
-// drop removes the copy again.
-func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, drop func(), err error) {
-	drop = func() {}
+func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, err error) {
 	for n := 0; ; n++ {
 		name = stem + ".edited-" + at.UTC().Format("20060102T150405Z")
 		if n > 0 {
@@ -102,18 +73,13 @@ func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name st
 		name += ".md"
 		err = project.CreateUnsynced(name, body)
 		if errors.Is(err, fs.ErrExist) {
-			if !holds(project, name, string(body)) {
+			if now, err := project.ReadFile(name, durable.TextLimit(int64(len(body)))); err != nil || !bytes.Equal(now, body) {
 				continue
 			}
 		} else if err != nil {
-			return name, drop, err
-		} else {
-			drop = func() { _ = project.Remove(name) }
+			return name, err
 		}
-		if err = project.SyncDir(path.Dir(name)); err != nil { // before the original is replaced
-			drop()
-		}
-		return name, drop, err
+		return name, project.SyncDir(path.Dir(name)) // before the original is replaced
 	}
 }
 

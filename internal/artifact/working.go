@@ -1,8 +1,6 @@
 package artifact
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 	"unicode"
@@ -49,30 +47,10 @@ func WorkTask(task string) string {
 	return WorkFolder + "/" + strings.Trim(visible.Cut(safe, room-len(hash)-1, ""), "-") + "." + hash
 }
 
-// SaveWork writes a working copy durably, and replaces the earlier one; old and readErr are
-// the results of reading that. undo restores it as far as the disk allows.
-func SaveWork(project *durable.Dir, name, body string, old []byte, readErr error) (undo func(), err error) {
-	undo = func() {}
-	switch {
-	case readErr == nil && string(old) == body:
-		return undo, project.SyncDir(path.Dir(name)) // its writer may have crashed before it was durable
-	case readErr != nil && !errors.Is(readErr, fs.ErrNotExist):
-		return undo, readErr
+// SaveWork writes a working copy durably, and replaces the earlier one.
+func SaveWork(project *durable.Dir, name, body string) error {
+	if _, err := project.MkdirAll(path.Dir(name)); err != nil {
+		return err
 	}
-	existed := readErr == nil
-	made, err := project.MkdirAll(path.Dir(name))
-	if err != nil {
-		return undo, err
-	}
-	undo = func() {
-		switch {
-		case !holds(project, name, body): // people have edited it since
-		case existed:
-			_ = project.Replace(name, old)
-		default:
-			_ = project.Remove(name)
-		}
-		project.RemoveEmpty(made)
-	}
-	return undo, project.Replace(name, []byte(body))
+	return project.Replace(name, []byte(body))
 }

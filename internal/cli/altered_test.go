@@ -90,6 +90,14 @@ func TestApprovedTextsThatWereAltered(t *testing.T) {
 			// Under a strict policy nothing goes on.
 			t.Setenv("BMAD_GATE", "strict")
 			before := d.files()
+			if strings.Contains(row.says, approvedDocument+" is gone") { // the next call writes it again, from its text
+				d.run(0, "task", "status", d.task)
+				if d.text(approvedDocument) != whole {
+					t.Error("not written again")
+				}
+				d.checkUntouched("")
+				return
+			}
 			if out := d.run(4, "task", "submit", d.task, "--stage", "architect", "--claude-result-path", "drafts/arch.json"); !strings.Contains(out, row.says) || !strings.Contains(out, "--restore") {
 				t.Errorf("strict: %s", out)
 			}

@@ -117,6 +117,8 @@ type artifactsCheck struct {
 
 	saved, modified int
 	missing         bySession
+	// lost counts the missing ones whose text is gone, too.
+	lost int
 }
 
 func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
@@ -132,6 +134,9 @@ func (c *artifactsCheck) visit(s *workflow.Session, _ []reference) {
 				continue
 			}
 			c.missing.add(s, a.Path, c.Say("%s saved it, and it is not there any more", s.TaskName))
+			if _, ok := c.textOf(a); !ok {
+				c.lost++
+			}
 		case modified:
 			c.modified++
 		}
@@ -143,7 +148,45 @@ func (c *artifactsCheck) result() Check {
 	out.Detail = c.Say("%d saved, %d modified since", c.saved, c.modified)
 	if n := len(out.Items); n > 0 {
 		out.Detail = c.Say("%d saved, %d modified since, %d missing", c.saved, c.modified, n)
-		out.Status, out.Remedy = Problem, c.Say("restore it from version control, or reopen its stage")
+		out.Status, out.Remedy, out.Fixable = Problem, fixRemedy, c.lost == 0
+		if c.lost > 0 {
+			out.Remedy = c.Say("restore it from version control, or reopen its stage")
+		}
 	}
 	return out
+}
+
+// textOf returns the text of an artifact as it was saved.
+func (p *ProjectFiles) textOf(a *workflow.Artifact) (text string, ok bool) {
+	if a.Text == nil {
+		return "", false
+	}
+	text, err := p.store.Read(context.Background(), *a.Text)
+	return text, err == nil && workflow.Hash([]byte(text)) == a.SHA256
+}
+
+// artifactsFix writes the saved documents that are not there.
+type artifactsFix struct {
+	*ProjectFiles
+	done []string
+	err  error
+}
+
+func (f *artifactsFix) visit(s *workflow.Session, _ []reference) {
+	for _, st := range s.Definition().Stages {
+		a := s.Record(st.ID).Artifact
+		if a == nil || a.Path != artifact.Path(s.TaskName, st.Artifact) || s.Accepted(workflow.Alteration{Stage: st.ID, Path: a.Path, Missing: true}, workflow.Verification{}) {
+			continue
+		}
+		if missing, _ := artifact.Compare(f.dir, *a); !missing {
+			continue
+		}
+		if text, ok := f.textOf(a); ok {
+			if _, err := artifact.Save(f.dir, *a, text, ""); err != nil {
+				f.err = err
+				continue
+			}
+			f.done = append(f.done, f.Say("wrote %s again", a.Path))
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,10 +31,12 @@ func (p *ProjectFiles) Fix(ctx context.Context, at time.Time) (f Fixed, err erro
 	if !p.dir.Exists(store.Folder) {
 		return f, nil
 	}
-	v, err := p.takeInventory(ctx)
-	if err != nil {
+	saved := artifactsFix{ProjectFiles: p}
+	v, err := p.takeInventory(ctx, saved.visit)
+	if err = cmp.Or(err, saved.err); err != nil {
 		return f, store.Trouble(p.dir, err)
 	}
+	f.Done = append(f.Done, saved.done...)
 	done, err := p.store.Repair(ctx, func(name string) error { return p.discard(name, at) })
 	for _, what := range done {
 		f.Done = append(f.Done, what.In(p.Language))

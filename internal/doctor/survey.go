@@ -137,6 +137,11 @@ func references(s *workflow.Session) []reference {
 			out = append(out, reference{s.TaskName + ", " + string(st.ID), path.Clean(ref.FilePath), ref.Size, ref.SHA256})
 		}
 	}
+	for _, st := range s.Definition().Stages {
+		if a := s.Record(st.ID).Artifact; a != nil && a.Text != nil {
+			out = append(out, reference{s.TaskName + ", the artifact of " + string(st.ID), path.Clean(a.Text.FilePath), a.Text.Size, a.Text.SHA256})
+		}
+	}
 	for _, e := range s.History {
 		if e.Path != "" {
 			out = append(out, reference{s.TaskName + ", history", path.Clean(e.Path), 0, e.SHA256})

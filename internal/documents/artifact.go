@@ -15,41 +15,51 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// SaveArtifact saves the current stage's document as its deliverable. It returns
-// the path of an earlier one that was edited since.
-func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) (kept string, err error) {
+// SaveArtifact makes the current stage's document its deliverable, whose file [Disk.Settle] writes
+// once the session is stored.
+func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) error {
 	rec, st := s.Current(), s.Stage
 	if st.Artifact == "" {
-		return "", nil
+		return nil
 	}
 	if rec.FinalResultRef == nil {
-		return "", fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
+		return fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
 			WithHint("send it back (confirm or approve with false) and submit it again")
 	}
 	body, err := d.readScored(ctx, s.Draft.Work, *rec.FinalResultRef)
 	if err != nil {
-		return "", err
+		return err
 	}
 	decided := cmp.Or(grant.SHA256, rec.FinalResultRef.SHA256)
 	if decided != "" && workflow.Hash([]byte(body)) != decided {
-		return "", words.EditedDraft(s)
+		return words.EditedDraft(s)
 	}
 	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
-		return "", err
+		return err
 	}
-	saved, err := artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, rec.Artifact, at)
-	if saved.Undo != nil {
-		tx.OnFailure(func() {
-			saved.Undo()
-			delete(d.files, saved.Path)
-		})
+	if err := artifact.CheckTask(s.TaskName); err != nil {
+		return err
 	}
-	if err != nil {
-		return "", err
+	saved, body := artifact.New(s.TaskName, st.Artifact, body, at)
+	if rec.Artifact != nil {
+		saved.Replaces = rec.Artifact.SHA256
 	}
-	d.files[saved.Path] = file{there: true, hash: saved.SHA256, size: saved.Size}
-	s.SetArtifact(s.Workflow, st.ID, saved.Artifact)
-	return saved.Kept, nil
+	ref := *rec.FinalResultRef
+	if ref.SHA256 != saved.SHA256 {
+		refs, err := tx.Put(ctx, []store.Text{{Stage: st.ID, Kind: "artifact", Body: body, At: at}})
+		if err != nil {
+			return err
+		}
+		ref = refs[0]
+	}
+	saved.Text = &ref
+	d.later(saved.Path, body, func() error {
+		kept, err := artifact.Save(d.project.Dir, saved, body, saved.Replaces)
+		d.Kept = cmp.Or(kept, d.Kept)
+		return err
+	})
+	s.SetArtifact(s.Workflow, st.ID, saved)
+	return nil
 }
 
 // compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
@@ -92,12 +102,11 @@ func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) 
 		}
 		kept := ""
 		if a.Record {
-			_, err = artifact.SaveWork(d.project.Dir, a.Path, body, nil, nil)
+			err = artifact.SaveWork(d.project.Dir, a.Path, body)
 		} else {
-			st, _ := s.Workflow.Stage(a.Stage)
-			var saved artifact.Saved
-			saved, err = artifact.Save(d.project.Dir, s.TaskName, st.Artifact, body, s.Record(a.Stage).Artifact, at)
-			kept = saved.Kept
+			saved := *s.Record(a.Stage).Artifact
+			saved.SavedAt = at // of the copy of an edited one
+			kept, err = artifact.Save(d.project.Dir, saved, body, saved.SHA256)
 		}
 		if err != nil {
 			return "", err
@@ -147,9 +156,7 @@ func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.
 		default:
 			var err error
 			body, err = d.compose(ctx, s, st, text, grant)
-			if !strings.HasSuffix(body, "\n") { // as artifact.Save does
-				body += "\n"
-			}
+			_, body = artifact.New(s.TaskName, st.Artifact, body, rec.Artifact.SavedAt)
 			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
 		}
 		if ok {

@@ -25,6 +25,18 @@ type Disk struct {
 	project *project.Project
 	files   map[string]file
 	texts   map[string]string
+	// pending are the files that are written once the session is stored.
+	pending []pending
+	// Unwritten are the files that could not be written.
+	Unwritten []string
+	// Kept is the path of an edited artifact that was replaced, and kept there.
+	Kept string
+}
+
+// pending is a file that is written once the session is stored.
+type pending struct {
+	name  string
+	write func() error
 }
 
 // On returns the disk of a project.

@@ -2,13 +2,16 @@ package documents
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -43,54 +46,69 @@ func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...str
 	return text, nil
 }
 
-// LayOut writes the working copy of the current stage if there is none: the form of a report that
-// is begun, and the document of a session that an older version wrote, or after someone has
-// removed it.
-func (d *Disk) LayOut(ctx context.Context, tx store.Tx, s *standing.Standing) error {
+// LayOut has the working copy of the current stage written if there is none: the form of a report
+// that is begun, and the document of a session that an older version wrote, or after someone has
+// removed it. A copy that is still an earlier round makes room for the newest, which another checkout has
+// handed in, or a process that was killed.
+func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 	ref := s.Current().FinalResultRef
-	if !s.CurrentState.Active() || d.project.Dir.Exists(artifact.WorkPath(s.TaskName, s.CurrentStage)) {
-		return nil
+	if !s.CurrentState.Active() {
+		return
+	}
+	info, err := d.project.Dir.Stat(artifact.WorkPath(s.TaskName, s.CurrentStage))
+	if !errors.Is(err, fs.ErrNotExist) && (err != nil || ref == nil || !d.isOutdated(s, info.ModTime(), *ref)) {
+		return
 	}
 	if ref == nil && s.Stage.Gate == workflow.GateVerdict {
 		d.GatherCriteria(ctx, s)
-		return d.SaveWork(tx, s.Session, s.Contract().Form()+"\n")
+		d.SaveWork(s.Session, s.Contract().Form()+"\n")
 	}
 	if ref == nil {
-		return nil
+		return
 	}
 	body, err := d.text(ctx, *ref)
 	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
-		return nil //nolint:nilerr // the draft stays where it is, and is named there
+		return // the draft stays where it is, and is named there
 	}
-	return d.SaveWork(tx, s.Session, body)
+	d.SaveWork(s.Session, body)
 }
 
-// SaveWork writes the current stage's working copy, ahead of the session.
-func (d *Disk) SaveWork(tx store.Tx, s *workflow.Session, body string) error {
+// isOutdated reports whether a working copy that was written at a moment is still an earlier round than
+// the newest, of which it has not heard. Someone who puts an earlier round back does that later, and means it.
+func (d *Disk) isOutdated(s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
+	if written.After(newest.LastUpdated) {
+		return false
+	}
+	work := d.read(artifact.WorkPath(s.TaskName, s.CurrentStage), 0)
+	return work.hash != newest.SHA256 && slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
+		return e.FromStage() == s.CurrentStage && e.SHA256 != "" && e.SHA256 == work.hash
+	})
+}
+
+// SaveWork has the current stage's working copy written once the session is stored.
+func (d *Disk) SaveWork(s *workflow.Session, body string) {
 	name := artifact.WorkPath(s.TaskName, s.CurrentStage)
 	was := d.read(name, 0)
-	undo, err := artifact.SaveWork(d.project.Dir, name, body, was.data, was.err)
-	tx.OnFailure(func() {
-		undo()
-		delete(d.files, name)
+	d.later(name, body, func() error {
+		switch {
+		case was.err != nil && !was.missing:
+			return was.err
+		case string(was.data) == body && was.err == nil: // its writer may have crashed before it was durable
+			return d.project.Dir.SyncDir(path.Dir(name))
+		}
+		return artifact.SaveWork(d.project.Dir, name, body)
 	})
-	if err == nil {
-		d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
-	}
-	return err
 }
 
 // WorkFromArtifact makes the saved artifact the working copy of a stage that is reopened,
 // if people have edited it since: another round starts from that. A working copy with
 // edits of its own stays.
-func (d *Disk) WorkFromArtifact(tx store.Tx, s *standing.Standing) error {
+func (d *Disk) WorkFromArtifact(s *standing.Standing) {
 	rec := s.Current()
 	if rec.Artifact == nil || rec.FinalResultRef == nil || !s.Saved[rec.Artifact.Path].Modified || s.Draft.Edited {
-		return nil
+		return
 	}
-	saved := d.read(rec.Artifact.Path, rec.Artifact.Size)
-	if saved.err != nil {
-		return nil // it is named in the briefing, and may be there again by then
+	if saved := d.read(rec.Artifact.Path, rec.Artifact.Size); saved.err == nil { // else the briefing names it, and it may be there again by then
+		d.SaveWork(s.Session, string(saved.data))
 	}
-	return d.SaveWork(tx, s.Session, string(saved.data))
 }

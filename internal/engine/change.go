@@ -18,6 +18,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	if err != nil {
 		return nil, err
 	}
+	r.repair(ctx, s)
 	before := r.before(ctx, s)
 	if err := goesOn(before); err != nil { // before anyone is asked
 		return nil, err
@@ -37,12 +38,32 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return r.applyLocked(ctx, tx, s, *before, apply)
 	})
 	if err != nil {
+		r.disk.Drop()
 		return nil, err
 	}
 	r.check.record(ctx, after)
+	r.settle(r.id)
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
+}
+
+// repair writes the files that the session has and this folder lacks. One that was changed by other
+// hands writes none.
+func (r *run) repair(ctx context.Context, s *workflow.Session) {
+	if r.check.found.Changed() {
+		return
+	}
+	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s))
+	r.settle(s.SessionID)
+}
+
+// settle writes the files of a session that is stored. It fails no action: the next call writes them,
+// and the reply describes the files as they are.
+func (r *run) settle(id string) {
+	if err := r.disk.Settle(); err != nil {
+		r.options.Log.Warn("a document is stored, but its file cannot be written", "session", id, "error", err)
+	}
 }
 
 // applyLocked applies a change to the session, which is now locked. now has the facts of before.
@@ -71,9 +92,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 	if err := apply(tx, &now); err != nil {
 		return err
 	}
-	if err := r.disk.LayOut(ctx, tx, r.gatherFacts(s)); err != nil {
-		return err
-	}
+	r.disk.LayOut(ctx, r.gatherFacts(s))
 	seal()
 	return nil
 }

@@ -24,7 +24,6 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	var from workflow.Stage
 	var grant workflow.Grant
 	var edit *submission.Submission
-	kept := ""
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
 		if grant, err = granted(ctx, s.AtGate()); err != nil {
@@ -32,7 +31,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 		}
 		edit, err = r.findEdit(ctx, s.AtGate(), grant)
 		return err
-	}, func(tx store.Tx, s *standing.Standing) (err error) {
+	}, func(tx store.Tx, s *standing.Standing) error {
 		if s.Met() { // the person takes it, or sends it back, without answering its questions
 			rec := s.Current()
 			note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Skipped: settle(rec, gate.Response{SkipRest: true}).skipped}
@@ -40,8 +39,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 				return err
 			}
 		}
-		kept, err = r.carryOut(ctx, tx, s, grant, edit)
-		return err
+		return r.carryOut(ctx, tx, s, grant, edit)
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -53,7 +51,7 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	if s.CurrentState == workflow.Refining {
 		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
-	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, kept)+note+words.Message(s))
+	out, err := r.reply(ctx, s, reply.DepthFor(s, from), words.Decided(s, from, grant, r.disk.Kept)+note+words.Message(s))
 	if a := s.Record(from.ID).Artifact; out.Reply != nil && a != nil {
 		out.Artifact = a.Path
 	}
@@ -62,19 +60,19 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 
 // carryOut moves the session by a decision. It runs under the session's lock, on the
 // revision that the decision is for. edit is the draft, if it was edited since it was scored.
-func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) (kept string, err error) {
+func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, edit *submission.Submission) error {
 	rec, yes := s.Current(), grant.Decision != workflow.DecisionChanges
 	if yes && !s.Blocked() {
 		r.disk.Forget(s)
 		r.disk.GatherDraft(ctx, s)
 		other := s.Draft.Edited && s.Draft.Edit == nil
 		if other || gate.Bind(s).SHA256 != grant.SHA256 { // while the person was asked
-			return "", words.EditedDraft(s)
+			return words.EditedDraft(s)
 		}
 	}
 	if edit != nil {
 		if err := r.enterEdit(ctx, tx, s, edit); err != nil {
-			return "", err
+			return err
 		}
 	}
 	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
@@ -87,22 +85,22 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	switch event {
 	case workflow.EventScopeApproved:
 		rec.ApprovedScope = new(*rec.FinalResultRef)
-		return "", r.fire(ctx, s, event, note)
+		return r.fire(ctx, s, event, note)
 	case workflow.EventChangesRequested, workflow.EventSentBack:
 		if err := r.fire(ctx, s, event, note); err != nil {
-			return "", err
+			return err
 		}
 		// After the transition: a failed review has moved the session to dev.
 		s.Current().Feedback = note.Feedback
 		requests(s, grant, on)
-		return "", nil
+		return nil
 	}
-	if kept, err = r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
-		return kept, err
+	if err := r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
+		return err
 	}
 	rec.Approved = true
 	note.VerifyCommands = permission.AcceptVerify(s)
-	return kept, r.fire(ctx, s, event, note)
+	return r.fire(ctx, s, event, note)
 }
 
 // stillPending describes a session whose gate stays as it is, and why.

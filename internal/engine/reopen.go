@@ -19,7 +19,7 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		grant, err = r.leave(ctx, s, workflow.DecisionReopen, words.ReopenLabel(target))
 		return err
-	}, func(tx store.Tx, s *standing.Standing) error {
+	}, func(_ store.Tx, s *standing.Standing) error {
 		feedback := cmp.Or(grant.Feedback, r.req.Feedback)
 		if err := r.fire(ctx, s, workflow.EventReopened, workflow.Transition{Feedback: feedback, Grant: grant}); err != nil {
 			return err
@@ -30,7 +30,8 @@ func (r *run) reopen(ctx context.Context) (Outcome, error) {
 		for _, st := range s.Workflow.Stages[s.Workflow.Index(s.CurrentStage):] {
 			s.Record(st.ID).DropRequests(workflow.RequestOutdated)
 		}
-		return r.disk.WorkFromArtifact(tx, r.standing(ctx, s.Session))
+		r.disk.WorkFromArtifact(r.standing(ctx, s.Session))
+		return nil
 	})
 	if err != nil {
 		return Outcome{}, err

@@ -58,7 +58,12 @@ func TestViews(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.dir, ".claude/specs", b.do(status("")).TaskName, "01-product-requirements.md")); err != nil {
 		t.Fatal(err)
 	}
-	b.refused(status("po"), fault.NotFound, "is not there any more")
+	if _, _, err := b.engine.Resource(ctx, req.Address, "po"); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "is not there any more") {
+		t.Errorf("a resource whose file is gone: %v", err)
+	}
+	if text := b.do(status("po")).Resource.Text; !strings.Contains(text, "# ") { // status writes it again
+		t.Errorf("the view has %q", text)
+	}
 }
 
 // TestLongViewsFitAReply cuts a text at a line's end, and a history to its newest entries.

@@ -45,6 +45,7 @@ func (r *run) standing(ctx context.Context, s *workflow.Session) *standing.Stand
 	ctx = context.WithoutCancel(ctx)
 	st := r.gatherFacts(s)
 	r.disk.Gather(ctx, st)
+	st.Unwritten = r.disk.Unwritten
 	st.Named = r.foundByName(ctx, s)
 	return st
 }

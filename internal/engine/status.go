@@ -58,6 +58,7 @@ func (r *run) look(ctx context.Context) (*standing.Standing, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.repair(ctx, s)
 	st := r.standing(ctx, s)
 	if err := r.admit(ctx, st); err != nil {
 		return nil, err

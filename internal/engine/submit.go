@@ -21,7 +21,6 @@ import (
 // submit scores a document and moves the session by the outcome.
 func (r *run) submit(ctx context.Context) (Outcome, error) {
 	var sub *submission.Submission
-	var kept string
 	from := workflow.Stage{}
 	s, err := r.change(ctx, func(s *standing.Standing) (err error) {
 		from = s.Stage
@@ -42,14 +41,13 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 				WithHint("edit it there and submit again, or pass claude_result or codex_result, or the path of a file in the project as claude_result_path or codex_result_path")
 		}
 		return r.examine(ctx, s, from, sub)
-	}, func(tx store.Tx, s *standing.Standing) (err error) {
-		kept, err = r.take(ctx, tx, s, from, sub)
-		return err
+	}, func(tx store.Tx, s *standing.Standing) error {
+		return r.take(ctx, tx, s, from, sub)
 	})
 	if err != nil {
 		return Outcome{}, err
 	}
-	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), sub.Fixed(from, s.Record(from.ID)), kept) + words.EditsNote(s.Language, sub.Edits)
+	said := words.Outcome(s, from, artifact.WorkPath(s.TaskName, from.ID), sub.Fixed(from, s.Record(from.ID)), r.disk.Kept) + words.EditsNote(s.Language, sub.Edits)
 	out, err := r.reply(ctx, s, reply.DepthFor(s, from), said+words.Message(s))
 	if rec := s.Record(from.ID); out.Reply != nil && rec.Status == workflow.Done && rec.Artifact != nil {
 		out.Artifact = rec.Artifact.Path
@@ -102,21 +100,20 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	return ctx.Err()
 }
 
-// take records a submission in the session and fires its outcome. It returns
-// the path of an edited artifact that the outcome replaced.
-func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) (kept string, err error) {
+// take records a submission in the session and fires its outcome.
+func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st workflow.Stage, sub *submission.Submission) error {
 	rec, a, scoping := s.Current(), sub.Assessment, s.Workflow.Scoping(s.Session)
 	// A gate that is pending cannot be loosened by coming to it once more.
 	policy := s.Policy
 	st = st.Under(policy)
 	unchanged, undone := sub.SameAsBefore(s), r.disk.TakenBack(ctx, s, a.Document)
 	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
-		return "", err
+		return err
 	}
 	first := rec.Iteration == 0
 	rec.Iteration++
 	if sub.Returned() {
-		return "", r.giveBack(ctx, s, st, sub, policy)
+		return r.giveBack(ctx, s, st, sub, policy)
 	}
 	sub.Enter(s.Language, rec, st, st.EnginesFor(s.Objective))
 	reading := workflow.Reading{
@@ -146,22 +143,19 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		s.MarkSprints(sub.Scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if kept, err = r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.Now()); err != nil {
-			return "", err
+		if err := r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.Now()); err != nil {
+			return err
 		}
 	}
 	rec.Policy = &policy
 	audited, findings, exit := measure(st, rec)
-	if err := r.fire(ctx, s, event, workflow.Transition{
+	return r.fire(ctx, s, event, workflow.Transition{
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited, FindingsOpen: findings, ExitCode: exit,
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: r.req.Sources(r.project, s),
 		Kept: sub.Edits, Candidates: words.HistoryCandidates(s, rec),
 		Evidence: words.HistoryEvidence(s.Language, rec.Evidence), Rows: words.Rows(s.Language, rec.Criteria),
 		Edit: words.TakenBack(s.Language, undone),
-	}); err != nil {
-		return "", err
-	}
-	return kept, nil
+	})
 }
 
 // giveBack returns a report to the assistant for its form; the third time in a row the person

@@ -174,15 +174,16 @@ func TestWorkingCopyAtTheGate(t *testing.T) {
 	}
 }
 
-// TestOlderSessionsGetAWorkingCopy at their next step, and are named by their record until then.
-func TestOlderSessionsGetAWorkingCopy(t *testing.T) {
+// TestWorkingCopyThatIsGone is laid out again by whoever looks, or takes the next step.
+func TestWorkingCopyThatIsGone(t *testing.T) {
 	b := newBench(t)
 	b.to(workflow.PO, workflow.AwaitingConfirmation)
 	draft, record := b.draft(workflow.PO), b.stored().Record(workflow.PO).FinalResultRef.FilePath
 	b.remove(artifact.WorkFolder)
-	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != record || b.read(draft) != "" {
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); r.Draft.Path != draft || b.read(draft) != b.read(record) {
 		t.Errorf("draft %+v", r.Draft)
 	}
+	b.remove(artifact.WorkFolder)
 	if r := b.at("po/refining", confirm(false)); r.Draft.Path != draft || b.read(draft) != b.read(record) {
 		t.Errorf("draft %+v: %q", r.Draft, b.read(draft))
 	}
@@ -239,4 +240,21 @@ func TestFrontMatterIsTakenOut(t *testing.T) {
 	b.do(request.Request{Action: workflow.ActionAnswer, Decision: request.Decision{Answers: map[string]string{"q1": "Okta"}}})
 	b.write(".bmad-task/work/x/po.md", "---\nquality_score: 95\nquestions: [who\n---\n# PRD\n")
 	b.refused(request.Request{Action: workflow.ActionSubmit, Stage: "po"}, fault.InvalidArgument, "the front matter in claude_result is not valid YAML, at line 2")
+}
+
+// TestArtifactThatCannotBeWritten: the decision is stored, the reply does not claim the file, and the next
+// call writes it.
+func TestArtifactThatCannotBeWritten(t *testing.T) {
+	b := newBench(t)
+	b.to(workflow.PO, workflow.AwaitingConfirmation)
+	b.write(".claude/specs", "in the way")
+	r := b.at("architect/generating", confirm(true))
+	path := b.stored().Record(workflow.PO).Artifact.Path
+	if strings.Contains(r.UserMessage, "Saved: `") || !strings.Contains(r.UserMessage, "`"+path+"` cannot be written now") {
+		t.Errorf("%s", r.UserMessage)
+	}
+	b.remove(".claude/specs")
+	if r := b.do(request.Request{Action: workflow.ActionStatus}); strings.Contains(r.UserMessage, "cannot be written") || b.read(path) == "" {
+		t.Errorf("after a status: %q\n%s", b.read(path), r.UserMessage)
+	}
 }

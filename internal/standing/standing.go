@@ -39,6 +39,8 @@ type Standing struct {
 	Criteria *verdict.Criteria
 	// Saved are the saved artifacts as they are on disk, by path.
 	Saved map[string]File
+	// Unwritten are the files of this call that could not be written.
+	Unwritten []string
 	// Tasks is the folder of the task's artifacts, with a slash at its end.
 	Tasks string
 	// Altered are the approved texts that are not as they were approved.

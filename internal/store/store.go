@@ -7,9 +7,10 @@
 //
 //   - [Sessions].Update is the only way to change a session. It holds a lock across processes,
 //     because two windows can share a project (TestKilledProcessesLoseNothing).
-//   - A refused action changes nothing: steps before the commit are undone ([Tx].OnFailure).
-//     Only a change that is visible but not confirmed by the disk, or a bug, is different, and
-//     the error says so (TestFailedActionUndoesItsOwnOnly, TestRandomActions).
+//   - A refused action changes nothing: texts of a change that is not stored are dropped, and
+//     documents get their files once the session is stored, by the next call at the latest. Only a
+//     change that is visible but not confirmed by the disk, or a bug, is different, and the error
+//     says so (TestEveryCut, TestRandomActions).
 //   - Every format that was released opens, and unknown keys survive a rewrite
 //     (workflow.Extra), because an older program may share the project (TestEveryFormatOpens,
 //     TestUnknownKeysSurviveAtEveryLevel).
@@ -58,9 +59,6 @@ type Tx interface {
 	// Put keeps texts of the session and returns a reference for each, in order. They are
 	// durable before the session refers to them, and dropped if nothing is stored.
 	Put(ctx context.Context, texts []Text) ([]workflow.ContentRef, error)
-	// OnFailure registers a function that undoes a step made elsewhere for the change. If nothing is stored,
-	// these functions run under the lock, the last one first.
-	OnFailure(undo func())
 }
 
 // Recent knows which sessions were changed last.

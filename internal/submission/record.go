@@ -233,5 +233,6 @@ func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Di
 	}
 	rec := s.Current()
 	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[document], ref(workflow.Claude), ref(workflow.Codex)
-	return disk.SaveWork(tx, s.Session, texts[document].Body)
+	disk.SaveWork(s.Session, texts[document].Body)
+	return nil
 }

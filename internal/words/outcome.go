@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,6 +59,7 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 	}
 	b.WriteString(addLabel("\n", Audit(s.Language, rec.Audit)))
 	b.WriteString(addLabel("\n", candidates(s, rec)))
+	b.WriteString(addLabel("\n", unwritten(s, rec.Artifact)))
 	return b.String() + keptNote(s, kept) + "\n\n"
 }
 
@@ -65,7 +67,9 @@ func Outcome(s *standing.Standing, from workflow.Stage, work string, resolved in
 func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept string) string {
 	said := ""
 	if a := s.Record(from.ID).Artifact; a != nil {
-		said = s.Say("Saved: `%s` (%d bytes).", a.Path, a.Size)
+		if said = unwritten(s, a); said == "" {
+			said = s.Say("Saved: `%s` (%d bytes).", a.Path, a.Size)
+		}
 	}
 	if s.Moved().Event == workflow.EventScopeApproved {
 		said = s.Say("The scope is approved.")
@@ -77,6 +81,15 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 		said += s.Say(" Comments for the next stage: %d.", n)
 	}
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
+}
+
+// unwritten says that the file of an artifact is not there: the session has its text, and the next call
+// writes it. "" if it is there.
+func unwritten(s *standing.Standing, a *workflow.Artifact) string {
+	if a == nil || !slices.Contains(s.Unwritten, a.Path) {
+		return ""
+	}
+	return s.Say("The document is stored, but `%s` cannot be written now: make room for it, and the next call writes it.", a.Path)
 }
 
 // Undecided says that a question brought no decision, and why.

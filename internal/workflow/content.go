@@ -233,6 +233,10 @@ type Artifact struct {
 	SHA256  string    `json:"sha256"`
 	SavedAt time.Time `json:"saved_at"`
 	// Stale is true after an earlier stage was reopened.
-	Stale bool  `json:"stale,omitempty"`
-	Extra Extra `json:",unknown"`
+	Stale bool `json:"stale,omitempty"`
+	// Text refers to its bytes; nil if an older program saved it. Replaces is the hash of the artifact
+	// before it, "" if there was none.
+	Text     *ContentRef `json:"text,omitempty"`
+	Replaces string      `json:"replaces,omitempty"`
+	Extra    Extra       `json:",unknown"`
 }

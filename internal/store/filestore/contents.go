@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -14,8 +13,9 @@ import (
 // tx is an update that is under way.
 type tx struct {
 	*Store
-	id   string
-	undo []func()
+	id string
+	// made are the folders that were made.
+	made []string
 	// written are the texts that are not durable yet.
 	written []*durable.Unsynced
 }
@@ -32,16 +32,6 @@ func (t *tx) syncs() []func() error {
 	return out
 }
 
-// OnFailure registers a function that undoes a step if nothing is stored.
-func (t *tx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
-
-// rollback undoes all steps of the change.
-func (t *tx) rollback() {
-	for _, undo := range slices.Backward(t.undo) {
-		undo()
-	}
-}
-
 // Put writes texts. They are made durable together with the session that refers to them, right
 // before that is stored.
 func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef, error) {
@@ -54,10 +44,7 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 		return nil, t.storage(err)
 	}
 	refs := make([]workflow.ContentRef, 0, len(texts))
-	t.OnFailure(func() {
-		t.drop()
-		t.dir.RemoveEmpty(made)
-	})
+	t.made = append(t.made, made...)
 	for _, text := range texts {
 		ref, err := t.put(text)
 		if err != nil {
@@ -104,4 +91,5 @@ func (t *tx) drop() {
 		_ = t.dir.Remove(store.ContentFolder(t.id)) // fails unless it is empty
 	}
 	t.written = nil
+	t.dir.RemoveEmpty(t.made)
 }

@@ -36,7 +36,7 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 	t := &tx{Store: s, id: id}
 	session, stored, err := s.update(t, change)
 	if err != nil && !stored {
-		t.rollback()
+		t.drop()
 	}
 	return session, err
 }

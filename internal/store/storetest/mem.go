@@ -160,8 +160,10 @@ func (m *Mem) Update(ctx context.Context, id string, change store.Change) (*work
 		data, err = store.Encode(s)
 	}
 	if err != nil {
-		for _, undo := range slices.Backward(tx.undo) {
-			undo()
+		m.contentsMu.Lock()
+		defer m.contentsMu.Unlock()
+		for _, ref := range tx.put {
+			delete(m.contents, ref.FilePath)
 		}
 		return nil, err
 	}
@@ -172,11 +174,9 @@ func (m *Mem) Update(ctx context.Context, id string, change store.Change) (*work
 // memTx is an update under way.
 type memTx struct {
 	*Mem
-	id   string
-	undo []func()
+	id  string
+	put []workflow.ContentRef
 }
-
-func (t *memTx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
 
 // Put stores texts; they are dropped if the update fails.
 func (t *memTx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef, error) {
@@ -194,13 +194,7 @@ func (t *memTx) Put(ctx context.Context, texts []store.Text) ([]workflow.Content
 		t.contents[path] = text.Body
 		refs[i] = store.NewRef(path, text)
 	}
-	t.OnFailure(func() {
-		t.contentsMu.Lock()
-		defer t.contentsMu.Unlock()
-		for _, ref := range refs {
-			delete(t.contents, ref.FilePath)
-		}
-	})
+	t.put = append(t.put, refs...)
 	return refs, nil
 }
 
