@@ -148,16 +148,11 @@ func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
 }
 
 func (s *Store) readNames() (names []string, err error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
+	names, err = s.dir.Names(NamesFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.storage(err)
 	}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
+	return slices.DeleteFunc(names, func(name string) bool { return !PlainName(name) }), nil
 }
 
 // Names returns the session of each name, from the files of NamesFolder.
