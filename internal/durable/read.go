@@ -296,7 +296,7 @@ func entries[E any](read func(n int) ([]E, error), base func(E) string, name str
 
 // Stat implements fs.StatFS.
 func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at(name, func(in *os.Root, name string) error {
+	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Stat(in.FS(), name)
 		return err
 	})
@@ -305,7 +305,7 @@ func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
 
 // Lstat implements fs.ReadLinkFS.
 func (t quietTree) Lstat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at(name, func(in *os.Root, name string) error {
+	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Lstat(in.FS(), name)
 		return err
 	})
