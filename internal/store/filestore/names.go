@@ -74,20 +74,15 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name
 		trouble = cmp.Or(trouble, err)
 		return !free && err == nil // an error ends the search
 	}
-	for n := store.FirstFree(taken); ; n++ {
-		if taken(n) {
-			continue
-		}
-		if trouble != nil {
-			return "", nil, trouble
-		}
-		name = names.Candidate(n)
-		written, err = s.dir.Write(namePath(name), []byte(id+"\n"))
-		if errors.Is(err, fs.ErrExist) {
-			return name, nil, s.dir.Replace(namePath(name), []byte(id+"\n"))
-		}
-		return name, written, err
+	name = names.Candidate(store.FirstFree(taken))
+	if trouble != nil {
+		return "", nil, trouble
 	}
+	written, err = s.dir.Write(namePath(name), []byte(id+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		return name, nil, s.dir.Replace(namePath(name), []byte(id+"\n"))
+	}
+	return name, written, err
 }
 
 // Find returns the id for an id or a task name.
