@@ -17,17 +17,17 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 14537}, []string{
+	{"workflow core", goal{want: 13000, today: 14542}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10060}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11692}, []string{
+	{"storage and safety", goal{want: 10000, today: 11800}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9133}, []string{
+	{"MCP face", goal{want: 7500, today: 9177}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
 	{"terminal, hosts, doctor", goal{want: 12000, today: 12682}, []string{
@@ -38,9 +38,9 @@ var systems = []system{
 	{"page", goal{want: 6500, today: 6635}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
-	{"method", goal{want: 9000, today: 9774}, []string{"internal/bmad/catalog", "internal/bmad/format",
+	{"method", goal{want: 9000, today: 9783}, []string{"internal/bmad/catalog", "internal/bmad/format",
 		"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/resolve", "internal/bmad/sources"}},
-	{"memory", goal{want: 7500, today: 9729}, []string{"internal/contract", "internal/embedding",
+	{"memory", goal{want: 7500, today: 9732}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
 	{"agents", goal{want: 12700, today: 16065}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type

@@ -85,6 +85,20 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(d.Tree()
 // ReadDir lists a subfolder, sorted by name; one of more than MaxEntries is a *TooManyError.
 func (d *Dir) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(d.Tree(), name) }
 
+// Names lists the names in a subfolder as ReadDir does, but has the system describe none of the files.
+func (d *Dir) Names(name string) (names []string, err error) {
+	if t, ok := d.Tree().(interface {
+		Names(name string) ([]string, error)
+	}); ok {
+		return t.Names(name)
+	}
+	entries, err := d.ReadDir(name)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
 // Exists reports whether there is anything of that name.
 func (d *Dir) Exists(name string) bool {
 	_, err := d.Lstat(name)

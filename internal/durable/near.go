@@ -50,28 +50,33 @@ type kept struct {
 	since time.Time
 }
 
-// to returns the open folder that is the nearest to a name, and the path from there.
-func (n *near) to(top *os.Root, name string) (in *os.Root, rel string) {
+// to returns the open folder that is the nearest to a name, and the path from there. The error says that its folder
+// is missing.
+func (n *near) to(top *os.Root, name string) (in *os.Root, rel string, err error) {
 	folder := path.Dir(name)
 	if n == nil || folder == "." || !fs.ValidPath(name) {
-		return top, name
+		return top, name, nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	in, rel = n.nearest(top, folder)
 	if rel == "." {
-		return in, path.Base(name)
+		return in, path.Base(name), nil
 	}
 	if len(n.open) >= maxNear {
 		n.close(".")
 		in, rel = top, folder
 	}
 	// The slash has it opened only if it is a folder: to open a pipe would wait.
-	if opened, err := in.OpenRoot(rel + "/"); err == nil {
+	opened, err := in.OpenRoot(rel + "/")
+	switch {
+	case err == nil:
 		n.open[folder] = kept{opened, time.Now()}
-		return opened, path.Base(name)
+		return opened, path.Base(name), nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, "", err
 	}
-	return in, rel + "/" + path.Base(name)
+	return in, rel + "/" + path.Base(name), nil
 }
 
 // nearest returns the nearest folder above a path that is open, or itself, and the path from
@@ -110,13 +115,16 @@ func (n *near) close(name string) {
 	}
 }
 
-// at calls do with a name in an open folder. An error of a folder that is kept open does not
+// at calls do, which op names, with a name in an open folder. An error of a folder that is kept open does not
 // count: a link can lead out of that one and stay inside the whole. Of a name that is missing
 // or taken, both say the same.
-func (o osFS) at(name string, do func(in *os.Root, name string) error) error {
-	in, rel := o.near.to(o.root, name)
-	err := do(in, rel)
+func (o osFS) at(op, name string, do func(in *os.Root, name string) error) error {
 	var named *fs.PathError
+	in, rel, err := o.near.to(o.root, name)
+	if errors.As(err, &named) {
+		return &fs.PathError{Op: op, Path: name, Err: named.Err}
+	}
+	err = do(in, rel)
 	switch {
 	case err == nil, in == o.root:
 		return err

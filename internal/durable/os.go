@@ -113,7 +113,7 @@ func (o osFS) Append(name string) (File, bool, error) {
 
 // open opens a file without waiting for it.
 func (o osFS) open(name string, flags int) (f *os.File, err error) {
-	err = o.at(name, func(in *os.Root, name string) error {
+	err = o.at("openat", name, func(in *os.Root, name string) error {
 		f, err = in.OpenFile(name, flags, o.file)
 		return err
 	})
@@ -122,7 +122,7 @@ func (o osFS) open(name string, flags int) (f *os.File, err error) {
 
 func (o osFS) Mkdir(name string) error {
 	o.near.forget(name) // the earlier one is gone
-	return o.at(name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
+	return o.at("mkdirat", name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
 }
 
 func (o osFS) Rename(from, to string) error {
@@ -131,14 +131,14 @@ func (o osFS) Rename(from, to string) error {
 	if path.Dir(from) != path.Dir(to) {
 		return o.root.Rename(from, to)
 	}
-	return o.at(from, func(in *os.Root, name string) error {
+	return o.at("renameat", from, func(in *os.Root, name string) error {
 		return in.Rename(name, path.Join(path.Dir(name), path.Base(to)))
 	})
 }
 
 func (o osFS) Remove(name string) error {
 	o.near.forget(name)
-	return o.at(name, func(in *os.Root, name string) error { return in.Remove(name) })
+	return o.at("removeat", name, func(in *os.Root, name string) error { return in.Remove(name) })
 }
 
 func (o osFS) Close() error {

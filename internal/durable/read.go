@@ -262,14 +262,24 @@ func (t quietTree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return entries(f, name, MaxEntries)
+	return entries(f.ReadDir, fs.DirEntry.Name, name, MaxEntries)
 }
 
-// entries lists an open folder that has at most limit entries.
-func entries(f fs.ReadDirFile, name string, limit int) ([]fs.DirEntry, error) {
-	var list []fs.DirEntry
+// Names lists the names in a folder as ReadDir does.
+func (t quietTree) Names(name string) ([]string, error) {
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return entries(f.Readdirnames, func(base string) string { return base }, name, MaxEntries)
+}
+
+// entries lists an open folder that has at most limit entries, by their names.
+func entries[E any](read func(n int) ([]E, error), base func(E) string, name string, limit int) ([]E, error) {
+	var list []E
 	for {
-		some, err := f.ReadDir(1024)
+		some, err := read(1024)
 		list = append(list, some...)
 		switch {
 		case len(list) > limit:
@@ -279,14 +289,14 @@ func entries(f fs.ReadDirFile, name string, limit int) ([]fs.DirEntry, error) {
 		case errors.Is(err, io.EOF):
 			err = nil
 		}
-		slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		slices.SortFunc(list, func(a, b E) int { return strings.Compare(base(a), base(b)) })
 		return list, err
 	}
 }
 
 // Stat implements fs.StatFS.
 func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at(name, func(in *os.Root, name string) error {
+	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Stat(in.FS(), name)
 		return err
 	})
@@ -295,7 +305,7 @@ func (t quietTree) Stat(name string) (info fs.FileInfo, err error) {
 
 // Lstat implements fs.ReadLinkFS.
 func (t quietTree) Lstat(name string) (info fs.FileInfo, err error) {
-	err = t.fs.at(name, func(in *os.Root, name string) error {
+	err = t.fs.at("statat", name, func(in *os.Root, name string) error {
 		info, err = fs.Lstat(in.FS(), name)
 		return err
 	})

@@ -149,6 +149,10 @@ func TestListingIsBounded(t *testing.T) {
 	if len(list) != 2500 || err != nil || !slices.IsSortedFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) }) {
 		t.Errorf("%d entries, %v", len(list), err)
 	}
+	names, err := d.Names(".")
+	if !slices.EqualFunc(names, list, func(name string, e fs.DirEntry) bool { return name == e.Name() }) || err != nil {
+		t.Errorf("%d names, %v", len(names), err)
+	}
 	var many *durable.TooManyError
 	var endless stuffed
 	if _, err := durable.Entries(&endless, "stuffed", 5000); !errors.As(err, &many) || !strings.Contains(err.Error(), "stuffed") || endless.listed > 7000 {

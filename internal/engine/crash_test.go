@@ -154,6 +154,8 @@ func (memoryKey) Sign(message string) string { return workflow.Hash([]byte("key"
 func (person) Signer(context.Context) (workflow.Signer, error) { return memoryKey{}, nil }
 func (person) ReadSigner() (workflow.Signer, error)            { return memoryKey{}, nil }
 
+func (person) Hold() (release func()) { return func() {} }
+
 // Nothing is asked for in these runs.
 func (person) Allowed(trust.Allowance) bool                 { return false }
 func (person) InForce(string) []trust.Allowance             { return nil }

@@ -44,6 +44,9 @@ func (e *Engine) perform(ctx context.Context, req request.Request) (Outcome, err
 // handle returns the outcome of a request, with a reply of any size.
 func (e *Engine) handle(ctx context.Context, req request.Request) (Outcome, error) {
 	call := e.memory.count.Add(1)
+	if e.options.Trust != nil && req.Wait == 0 { // who waits needs nothing meanwhile
+		defer e.options.Trust.Hold()()
+	}
 	if req.Action == workflow.ActionStart {
 		return e.start(ctx, req)
 	}

@@ -21,6 +21,8 @@ import (
 type Trust interface {
 	vouchers
 	permission.Consent
+	// Hold has them gathered in one go until release is called, at the end of an action.
+	Hold() (release func())
 }
 
 // TypedDecisions are the decisions that the person has typed as commands of their host.

@@ -42,6 +42,8 @@ type Options struct {
 	// Recheck, if not nil, drops caches of the disk. It is called before a round of looks if more may have changed
 	// than the state and the documents of runs.
 	Recheck func()
+	// State is the person's state folder; the records of runs in it are not more.
+	State string
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
@@ -221,7 +223,7 @@ func (f *Feed) watch(seen Sight) {
 	}
 	if f.watcher == nil {
 		var err error
-		if f.watcher, err = watch.New(f.changed, f.o.Log); err != nil {
+		if f.watcher, err = watch.New(f.changed, f.o.Log, f.o.State); err != nil {
 			f.o.Log.Warn("changes by others are not reported", "error", err)
 			return
 		}

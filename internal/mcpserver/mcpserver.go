@@ -73,6 +73,8 @@ type Options struct {
 	// Page returns the address at which a dashboard shows the document of a stage; "" if none
 	// runs. It may be nil.
 	Page func(cwd, task, stage string) string
+	// State is the person's state folder, if there is one.
+	State string
 	// Toolsets are the groups of tools that are offered; none is auto.
 	Toolsets []config.Toolset
 	Log      *slog.Logger
@@ -104,7 +106,7 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots
 	}
-	s.feed = feed.New(feed.Options{Recheck: s.recheck, Now: e.Clock, Log: o.Log})
+	s.feed = feed.New(feed.Options{Recheck: s.recheck, State: o.State, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)
 	}

@@ -120,14 +120,17 @@ func Folder(p *project.Project) string {
 	if p.Config.MemoryDir != "" {
 		return p.Config.MemoryDir
 	}
-	for _, below := range []string{"/" + Subfolder, ""} {
-		for _, name := range usualFolders() {
-			if info, err := p.Dir.Stat(name + below); err == nil && info.IsDir() {
-				return name
-			}
+	isMissing := func(name string) bool {
+		info, err := p.Dir.Stat(name)
+		return err != nil || !info.IsDir()
+	}
+	made := slices.DeleteFunc(usualFolders(), isMissing)
+	for _, name := range made {
+		if !isMissing(name + "/" + Subfolder) {
+			return name
 		}
 	}
-	return DefaultFolder
+	return append(made, DefaultFolder)[0]
 }
 
 // usualFolders returns the folders of a memory that no setting names.

@@ -3,8 +3,6 @@ package project
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,13 +68,18 @@ func (k Known) Add(ctx context.Context, project string) error {
 	if k.Folder == "" {
 		return nil
 	}
-	if list, real := k.Recorded(); real && slices.Contains(list, project) {
-		return nil
-	}
-	if err := os.MkdirAll(k.Folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.MkdirAll(k.Folder, 0o700); err != nil {
 		return err
 	}
-	return k.change(ctx, func(list []string) []string {
+	dir, err := durable.OpenDir(k.Folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	if list := readKnown(dir); list.Version >= withoutLinks && slices.Contains(list.Projects, project) {
+		return nil
+	}
+	return change(ctx, dir, func(list []string) []string {
 		if slices.Contains(list, project) {
 			return list
 		}
@@ -86,11 +89,16 @@ func (k Known) Add(ctx context.Context, project string) error {
 
 // Remove takes a project folder off the list, and reports whether it was on it.
 func (k Known) Remove(ctx context.Context, project string) (removed bool, err error) {
-	list := k.List()
+	dir, err := durable.OpenDir(k.Folder)
+	if err != nil {
+		return false, nil //nolint:nilerr // there is no list, or none that can be read
+	}
+	defer func() { _ = dir.Close() }()
+	list := readKnown(dir).Projects
 	if !slices.Contains(list, project) && !slices.Contains(list, resolveLinks(project)) {
 		return false, nil
 	}
-	err = k.change(ctx, func(list []string) []string {
+	err = change(ctx, dir, func(list []string) []string {
 		return slices.DeleteFunc(list, func(have string) bool {
 			match := have == project || have == resolveLinks(project)
 			removed = removed || match
@@ -100,13 +108,8 @@ func (k Known) Remove(ctx context.Context, project string) (removed bool, err er
 	return removed, err
 }
 
-// change replaces the list under its lock.
-func (k Known) change(ctx context.Context, to func([]string) []string) error {
-	dir, err := durable.OpenDir(k.Folder)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = dir.Close() }()
+// change replaces the list in a folder under its lock.
+func change(ctx context.Context, dir *durable.Dir, to func([]string) []string) error {
 	lock, err := dir.Lock(ctx, knownLock)
 	if err != nil {
 		return err

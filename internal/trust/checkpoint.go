@@ -57,7 +57,7 @@ func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...st
 		return nil
 	}
 	_ = u.existing(func(d dir) error { // without the folder there are none
-		found = CheckpointsIn(d.Dir).Read(signer, resolve(project), ids...)
+		found = CheckpointsIn(d.Dir).Read(signer, u.realPath(project), ids...)
 		return nil
 	})
 	return found
@@ -102,7 +102,7 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 // those of other folders that the session has left.
 func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
 	return u.withFolder(func(d dir) error {
-		return CheckpointsIn(d.Dir).Write(ctx, signer, resolve(project), id, c, left...)
+		return CheckpointsIn(d.Dir).Write(ctx, signer, u.realPath(project), id, c, left...)
 	})
 }
 

@@ -33,6 +33,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -110,11 +112,11 @@ func (u UserState) existing(do func(dir) error) error {
 	if u == "" {
 		return nil
 	}
-	d, err := openDir(string(u))
+	d, done, err := u.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return u.with(d, err, do)
+	return u.with(d, done, err, do)
 }
 
 // withFolder calls do with the open folder, which is created if it is missing.
@@ -123,22 +125,102 @@ func (u UserState) withFolder(do func(dir) error) error {
 		return fault.New(fault.Storage, "there is no state folder to keep it in").
 			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
 	}
-	d, err := openDir(string(u))
+	d, done, err := u.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeFolder(string(u)); err == nil {
-			d, err = openDir(string(u))
+			d, done, err = u.open()
 		}
 	}
-	return u.with(d, err, do)
+	return u.with(d, done, err, do)
 }
 
-// with calls do with the folder as it was opened, and closes it.
-func (u UserState) with(d dir, err error, do func(dir) error) error {
+// with calls do with the folder as it was opened, and done at the end.
+func (u UserState) with(d dir, done func(), err error, do func(dir) error) error {
 	if err != nil {
 		return u.trouble(err)
 	}
-	defer func() { _ = d.Close() }()
+	defer done()
 	return u.trouble(do(d))
+}
+
+// heldFor is longer than an action that waits for nobody.
+const heldFor = 250 * time.Millisecond
+
+// visit is one use of the folder, by several callers.
+type visit struct {
+	since time.Time
+	users int
+	dir   *dir              // nil until somebody needs it
+	real  map[string]string // the paths of projects without links, by those that were given
+}
+
+// over reports whether nobody may join the visit any more, if there is one at all.
+func (v *visit) over() bool { return v == nil || time.Since(v.since) >= heldFor }
+
+// visits are those that go on, the latest of each folder.
+var visits = struct {
+	sync.Mutex
+	of map[UserState]*visit
+}{of: map[UserState]*visit{}}
+
+// Hold has the folder opened once, and the path of a project resolved once, for all that an action does until it calls
+// release. A folder that others replace meanwhile is noticed after heldFor.
+func (u UserState) Hold() (release func()) {
+	visits.Lock()
+	defer visits.Unlock()
+	v := visits.of[u]
+	if v.over() {
+		v = &visit{since: time.Now(), real: map[string]string{}} //nolint:forbidigo // a moment of this process, by the system's clock
+		visits.of[u] = v
+	}
+	return u.join(v)
+}
+
+// join is called with the lock held.
+func (u UserState) join(v *visit) (leave func()) {
+	v.users++
+	return func() {
+		visits.Lock()
+		defer visits.Unlock()
+		if v.users--; v.users > 0 {
+			return
+		}
+		if v.dir != nil {
+			_ = v.dir.Close()
+		}
+		if visits.of[u] == v {
+			delete(visits.of, u)
+		}
+	}
+}
+
+// open opens the folder, or returns it as it is held. done ends the use of it.
+func (u UserState) open() (d dir, done func(), err error) {
+	visits.Lock()
+	defer visits.Unlock()
+	v := visits.of[u]
+	if !v.over() && v.dir != nil {
+		return *v.dir, u.join(v), nil
+	}
+	if d, err = openDir(string(u)); err != nil || v.over() {
+		return d, func() { _ = d.Close() }, err
+	}
+	v.dir = &d
+	return d, u.join(v), nil
+}
+
+// realPath returns the path of a project without links.
+func (u UserState) realPath(project string) string {
+	visits.Lock()
+	defer visits.Unlock()
+	v := visits.of[u]
+	if v.over() {
+		return resolve(project)
+	}
+	if v.real[project] == "" {
+		v.real[project] = resolve(project)
+	}
+	return v.real[project]
 }
 
 // makeFolder creates a folder durably: a key lost with the power would leave histories that

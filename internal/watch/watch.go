@@ -9,7 +9,9 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,16 +26,19 @@ import (
 // maxFolders bounds the folders that are watched at once; systems allow a few thousand.
 const maxFolders = 1000
 
+// maxOthers bounds the changed files that are looked at: so many are not of runs alone.
+const maxOthers = 50
+
 // pause is the time in which changes are collected: one action writes several files.
 const pause = 100 * time.Millisecond
 
-// kind is the part of a watched folder that matters.
+// kind has the parts of a watched folder that matter.
 type kind int
 
 const (
-	all      kind = iota // every file
-	sessions             // the sessions of a project
-	awaited              // a project's folder, until it has one for sessions
+	all      kind = 1 << iota // every file
+	sessions                  // the sessions of a project
+	awaited                   // a project's folder, until it has one for sessions
 )
 
 // Watcher watches folders.
@@ -41,6 +46,7 @@ type Watcher struct {
 	fs      *fsnotify.Watcher
 	changed func(outside bool)
 	log     *slog.Logger
+	state   string
 	ended   chan struct{} // closed when run has ended
 
 	mu      sync.Mutex
@@ -48,13 +54,14 @@ type Watcher struct {
 }
 
 // New returns a watcher that calls changed until it is closed, one call at a time. outside is true if
-// more may have changed than the state and the documents of runs, which the program itself writes.
-func New(changed func(outside bool), log *slog.Logger) (*Watcher, error) {
+// more may have changed than the state and the documents of runs, which the program itself writes. state is the
+// person's state folder, which has records of runs; "" for none.
+func New(changed func(outside bool), log *slog.Logger, state string) (*Watcher, error) {
 	fsw, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{fs: fsw, changed: changed, log: log, ended: make(chan struct{}), folders: map[string]kind{}}
+	w := &Watcher{fs: fsw, changed: changed, log: log, state: state, ended: make(chan struct{}), folders: map[string]kind{}}
 	go w.run()
 	return w, nil
 }
@@ -79,16 +86,14 @@ func (w *Watcher) project(cwd string) {
 func (w *Watcher) Folder(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before, known := w.folders[name]
-	return w.add(name, all) && (!known || before == awaited)
+	before := w.folders[name]
+	return w.add(name, all) && before&all == 0
 }
 
 // add reports whether the folder is watched now.
 func (w *Watcher) add(name string, k kind) bool {
 	if before, known := w.folders[name]; known {
-		if before == awaited { // more of it matters now
-			w.folders[name] = k
-		}
+		w.folders[name] = before | k
 		return true
 	}
 	if len(w.folders) >= maxFolders {
@@ -107,7 +112,7 @@ func (w *Watcher) add(name string, k kind) bool {
 
 // endWait stops watching a folder if it was watched only until something appears in it.
 func (w *Watcher) endWait(name string) {
-	if w.folders[name] == awaited {
+	if w.folders[name] &^= awaited; w.folders[name] == 0 {
 		w.forget(name)
 	}
 }
@@ -129,6 +134,7 @@ func (w *Watcher) run() {
 	timer := time.NewTimer(0)
 	<-timer.C
 	pending, outside := false, false
+	var others []string // changed, and not of runs by their names
 	for {
 		select {
 		case event, ok := <-w.fs.Events:
@@ -138,7 +144,9 @@ func (w *Watcher) run() {
 			if !w.matters(event) {
 				continue
 			}
-			outside = outside || !OfRuns(event.Name)
+			if !OfRuns(event.Name) && len(others) < maxOthers {
+				others = append(others, event.Name)
+			}
 			if !pending {
 				pending = true
 				timer.Reset(pause)
@@ -154,8 +162,8 @@ func (w *Watcher) run() {
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			w.changed(outside)
-			pending, outside = false, false
+			w.changed(outside || len(others) == maxOthers || !w.allOfRuns(others))
+			pending, outside, others = false, false, nil
 		}
 	}
 }
@@ -164,6 +172,47 @@ func (w *Watcher) run() {
 func OfRuns(name string) bool {
 	name = filepath.ToSlash(name) + "/"
 	return strings.Contains(name, "/"+store.Folder+"/") || strings.Contains(name, "/"+artifact.Folder+"/")
+}
+
+// records are the names in the state folder that every run brings. The others are the person's lists.
+var records = []string{"key", "checkpoints", "projects.json"}
+
+// allOfRuns is OfRuns for several paths, also for records in the state folder and the folders that the first run makes:
+// from now on those are watched, and they have nothing else yet.
+func (w *Watcher) allOfRuns(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		base := filepath.Base(name)
+		if OfRuns(name) || filepath.Dir(name) == w.state && (slices.Contains(records, base) || isPassing(base)) {
+			return false
+		}
+		isAbove := strings.HasPrefix(w.state+string(filepath.Separator), name+string(filepath.Separator))
+		if base != path.Dir(artifact.Folder) && !isAbove {
+			return true
+		}
+		w.Folder(name) // first: nothing comes between
+		within, err := list(name)
+		return err != nil || !w.allOfRuns(within)
+	})
+}
+
+// list returns the paths of what lies in a folder.
+func list(folder string) ([]string, error) {
+	above, err := durable.OpenDir(filepath.Dir(folder))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = above.Close() }()
+	names, err := above.Names(filepath.Base(folder))
+	for i, name := range names {
+		names[i] = filepath.Join(folder, name)
+	}
+	return names, err
+}
+
+// isPassing reports whether a file is one that a write leaves for a moment, or a lock, which each change writes.
+func isPassing(base string) bool {
+	_, temporary := durable.IsTemp(base)
+	return temporary || filepath.Ext(base) == ".lock"
 }
 
 // matters distinguishes the changes that a caller wants from those of temporary files, and
@@ -175,27 +224,18 @@ func (w *Watcher) matters(event fsnotify.Event) bool {
 	folder, base := filepath.Dir(name), filepath.Base(name)
 	if k, watched := w.folders[name]; watched && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
 		w.forget(name)
-		if k == sessions {
+		if k&sessions != 0 {
 			w.project(folder)
 		}
 		return true
 	}
-	if _, temporary := durable.IsTemp(base); temporary || event.Op == fsnotify.Chmod || filepath.Ext(base) == ".lock" {
-		return false // a lock is written by each change, and says nothing
-	}
-	switch k, known := w.folders[folder]; {
-	case !known:
+	if event.Op == fsnotify.Chmod || isPassing(base) {
 		return false
-	case k == awaited:
-		if base != store.Folder || !w.add(name, sessions) {
-			return false
-		}
+	}
+	k := w.folders[folder]
+	if k&awaited != 0 && base == store.Folder && w.add(name, sessions) {
 		w.endWait(folder)
 		return true
-	case k == sessions:
-		return strings.HasPrefix(base, "session-")
-	case base == store.Folder:
-		w.add(name, sessions)
 	}
-	return true
+	return k&all != 0 || k&sessions != 0 && strings.HasPrefix(base, "session-")
 }

@@ -354,6 +354,11 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 	if catalog.MayHold(dir.Tree()) || !catalog.IsInstallation(dir.Tree(), name) && !catalog.Open(catalog.Source{Name: catalog.Project, FS: dir.Tree()}).Empty() {
 		return nil
 	}
+	return l.higher(name)
+}
+
+// higher returns the nearest folder above a project that looks like one with an installation.
+func (l *Library) higher(name string) *durable.Dir {
 	for at := filepath.Dir(filepath.Clean(name)); !l.tooWide(at); at = filepath.Dir(at) {
 		info, err := os.Stat(at)
 		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0 {
@@ -374,17 +379,21 @@ func (l *Library) above(name string, dir *durable.Dir) *durable.Dir {
 	return nil
 }
 
-// movedUp reports whether a project without an installation would now be served one from above.
+// movedUp reports whether a project without an installation, which has not changed, would now be served one
+// from above.
 func (l *Library) movedUp(s *Snapshot) bool {
 	if s.requested == "" || s.Project != s.requested || l.o.Root != "" || l.tooWide(s.requested) || s.Holds(catalog.Project) {
 		return false
 	}
-	dir, err := l.project(s.requested)
-	if err != nil || dir == nil {
+	own := slices.IndexFunc(s.Origins(), func(o *catalog.Origin) bool { return o.Name == catalog.Project })
+	if _, err := os.Stat(s.requested); err != nil || own < 0 || catalog.MayHold(s.Origins()[own].FS) {
 		return false
 	}
-	defer func() { _ = dir.Close() }()
-	return dir.Path() != s.requested
+	up := l.higher(s.requested)
+	if up != nil {
+		_ = up.Close()
+	}
+	return up != nil
 }
 
 // Close ends the background work.

@@ -11,7 +11,6 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,15 +56,9 @@ func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
 // the files that could not be read.
 func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]store.Broken, error) {
 	all, err := s.list(ctx, func(f *folder) (store.Listing, error) {
-		entries, err := s.dir.ReadDir(Folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return store.Listing{}, s.storage(err)
-		}
-		var ids []string // a description of each file, as entries has it, would be more than its summary
-		for _, e := range entries {
-			if id, ok := sessionOf(e.Name()); ok {
-				ids = append(ids, strings.Clone(id))
-			}
+		ids, err := s.ids()
+		if err != nil {
+			return store.Listing{}, err
 		}
 		f.forget(nil, nil)
 		f.unread, f.looked = nil, time.Time{}
@@ -143,6 +136,20 @@ func (s *Store) list(ctx context.Context, listing func(*folder) (store.Listing, 
 	return listing(f)
 }
 
+// ids lists the sessions that the names of the files say.
+func (s *Store) ids() (ids []string, err error) {
+	names, err := s.dir.Names(Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, s.storage(err)
+	}
+	for _, name := range names {
+		if id, ok := sessionOf(name); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // look compares the summaries with the folder, unless it is still: it forgets the files that are
 // gone or have changed, and sets those that have to be read, the ones changed last first.
 func (s *Store) look(f *folder) error {
@@ -151,18 +158,14 @@ func (s *Store) look(f *folder) error {
 		return nil
 	}
 	f.looked = time.Time{}
-	entries, err := s.dir.ReadDir(Folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.storage(err)
+	ids, err := s.ids()
+	if err != nil {
+		return err
 	}
 	var out []unread
 	there, ours := 0, true
-	for _, e := range entries {
-		id, ok := sessionOf(e.Name())
-		if !ok {
-			continue
-		}
-		info, err := e.Info()
+	for _, id := range ids {
+		info, err := s.dir.Lstat(store.SessionPath(id))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed since
 		}
@@ -182,7 +185,7 @@ func (s *Store) look(f *folder) error {
 	}
 	// If nothing has to be read, all files are known, so that equal numbers mean equal files.
 	if len(out) > 0 || there != len(f.files) {
-		f.forget(entries, out)
+		f.forget(ids, out)
 	}
 	slices.SortStableFunc(out, func(a, b unread) int { return b.changed.Compare(a.changed) })
 	f.there = there
@@ -215,13 +218,11 @@ func (s *Store) still(f *folder, now time.Time) bool {
 }
 
 // forget forgets the files that are gone, and those that have to be read.
-func (f *folder) forget(entries []fs.DirEntry, unread []unread) {
-	left := make(map[string]*file, len(entries))
-	for _, e := range entries {
-		if id, ok := sessionOf(e.Name()); ok {
-			if known, ok := f.files[id]; ok {
-				left[id] = known
-			}
+func (f *folder) forget(ids []string, unread []unread) {
+	left := make(map[string]*file, len(ids))
+	for _, id := range ids {
+		if known, ok := f.files[id]; ok {
+			left[id] = known
 		}
 	}
 	for _, one := range unread {

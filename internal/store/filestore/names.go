@@ -74,20 +74,15 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name
 		trouble = cmp.Or(trouble, err)
 		return !free && err == nil // an error ends the search
 	}
-	for n := store.FirstFree(taken); ; n++ {
-		if taken(n) {
-			continue
-		}
-		if trouble != nil {
-			return "", nil, trouble
-		}
-		name = names.Candidate(n)
-		written, err = s.dir.Write(namePath(name), []byte(id+"\n"))
-		if errors.Is(err, fs.ErrExist) {
-			return name, nil, s.dir.Replace(namePath(name), []byte(id+"\n"))
-		}
-		return name, written, err
+	name = names.Candidate(store.FirstFree(taken))
+	if trouble != nil {
+		return "", nil, trouble
 	}
+	written, err = s.dir.Write(namePath(name), []byte(id+"\n"))
+	if errors.Is(err, fs.ErrExist) {
+		return name, nil, s.dir.Replace(namePath(name), []byte(id+"\n"))
+	}
+	return name, written, err
 }
 
 // Find returns the id for an id or a task name.
@@ -148,16 +143,11 @@ func (s *Store) TaskNames(ctx context.Context) ([]string, error) {
 }
 
 func (s *Store) readNames() (names []string, err error) {
-	entries, err := s.dir.ReadDir(NamesFolder)
+	names, err = s.dir.Names(NamesFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, s.storage(err)
 	}
-	for _, e := range entries {
-		if PlainName(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
+	return slices.DeleteFunc(names, func(name string) bool { return !PlainName(name) }), nil
 }
 
 // Names returns the session of each name, from the files of NamesFolder.

@@ -1,0 +1,36 @@
+package trust_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// TestHeldFolder: a folder that is held is the one of its path again once all have released it, and what it holds is
+// read each time.
+func TestHeldFolder(t *testing.T) {
+	f := folder(t)
+	want := func(n int) {
+		t.Helper()
+		if got, err := f.Places(); len(got) != n || err != nil {
+			t.Errorf("got %v, %v; want %d", got, err, n)
+		}
+	}
+	first, second := f.Hold(), f.Hold()
+	want(0) // there is none yet
+	for n := range 2 {
+		_, err := f.AddPlace(t.Context(), trust.Place{Folder: t.TempDir(), By: trust.ByTerminal, At: at})
+		check(t, err)
+		want(n + 1)
+	}
+	first()
+	want(2)
+	second()
+	check(t, os.Rename(string(f), string(f)+"-old"))
+	want(0)
+	defer f.Hold()()
+	want(0)
+	check(t, os.Rename(string(f)+"-old", string(f)))
+	want(2)
+}
