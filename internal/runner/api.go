@@ -98,7 +98,9 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job, tools []sdk.AnyTool) (*sdk.Conversation, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
-		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools})
+		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{
+			FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools,
+		})
 		if err == nil && c.Status() != sdk.Idle { // it was cut off; its words are said again
 			c.Cancel()
 		}
