@@ -42,10 +42,7 @@ type disownRule []places
 type places []place
 
 // rulePart is one part of one rule.
-type rulePart struct {
-	rule int
-	bit  uint32
-}
+type rulePart struct{ rule, bit uint32 }
 
 // disownings returns the rules.
 var disownings = embeddedOnce(readDisowned)
@@ -69,7 +66,7 @@ func readDisowned() (*disownRules, error) {
 	d.chinese.han = true
 	for to, from := range map[*disownLanguage]language{&d.english: raw.English, &d.chinese: raw.Chinese} {
 		to.unless, to.topics, to.byWord = from.Unless, from.Topics, map[string][]rulePart{}
-		sets := map[string][]string{}
+		sets, keys := map[string][]string{}, map[string][]string{}
 		for name, words := range from.Sets {
 			sets[name] = inClause(words, to.han)
 		}
@@ -83,7 +80,7 @@ func readDisowned() (*disownRules, error) {
 				made = append(made, read)
 			}
 			to.rules = append(to.rules, made)
-			to.index(rule, from.Sets)
+			to.index(rule, sets, keys)
 		}
 		for _, topic := range from.Topics {
 			topics = append(topics, regexp.QuoteMeta(topic))
@@ -109,27 +106,22 @@ type place struct {
 func readPart(part string, sets map[string][]string, han bool) (places, error) {
 	var out places
 	for element := range strings.FieldsSeq(part) {
-		switch element {
-		case "^", "$":
-			out = append(out, place{edge: element[0]})
-			continue
-		case "..":
-			if han {
-				out = append(out, place{gap: 8})
-			} else {
-				out = append(out, place{edge: ' '}, place{gap: 4})
-			}
-			continue
-		}
 		name, maybe := strings.CutSuffix(element, "?")
 		texts := sets[strings.Trim(name, "<>")]
 		switch {
+		case element == "^", element == "$":
+			out = append(out, place{edge: element[0]})
+		case element == ".." && han:
+			out = append(out, place{gap: 8})
+		case element == "..":
+			out = append(out, place{edge: ' '}, place{gap: 4})
 		case !strings.HasPrefix(name, "<"):
-			texts = inClause([]string{name}, han)
+			out = append(out, place{texts: inClause([]string{name}, han), maybe: maybe})
 		case texts == nil:
 			return nil, fmt.Errorf("words/disowned.yaml: the rule %q has no set %s", part, name)
+		default:
+			out = append(out, place{texts: texts, maybe: maybe})
 		}
-		out = append(out, place{texts: texts, maybe: maybe})
 	}
 	if !han && out[len(out)-1].edge == 0 {
 		out = append(out, place{edge: ' '})
@@ -204,23 +196,26 @@ func lengthOfFirst(clause string) int {
 }
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
-// of the rule that was added last.
-func (l *disownLanguage) index(rule string, sets map[string][]string) {
-	number, needs := len(l.rules)-1, uint32(0)
+// of the rule that was added last. keys has those of the parts of earlier rules.
+func (l *disownLanguage) index(rule string, sets, keys map[string][]string) {
+	number, needs := uint32(len(l.rules)-1), uint32(0) //nolint:gosec // there are some hundred rules
 	for i, part := range strings.Fields(rule) {
 		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
 			continue
 		}
-		alternatives := []string{part}
-		if strings.HasPrefix(part, "<") {
-			alternatives = sets[strings.Trim(part, "<>")]
+		if keys[part] == nil {
+			alternatives := []string{part}
+			if strings.HasPrefix(part, "<") {
+				alternatives = sets[strings.Trim(part, "<>")]
+			}
+			for _, a := range alternatives {
+				if w := longestWord(a, l.han); !slices.Contains(keys[part], w) {
+					keys[part] = append(keys[part], w)
+				}
+			}
 		}
 		needs |= 1 << i
-		words := map[string]bool{}
-		for _, a := range alternatives {
-			words[longestWord(a, l.han)] = true
-		}
-		for w := range words {
+		for _, w := range keys[part] {
 			l.byWord[w] = append(l.byWord[w], rulePart{number, 1 << i})
 		}
 	}
@@ -244,6 +239,9 @@ func longestWord(phrase string, han bool) string {
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
 func (l disownLanguage) candidates(clauses []string) []int {
+	if len(clauses) == 0 {
+		return nil // as most sentences have none of the other language
+	}
 	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
