@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
@@ -271,15 +272,19 @@ func TestNoProgramIsLeft(t *testing.T) {
 	}
 }
 
-// BenchmarkCall: a call of a tool over the standard streams of a program, with the server's part.
-func BenchmarkCall(b *testing.B) {
-	s, err := connect(b, "good", time.Minute)
+// TestCallsAnswerSoon: a call of a tool over the standard streams of a program takes at most 1 ms with the
+// server's part: 10 calls take 10 units.
+func TestCallsAnswerSoon(t *testing.T) {
+	s, err := connect(t, "good", time.Minute)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	for b.Loop() {
-		if text, err := s.Tools()[1].(sdk.RawTool).Run(b.Context(), json.RawMessage(`{}`)); err != nil {
-			b.Fatal(text, err)
+	find := s.Tools()[1].(sdk.RawTool)
+	scratch.Within(t, "10 calls of a tool of a server", 10, func() {
+		for range 10 {
+			if text, err := find.Run(t.Context(), json.RawMessage(`{}`)); err != nil {
+				t.Fatal(text, err)
+			}
 		}
-	}
+	})
 }
