@@ -143,7 +143,7 @@ type SessionOptions struct {
 	// have it. An answer that does not fit goes back to the model, twice at most.
 	Output AnyOutput
 	// OnQuestion, if not nil, answers the questions that the work waits for, one after the other.
-	// [Session.Answer] can answer them meanwhile. An error pauses the session: it is a [*QuestionError].
+	// [Session.Answer] can answer them meanwhile, which ends its context. An error pauses the session: it is a [*QuestionError].
 	OnQuestion func(ctx context.Context, q Question) (string, error)
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string

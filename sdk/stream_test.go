@@ -183,6 +183,34 @@ func TestOnQuestionIsSlow(t *testing.T) {
 	}
 }
 
+// TestOnQuestionIsOvertaken: once somebody else has answered, the function's context ends, its error counts
+// for nothing, and it is asked the next question.
+func TestOnQuestionIsOvertaken(t *testing.T) {
+	c, p := plainClient(t, ask("Which colour?"), ask("Which size?"), fake.Text("Done."))
+	called := make(chan struct{})
+	s := startHelper(t, c, sdk.SessionOptions{OnQuestion: func(ctx context.Context, q sdk.Question) (string, error) {
+		if q.Question == "Which size?" {
+			return "small", nil
+		}
+		close(called)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}})
+	go func() {
+		<-called
+		_ = s.Answer(t.Context(), "", "blue")
+	}()
+	if r, err := s.Run(newContext(t)); err != nil || r.Text != "Done." {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for n, want := range []string{"blue", "small"} {
+		last := p.Requests()[n+1].Messages
+		if got := last[len(last)-1].Blocks[0].Text; got != want {
+			t.Errorf("answer %d is %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestAskReturnsAtAQuestion: without a function that answers, Ask does not wait for the person.
 func TestAskReturnsAtAQuestion(t *testing.T) {
 	c, _ := plainClient(t, ask("Which colour?"), fake.Text("Blue it is."))

@@ -284,34 +284,36 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 }
 
 // answerQuestions has the caller's function answer each question that the work waits for. One that it does
-// not answer pauses the work.
+// not answer pauses the work, unless somebody else has answered it.
 func (t *thread) answerQuestions(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked := map[string]bool{}
-	for {
-		var q Question
-		err := t.until(ctx, func() bool {
-			at := slices.IndexFunc(t.Questions, func(q Question) bool { return !asked[q.ID] })
-			if at < 0 || t.Status != Waiting {
-				return false
-			}
-			q = t.Questions[at]
-			return true
-		})
-		if err != nil {
-			return
-		}
-		asked[q.ID] = true
+	for t.until(ctx, func() bool { return t.Status == Waiting && len(t.Questions) > 0 }) == nil {
+		q := t.Questions[0]
+		open := func() bool { return slices.ContainsFunc(t.Questions, func(o Question) bool { return o.ID == q.ID }) }
+		asking, answered := context.WithCancel(ctx)
+		go func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			_ = t.until(asking, func() bool { return !open() })
+			answered()
+		}()
 		var text string
-		t.unlocked(func() { text, err = t.askCaller(ctx, q) })
-		if ctx.Err() != nil && err != nil || t.client.base.Err() != nil {
+		var err error
+		t.unlocked(func() { text, err = t.askCaller(asking, q) })
+		answered()
+		switch {
+		case ctx.Err() != nil && err != nil || t.client.base.Err() != nil:
 			return // the work has ended without it
-		}
-		if err == nil {
+		case !open():
+			continue
+		case err == nil:
 			t.unlocked(func() { _, err = t.answer(context.WithoutCancel(ctx), q.ID, text) })
+			if errors.Is(err, ErrNoQuestion) {
+				continue
+			}
 		}
-		if err != nil && !errors.Is(err, ErrNoQuestion) { // somebody else may have been faster
+		if err != nil {
 			t.broken, t.pausing = &QuestionError{q, err}, true
 			t.wake()
 			return
