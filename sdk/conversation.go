@@ -30,20 +30,22 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way, [ErrPaused] if it is paused; a question of
 // [Question.Source] "text" does not keep the agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
-	return c.send(ctx, text, c.t.Options.Output)
+	_, err := c.send(ctx, text, c.t.Options.Output)
+	return err
 }
 
-func (c *Conversation) send(ctx context.Context, text string, schema json.RawMessage) error {
+// send returns the index of the turn; -1 if the conversation ends instead.
+func (c *Conversation) send(ctx context.Context, text string, schema json.RawMessage) (turn int, err error) {
 	if isOneOf(text, "*exit", "/exit") {
-		return c.t.end(ctx)
+		return -1, c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
 	}
-	if err := c.t.begin(ctx, text, schema); err != nil {
-		return err
+	if turn, err = c.t.begin(ctx, text, schema); err == nil {
+		err = c.t.spawn()
 	}
-	return c.t.spawn()
+	return turn, err
 }
 
 // Answer answers a question; an empty id means the oldest one.
@@ -79,10 +81,16 @@ func (c *Conversation) Resume(context.Context) error {
 }
 
 // Cancel ends the turn under way. The files that the agent has written stay.
-func (c *Conversation) Cancel() {
+func (c *Conversation) Cancel() { c.cancel(func(int) bool { return true }) }
+
+// cancel is Cancel if the number of turns that are over is right.
+func (c *Conversation) cancel(right func(over int) bool) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !right(len(t.Turns)) {
+		return
+	}
 	if t.cancel != nil {
 		t.cancel()
 		return
@@ -108,15 +116,11 @@ func (c *Conversation) History() []Turn {
 func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, live <-chan Event, stop func(), err error) {
 	t := c.t
 	t.mu.Lock()
-	r, first := t.events.follow(after), t.events.first()
+	first := t.events.first()
+	live, stop = t.follow(after)
 	t.mu.Unlock()
-	stop = func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.events.drop(r)
-	}
 	if first <= after+1 {
-		return nil, r.to, stop, nil
+		return nil, live, stop, nil
 	}
 	stored, err := storedEvents(ctx, t.client.store, t.ID)
 	if err != nil {
@@ -128,7 +132,7 @@ func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, l
 			past = append(past, e)
 		}
 	}
-	return past, r.to, stop, nil
+	return past, live, stop, nil
 }
 
 // Save writes the conversation now; it is saved by itself after every step.

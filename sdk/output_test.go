@@ -106,4 +106,9 @@ func TestAskForOutput(t *testing.T) {
 	if _, _, err := (sdk.Output[chain]{}).Ask(ctx, v, "Chain"); err == nil || !v.Idle() {
 		t.Errorf("a type that contains itself: %v", err)
 	}
+	for range 2 { // nothing to decode, not even that of the turn before
+		if _, turn, err := (sdk.Output[[]int]{}).Ask(ctx, v, "*exit"); err == nil || turn != nil && turn.Output != nil {
+			t.Errorf("the end has an output: %+v, %v", turn, err)
+		}
+	}
 }

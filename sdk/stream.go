@@ -12,7 +12,11 @@ func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stream(s.t, 0, yield, cancel, func() error {
+		s.t.mu.Lock()
+		events, end := s.t.follow(0)
+		s.t.mu.Unlock()
+		defer end()
+		stream(events, 0, yield, cancel, func() error {
 			_, err := s.Run(ctx)
 			return err
 		})
@@ -25,48 +29,45 @@ func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 func (c *Conversation) Stream(ctx context.Context, text string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		c.t.mu.Lock()
-		now := c.t.events.seq
+		events, end := c.t.follow(c.t.events.seq)
 		c.t.mu.Unlock()
-		stream(c.t, now, yield, c.Cancel, func() error {
-			if err := c.Send(ctx, text); err != nil {
-				return err
-			}
-			_, err := c.Wait(ctx)
+		defer end()
+		n, err := c.send(ctx, text, c.t.Options.Output)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		stop := func() { c.cancel(func(over int) bool { return over == n }) } // not a turn that somebody has begun since
+		stream(events, n+1, yield, stop, func() error {
+			_, err := c.finish(ctx, n, false)
 			return err
 		})
 	}
 }
 
-// stream yields the events after one while something is done, and waits for its end. stop ends it early.
-func stream(t *thread, after int64, yield func(Event, error) bool, stop func(), do func() error) {
-	t.mu.Lock()
-	r := t.events.follow(after)
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.events.drop(r)
-	}()
+// stream yields the events, if turn is not 0 those of that one, while something is done, and waits for its
+// end. stop ends it early.
+func stream(events <-chan Event, turn int, yield func(Event, error) bool, stop func(), do func() error) {
+	pass := func(e Event) bool { return turn > 0 && e.Turn > 0 && e.Turn != turn || yield(e, nil) }
 	var failed error
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		failed = do()
 	}()
-	events := r.to
 	for {
 		select {
 		case e, ok := <-events:
 			if !ok {
 				events = nil // all were read
-			} else if !yield(e, nil) {
+			} else if !pass(e) {
 				stop()
 				<-over
 				return
 			}
 		case <-over:
 			for len(events) > 0 {
-				if e, ok := <-events; ok && !yield(e, nil) {
+				if e, ok := <-events; ok && !pass(e) {
 					return
 				}
 			}

@@ -3,8 +3,11 @@ package sdk_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -226,6 +229,85 @@ func TestAskReturnsAtAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if turn, err := v.Wait(ctx); err != nil || turn.Response != "Blue it is." {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
+// TestAskAtTheSameTime: each call returns the answer to its own words, also if the next turn begins before
+// it looks, and a loop that is left at the end of its turn does not cancel that one.
+func TestAskAtTheSameTime(t *testing.T) {
+	c, err := sdk.New(sdk.Options{Provider: parrot{}, Prices: fake.Prices()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: helper}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := func(words string) (string, error) {
+		for e, err := range v.Stream(t.Context(), words) {
+			if err != nil || e.Type == sdk.EventTurnCompleted {
+				return e.Text, err
+			}
+		}
+		return "", nil
+	}
+	var all sync.WaitGroup
+	for who := range 6 {
+		all.Go(func() {
+			for n := 0; n < 20; {
+				words := fmt.Sprintf("words %d of %d", n, who)
+				turn := &sdk.Turn{}
+				var err error
+				if who == 0 {
+					turn.Response, err = stream(words)
+				} else {
+					turn, err = v.Ask(t.Context(), words)
+				}
+				if errors.Is(err, sdk.ErrBusy) {
+					runtime.Gosched()
+					continue
+				}
+				if err != nil || turn.Response != words {
+					t.Errorf("%q: %+v, %v", words, turn, err)
+				}
+				n++
+			}
+		})
+	}
+	all.Wait()
+}
+
+// parrot is a model that repeats the last words.
+type parrot struct{}
+
+func (parrot) Info() provider.Info { return provider.Info{Provider: "fake", Model: fake.Model} }
+
+func (parrot) Send(ctx context.Context, r provider.Request, _ func(provider.Delta)) (*provider.Response, error) {
+	words := r.Messages[len(r.Messages)-1].Text()
+	return &provider.Response{Message: provider.Message{Role: provider.Assistant, Blocks: []provider.Block{provider.TextBlock(words)}},
+		Stop: provider.EndTurn, Usage: provider.Usage{Input: 1, Output: 1}}, ctx.Err()
+}
+
+// TestAskThatIsPaused: a turn that is not over is not returned as one that is.
+func TestAskThatIsPaused(t *testing.T) {
+	c, _ := plainClient(t, ask("Which colour?"), fake.Text("Blue it is."))
+	asked := make(chan struct{})
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: helper,
+		OnQuestion: func(ctx context.Context, _ sdk.Question) (string, error) {
+			close(asked)
+			<-ctx.Done()
+			return "", ctx.Err()
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-asked
+		_ = v.Pause(t.Context())
+	}()
+	if turn, err := v.Ask(newContext(t), "Paint"); !errors.Is(err, sdk.ErrPaused) || turn == nil || len(v.Questions()) != 1 {
 		t.Errorf("%+v, %v", turn, err)
 	}
 }

@@ -107,6 +107,16 @@ func (t *thread) publish(e Event) {
 	t.events.publish(e)
 }
 
+// follow returns the events after one, and those to come until stop is called. The caller holds the lock.
+func (t *thread) follow(after int64) (events <-chan Event, stop func()) {
+	r := t.events.follow(after)
+	return r.to, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.events.drop(r)
+	}
+}
+
 // wake tells all who wait that something has changed. The caller holds the lock.
 func (t *thread) wake() {
 	close(t.changed)

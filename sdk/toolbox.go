@@ -231,7 +231,7 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 
 // carryOut works until a command is carried out, and returns the answer.
 func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
-	if err := t.begin(ctx, words, nil); err != nil {
+	if _, err := t.begin(ctx, words, nil); err != nil {
 		return "", err
 	}
 	t.mu.Lock()

@@ -12,12 +12,13 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// begin takes the person's first words, without work. The answer is to be JSON of a schema, if that is
-// not empty.
-func (t *thread) begin(ctx context.Context, words string, schema json.RawMessage) error {
+// begin takes the person's words, without work, and returns the index of their turn. The answer is to be
+// JSON of a schema, if that is not empty.
+func (t *thread) begin(ctx context.Context, words string, schema json.RawMessage) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.take(ctx, words, schema)
+	err = t.take(ctx, words, schema)
+	return len(t.Turns), err
 }
 
 // take makes the person's words a turn. The caller holds the lock.
@@ -144,6 +145,9 @@ func (t *thread) run(ctx context.Context) error {
 		t.settle(err, t.goesOn(ctx, err))
 		ctx = context.WithoutCancel(ctx)
 		err = errors.Join(err, t.save(ctx), t.until(ctx, func() bool { return !t.writing }))
+		if t.Turn == nil {
+			t.Turns[len(t.Turns)-1].err = err
+		}
 		t.claimed = false
 		t.unlocked(func() { err = errors.Join(err, unlock()) })
 	}
@@ -201,6 +205,7 @@ func (t *thread) settle(err error, later bool) {
 		t.publish(e)
 	}
 	t.failure, t.Turn, t.Questions, t.Status = err, nil, nil, Idle
+	turn.err = err
 	t.Turns = append(t.Turns, *turn)
 	if err == nil {
 		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
@@ -220,20 +225,20 @@ func (t *thread) settle(err error, later bool) {
 	}
 }
 
-// tell takes a turn that needs no model.
-func (t *thread) tell(ctx context.Context, words, text string) error {
+// tell takes a turn that needs no model, and returns its index.
+func (t *thread) tell(ctx context.Context, words, text string) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.ready(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	turn := t.newTurn(words)
+	turn, n := t.newTurn(words), len(t.Turns)
 	turn.Response = text
 	t.Turns, t.failure = append(t.Turns, *turn), nil
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	t.publish(Event{Type: EventTurnCompleted, Text: text})
 	t.publish(Event{Type: EventIdle})
-	return t.saveUnlessWorking(ctx)
+	return n, t.saveUnlessWorking(ctx)
 }
 
 // end ends the session for good.
