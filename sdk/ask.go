@@ -12,11 +12,11 @@ import (
 // error is [ErrQuestion]: Questions has it, Answer answers it, and Wait returns the turn. A turn that is
 // paused has its reason, or [ErrPaused]. If the context ends, the turn goes on.
 func (c *Conversation) Ask(ctx context.Context, text string) (*Turn, error) {
-	return c.ask(ctx, text, c.t.Options.Output)
+	return c.ask(ctx, text, c.t.output)
 }
 
-func (c *Conversation) ask(ctx context.Context, text string, schema json.RawMessage) (*Turn, error) {
-	n, err := c.send(ctx, text, schema)
+func (c *Conversation) ask(ctx context.Context, text string, form *schema) (*Turn, error) {
+	n, err := c.send(ctx, text, form)
 	if err != nil {
 		return nil, err
 	}
@@ -52,22 +52,22 @@ func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Tur
 // [Tool]'s input does.
 type Output[T any] struct{}
 
-func (Output[T]) schema() (json.RawMessage, error) {
+func (Output[T]) form() (*schema, error) {
 	s, err := schemaOf[T]()
 	if err != nil {
 		return nil, fmt.Errorf("the type of the output has no schema: %w", err)
 	}
-	return s.text, nil
+	return s, nil
 }
 
 // Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
 // that does not fit is an [*OutputError].
 func (o Output[T]) Ask(ctx context.Context, c *Conversation, text string) (value T, turn *Turn, err error) {
-	schema, err := o.schema()
+	form, err := o.form()
 	if err != nil {
 		return value, nil, err
 	}
-	if turn, err = c.ask(ctx, text, schema); err != nil {
+	if turn, err = c.ask(ctx, text, form); err != nil {
 		return value, turn, err
 	}
 	value, err = o.Decode(turn.Output)

@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -30,19 +29,19 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way, [ErrPaused] if it is paused; a question of
 // [Question.Source] "text" does not keep the agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
-	_, err := c.send(ctx, text, c.t.Options.Output)
+	_, err := c.send(ctx, text, c.t.output)
 	return err
 }
 
 // send returns the index of the turn; -1 if the conversation ends instead.
-func (c *Conversation) send(ctx context.Context, text string, schema json.RawMessage) (turn int, err error) {
+func (c *Conversation) send(ctx context.Context, text string, form *schema) (turn int, err error) {
 	if isOneOf(text, "*exit", "/exit") {
 		return -1, c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
 	}
-	if turn, err = c.t.begin(ctx, text, schema); err == nil {
+	if turn, err = c.t.begin(ctx, text, form); err == nil {
 		err = c.t.spawn()
 	}
 	return turn, err

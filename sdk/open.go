@@ -57,8 +57,11 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		return nil, err
 	}
 	var err error
-	if t.Options.Output, err = outputSchema(o.Output); err != nil {
-		return nil, err
+	if o.Output != nil {
+		if t.output, err = o.Output.form(); err != nil {
+			return nil, err
+		}
+		t.Options.Output = t.output.text
 	}
 	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
@@ -94,7 +97,13 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
 	warning := c.admit(ctx, s, o)
-	t := &thread{client: c, model: model, state: *s, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	var output *schema
+	if len(s.Options.Output) > 0 {
+		if output, err = parseSchema(s.Options.Output); err != nil {
+			return nil, &StateError{id, fmt.Sprintf("its schema cannot be read: %v", err)}
+		}
+	}
+	t := &thread{client: c, model: model, state: *s, output: output, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,9 @@ import (
 type schema struct {
 	text     json.RawMessage
 	resolved *jsonschema.Resolved
+	// decode, if not nil, reads a value as the Go type, which takes less than its schema: no 2.0 as an int,
+	// not every string as a time.
+	decode func(value json.RawMessage) error
 }
 
 // schemaOf returns the schema of a type. A type that contains itself has none.
@@ -26,7 +29,11 @@ func schemaOf[T any]() (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseSchema(text)
+	s, err := parseSchema(text)
+	if err == nil {
+		s.decode = func(value json.RawMessage) error { return json.Unmarshal(value, new(T)) }
+	}
+	return s, err
 }
 
 // parseSchema reads a schema.
@@ -46,7 +53,7 @@ func parseSchema(text json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &schema{text, resolved}, nil
+	return &schema{text: text, resolved: resolved}, nil
 }
 
 // check returns how a value does not fit.
@@ -60,6 +67,9 @@ func (s *schema) check(value json.RawMessage) error {
 	}
 	if err := s.resolved.Validate(decoded); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
+	}
+	if s.decode != nil {
+		return s.decode(value)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (c *Conversation) Stream(ctx context.Context, text string) iter.Seq2[Event,
 		events, end := c.t.follow(c.t.events.seq)
 		c.t.mu.Unlock()
 		defer end()
-		n, err := c.send(ctx, text, c.t.Options.Output)
+		n, err := c.send(ctx, text, c.t.output)
 		if err != nil {
 			yield(Event{}, err)
 			return

@@ -32,6 +32,8 @@ type thread struct {
 	context    string
 	onQuestion func(ctx context.Context, q Question) (string, error)
 	budget     *price.Budget
+	// output is the form of the answers, form that of the answer to the turn; nil for text.
+	output, form *schema
 
 	mu sync.Mutex
 	state

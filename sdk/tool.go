@@ -75,11 +75,8 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 	}
 	r := RawTool{Name: t.Name, Description: t.Description, Schema: in.text, Idempotent: t.Idempotent, Timeout: t.Timeout}
 	r.Run = func(ctx context.Context, input json.RawMessage) (string, error) {
-		if err := in.check(input); err != nil {
-			return "", fmt.Errorf("the input of %s does not fit its schema: %w", t.Name, err)
-		}
 		var value In
-		if err := json.Unmarshal(input, &value); err != nil {
+		if err := cmp.Or(in.check(input), json.Unmarshal(input, &value)); err != nil {
 			return "", fmt.Errorf("the input of %s does not fit its schema: %w", t.Name, err)
 		}
 		out, err := t.Run(ctx, value)

@@ -3,7 +3,6 @@ package sdk
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,16 +12,16 @@ import (
 )
 
 // begin takes the person's words, without work, and returns the index of their turn. The answer is to be
-// JSON of a schema, if that is not empty.
-func (t *thread) begin(ctx context.Context, words string, schema json.RawMessage) (turn int, err error) {
+// JSON of a form, if that is not nil.
+func (t *thread) begin(ctx context.Context, words string, form *schema) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	err = t.take(ctx, words, schema)
+	err = t.take(ctx, words, form)
 	return len(t.Turns), err
 }
 
 // take makes the person's words a turn. The caller holds the lock.
-func (t *thread) take(ctx context.Context, words string, schema json.RawMessage) error {
+func (t *thread) take(ctx context.Context, words string, form *schema) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
@@ -33,8 +32,9 @@ func (t *thread) take(ctx context.Context, words string, schema json.RawMessage)
 	if t.context != "" && len(t.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
-	if len(schema) > 0 {
-		text += "\n\n" + outputText + string(schema)
+	if t.Schema, t.form = nil, form; form != nil {
+		t.Schema = form.text
+		text += "\n\n" + outputText + string(form.text)
 	}
 	t.Title = cmp.Or(t.Title, clip(words, 100))
 	t.Turn = t.newTurn(words)
@@ -43,7 +43,7 @@ func (t *thread) take(ctx context.Context, words string, schema json.RawMessage)
 		why = cancelledText
 	}
 	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
-	t.Schema, t.Repairs = schema, 0
+	t.Repairs = 0
 	t.say(why, provider.TextBlock(text))
 	t.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
@@ -209,7 +209,7 @@ func (t *thread) settle(err error, later bool) {
 	t.Turns = append(t.Turns, *turn)
 	if err == nil {
 		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
-		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText {
+		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText && turn.Output == nil {
 			q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
 			t.put(q)
 		}
@@ -276,7 +276,7 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
 	switch q.Source {
 	case fromText:
-		err = t.take(ctx, text, t.Options.Output)
+		err = t.take(ctx, text, t.output)
 		return err == nil, err
 	case fromRounds:
 		t.keep(fromRounds, provider.TextBlock(text))
