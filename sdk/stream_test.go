@@ -65,6 +65,28 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestStreamThatIsSlow: a loop that has missed pieces of an answer still sees the question behind them.
+func TestStreamThatIsSlow(t *testing.T) {
+	c, p := plainClient(t, fake.Calls(fake.Text(strings.Repeat("word ", 2000)), ask("Which colour?")), fake.Text("Blue it is."))
+	s := startHelper(t, c, sdk.SessionOptions{})
+	for e, err := range s.Stream(newContext(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e.Type == sdk.EventTextDelta && len(p.Requests()) == 1 && len(s.Questions()) == 0 {
+			runtime.Gosched() // the model is faster than the loop
+		}
+		if e.Type == sdk.EventQuestion {
+			if err := s.Answer(t.Context(), e.Question.ID, "blue"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r := s.Result(); r.Text != "Blue it is." {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestStreamThatIsLeft: a session is paused and goes on; a conversation takes the next message.
 func TestStreamThatIsLeft(t *testing.T) {
 	c, _ := plainClient(t, ask("Which colour?"), fake.Text("Blue it is."))
