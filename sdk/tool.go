@@ -101,10 +101,13 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 var toolName = pattern.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (r RawTool) raw() (RawTool, error) {
-	if len(r.Schema) == 0 {
-		r.Schema = json.RawMessage(`{"type":"object"}`)
+	err := r.Check()
+	form := map[string]json.RawMessage{"type": json.RawMessage(`"object"`), "properties": json.RawMessage(`{}`)} // OpenAI needs both
+	if err == nil && len(r.Schema) > 0 {
+		err = json.Unmarshal(r.Schema, &form)
 	}
-	return r, r.Check()
+	r.Schema, _ = json.Marshal(form) // it was read just now
+	return r, err
 }
 
 // Check returns a [*ToolError] if the tool cannot be offered to a model.
