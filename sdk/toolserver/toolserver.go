@@ -45,6 +45,8 @@ const (
 	maxPages        = 16
 	maxDescription  = 2_000
 	maxSchema       = 32 << 10
+	// maxDefinitions bounds the schemas and descriptions of all tools, which go to the model with each call.
+	maxDefinitions = 256 << 10
 )
 
 // Options name a server: a Command or a URL.
@@ -126,7 +128,7 @@ func (s *Server) start(ctx context.Context) error {
 	if _, err := s.client.Initialize(ctx, hello); err != nil {
 		return fmt.Errorf("it does not begin: %w", err)
 	}
-	named := map[string]bool{}
+	named, size := map[string]bool{}, 0
 	var next mcp.ListToolsRequest
 	for range maxPages {
 		page, err := s.client.ListToolsByPage(ctx, next)
@@ -139,10 +141,13 @@ func (s *Server) start(ctx context.Context) error {
 			case why != "":
 			case named[tool.Name]:
 				why = "another has this name"
+			case size+len(tool.Schema)+len(tool.Description) > maxDefinitions:
+				why = fmt.Sprintf("with the tools before it, it has more than %d bytes in all", maxDefinitions)
 			case len(s.tools) == maxTools:
 				why = fmt.Sprintf("only the first %d are offered", maxTools)
 			default:
 				named[tool.Name] = true
+				size += len(tool.Schema) + len(tool.Description)
 				s.tools = append(s.tools, tool)
 				continue
 			}
@@ -151,9 +156,10 @@ func (s *Server) start(ctx context.Context) error {
 			}
 		}
 		if next.Params.Cursor = page.NextCursor; page.NextCursor == "" {
-			break
+			return nil
 		}
 	}
+	s.Skipped = append(s.Skipped, fmt.Sprintf("those behind the first %d pages", maxPages))
 	return nil
 }
 
@@ -197,13 +203,14 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = name, input
 	result, err := s.client.CallTool(ctx, request)
-	switch {
-	case s.lines != nil && s.lines.tooLong.Load():
-		return "", fmt.Errorf("the tool server %q has sent a message of more than %d bytes, which ended its connection", s.o.Name, MaxMessage)
-	case errors.Is(err, transport.ErrTransportClosed):
-		return "", fmt.Errorf("the tool server %q has ended; its tools cannot be used any more", s.o.Name)
-	case err != nil:
-		return "", fmt.Errorf("the tool server %q did not carry this out: %w", s.o.Name, err)
+	if err != nil {
+		switch {
+		case s.lines != nil && s.lines.tooLong.Load():
+			err = fmt.Errorf("it has sent a message of more than %d bytes, which ended its connection", MaxMessage)
+		case errors.Is(err, transport.ErrTransportClosed):
+			err = errors.New("it has ended, and its tools cannot be used any more")
+		}
+		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, err)
 	}
 	text, err := describe(result)
 	if err != nil {
