@@ -93,9 +93,9 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// model returns the provider of an agent, which has one or two ids.
-func (c *Client) model(ids ...string) provider.Provider {
-	for _, id := range ids {
+// model returns the provider of an agent, by any name that it is known by.
+func (c *Client) model(a *Agent) provider.Provider {
+	for _, id := range append([]string{a.ID}, a.Aliases...) {
 		if p := c.o.Providers[id]; p != nil {
 			return p
 		}

@@ -27,7 +27,7 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		agent, m = found, its
 	}
-	model := c.model(agent.ID, agentID)
+	model := c.model(agent)
 	if model == nil {
 		return nil, ErrNoProvider
 	}
@@ -88,7 +88,12 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err != nil {
 		return nil, err
 	}
-	model := c.model(s.Agent.ID)
+	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
+	agent, m, err := c.shelf.agent(s.Agent.ID)
+	if err != nil {
+		agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
+	}
+	model := c.model(agent)
 	if model == nil {
 		return nil, ErrNoProvider
 	}
@@ -103,13 +108,9 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 			return nil, &StateError{id, fmt.Sprintf("its schema cannot be read: %v", err)}
 		}
 	}
-	t := &thread{client: c, model: model, state: *s, output: output, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, output: output, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
-	}
-	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
-	if t.agent, t.menu, err = c.shelf.agent(s.Agent.ID); err != nil {
-		t.agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
 	}
 	switch {
 	case o.FS != nil:

@@ -21,11 +21,14 @@ import (
 )
 
 // project returns a folder with an installation of the method.
-func project(t testing.TB) string {
+func project(t testing.TB) string { return layout(t, "v4") }
+
+// layout returns a project with an installation of the method.
+func layout(t testing.TB, name string) string {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	dir := t.TempDir()
-	a, err := txtar.ParseFile(filepath.Join("..", "internal", "bmad", "catalog", "testdata", "layouts", "v4.txtar"))
+	a, err := txtar.ParseFile(filepath.Join("..", "internal", "bmad", "catalog", "testdata", "layouts", name+".txtar"))
 	if err == nil {
 		err = txtar.Write(a, dir)
 	}

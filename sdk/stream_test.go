@@ -381,6 +381,31 @@ func TestProvidersByAgent(t *testing.T) {
 	}
 }
 
+// TestProvidersByAlias: an agent that is named otherwise has the same model, also once it is opened again.
+func TestProvidersByAlias(t *testing.T) {
+	dir := layout(t, "v6-mixed")
+	plain, _ := client(t, sdk.Options{Project: dir})
+	agents, err := plain.Agents(t.Context())
+	at := slices.IndexFunc(agents, func(a sdk.AgentInfo) bool { return len(a.Aliases) > 0 })
+	if err != nil || at < 0 {
+		t.Fatalf("no agent has another name: %+v, %v", agents, err)
+	}
+	id, alias := agents[at].ID, agents[at].Aliases[0]
+	c, first := client(t, sdk.Options{Project: dir, Providers: map[string]provider.Provider{alias: other{fake.New(fake.Text("Hello."), fake.Text("Hello."), fake.Text("Hello."))}}})
+	for _, name := range []string{id, alias} {
+		v, err := c.StartConversation(t.Context(), name, sdk.ConversationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Ask(newContext(t), "Hi"); err != nil || len(first.Requests()) > 0 {
+			t.Errorf("%s: %v, %d calls of another model", name, err, len(first.Requests()))
+		}
+		if _, err := c.Open(t.Context(), v.ID()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestUsageForPeople(t *testing.T) {
 	for want, u := range map[string]provider.Usage{
 		"0 tokens in, 0 out":       {},

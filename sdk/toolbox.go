@@ -209,7 +209,7 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := t.client.model(agent.ID, agentID)
+	model := t.client.model(agent)
 	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
 		return nil, err
 	}
