@@ -80,14 +80,14 @@ func (c *Conversation) Resume(context.Context) error {
 }
 
 // Cancel ends the turn under way. The files that the agent has written stay.
-func (c *Conversation) Cancel() { c.cancel(func(int) bool { return true }) }
+func (c *Conversation) Cancel() { c.cancel(-1) }
 
-// cancel is Cancel if the number of turns that are over is right.
-func (c *Conversation) cancel(right func(over int) bool) {
+// cancel ends the turn of an index, or, if that is negative, any.
+func (c *Conversation) cancel(turn int) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !right(len(t.Turns)) {
+	if turn >= 0 && turn != len(t.Turns) {
 		return
 	}
 	if t.cancel != nil {
@@ -113,15 +113,11 @@ func (c *Conversation) History() []Turn {
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
 // the channel.
 func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, live <-chan Event, stop func(), err error) {
-	t := c.t
-	t.mu.Lock()
-	first := t.events.first()
-	live, stop = t.follow(after)
-	t.mu.Unlock()
+	live, first, stop := c.t.follow(after)
 	if first <= after+1 {
 		return nil, live, stop, nil
 	}
-	stored, err := storedEvents(ctx, t.client.store, t.ID)
+	stored, err := storedEvents(ctx, c.t.client.store, c.t.ID)
 	if err != nil {
 		stop()
 		return nil, nil, nil, err

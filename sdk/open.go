@@ -102,13 +102,11 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
 	warning := c.admit(ctx, s, o)
-	var output *schema
-	if len(s.Options.Output) > 0 {
-		if output, err = parseSchema(s.Options.Output); err != nil {
-			return nil, &StateError{id, fmt.Sprintf("its schema cannot be read: %v", err)}
-		}
+	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, onQuestion: o.OnQuestion,
+		budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	if text := s.Options.Output; len(text) > 0 {
+		t.output = &schema{text: text}
 	}
-	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, output: output, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (t *thread) deliver() (done bool, err error) {
 	if len(t.Schema) == 0 {
 		return true, nil
 	}
-	if t.form == nil { // it was begun in another process, which knew the type
+	if t.form == nil || t.form.resolved == nil { // it was begun in another process, which knew the type
 		if t.form, err = parseSchema(t.Schema); err != nil {
 			return true, &StateError{t.ID, fmt.Sprintf("its schema cannot be read: %v", err)}
 		}

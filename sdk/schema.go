@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schema is a JSON Schema that values are checked by.
+// schema is a JSON Schema that values are checked by once it is resolved.
 type schema struct {
 	text     json.RawMessage
 	resolved *jsonschema.Resolved
@@ -25,11 +25,7 @@ func schemaOf[T any]() (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(made)
-	if err != nil {
-		return nil, err
-	}
-	s, err := parseSchema(text)
+	s, err := resolve(made)
 	if err == nil {
 		s.decode = func(value json.RawMessage) error { return json.Unmarshal(value, new(T)) }
 	}
@@ -42,18 +38,20 @@ func parseSchema(text json.RawMessage) (*schema, error) {
 	if err := json.Unmarshal(text, &parsed); err != nil {
 		return nil, err
 	}
-	whole, err := json.Marshal(&parsed)
+	return resolve(&parsed)
+}
+
+// resolve returns a schema that is ready.
+func resolve(parsed *jsonschema.Schema) (*schema, error) {
+	text, err := json.Marshal(parsed)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Contains(whole, []byte(`"$ref"`)) || bytes.Contains(whole, []byte(`"$dynamicRef"`)) {
+	if bytes.Contains(text, []byte(`"$ref"`)) || bytes.Contains(text, []byte(`"$dynamicRef"`)) {
 		return nil, errors.New("a schema that refers to another, or to itself, is not checked") // it could go on for ever
 	}
 	resolved, err := parsed.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	return &schema{text: text, resolved: resolved}, nil
+	return &schema{text: text, resolved: resolved}, err
 }
 
 // check returns how a value does not fit.

@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"iter"
+	"math"
 )
 
 // Stream is [Session.Run] as a sequence of the events, those before it included. It ends with the work;
@@ -12,11 +13,8 @@ func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		s.t.mu.Lock()
-		events, end := s.t.follow(0)
-		s.t.mu.Unlock()
-		defer end()
-		stream(events, 0, yield, cancel, func() error {
+		events, _, end := s.t.follow(0)
+		stream(events, end, 0, yield, cancel, func() error {
 			_, err := s.Run(ctx)
 			return err
 		})
@@ -28,53 +26,36 @@ func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 // loop. Leaving the loop cancels the turn.
 func (c *Conversation) Stream(ctx context.Context, text string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		c.t.mu.Lock()
-		events, end := c.t.follow(c.t.events.seq)
-		c.t.mu.Unlock()
+		events, _, end := c.t.follow(math.MaxInt64) // none before it
 		defer end()
 		n, err := c.send(ctx, text, c.t.output)
 		if err != nil {
 			yield(Event{}, err)
 			return
 		}
-		stop := func() { c.cancel(func(over int) bool { return over == n }) } // not a turn that somebody has begun since
-		stream(events, n+1, yield, stop, func() error {
+		stream(events, end, n+1, yield, func() { c.cancel(n) }, func() error {
 			_, err := c.finish(ctx, n, false)
 			return err
 		})
 	}
 }
 
-// stream yields the events, if turn is not 0 those of that one, while something is done, and waits for its
-// end. stop ends it early.
-func stream(events <-chan Event, turn int, yield func(Event, error) bool, stop func(), do func() error) {
-	pass := func(e Event) bool { return turn > 0 && e.Turn > 0 && e.Turn != turn || yield(e, nil) }
-	var failed error
-	over := make(chan struct{})
+// stream yields the events, if turn is not 0 those of that one, while something is done. stop ends it early,
+// end ends the events.
+func stream(events <-chan Event, end func(), turn int, yield func(Event, error) bool, stop func(), do func() error) {
+	over := make(chan error, 1)
 	go func() {
-		defer close(over)
-		failed = do()
+		defer end()
+		over <- do()
 	}()
-	for {
-		select {
-		case e, ok := <-events:
-			if !ok {
-				events = nil // all were read
-			} else if !pass(e) {
-				stop()
-				<-over
-				return
-			}
-		case <-over:
-			for len(events) > 0 {
-				if e, ok := <-events; ok && !pass(e) {
-					return
-				}
-			}
-			if failed != nil {
-				yield(Event{}, failed)
-			}
+	for e := range events {
+		if (turn == 0 || e.Turn == 0 || e.Turn == turn) && !yield(e, nil) {
+			stop()
+			<-over
 			return
 		}
+	}
+	if err := <-over; err != nil {
+		yield(Event{}, err)
 	}
 }

@@ -213,7 +213,7 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
 		return nil, err
 	}
-	c := &thread{client: t.client, parent: t, by: by, depth: t.depth + 1, model: model, agent: agent, menu: m,
+	c := &thread{client: t.client, kin: kin{t, by, t.depth + 1}, model: model, agent: agent, menu: m,
 		files: t.files, budget: t.budget, changed: make(chan struct{})}
 	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: model.Info(),
 		Status: Idle, Options: t.Options, FilesOf: t.FilesOf}

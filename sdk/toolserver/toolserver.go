@@ -44,7 +44,6 @@ const (
 	maxTools        = 128
 	maxPages        = 16
 	maxDescription  = 2_000
-	maxSchema       = 32 << 10
 	// maxDefinitions bounds the schemas and descriptions of all tools, which go to the model with each call.
 	maxDefinitions = 256 << 10
 )
@@ -136,23 +135,24 @@ func (s *Server) start(ctx context.Context) error {
 			return fmt.Errorf("it does not name its tools: %w", err)
 		}
 		for _, t := range page.Tools {
-			tool, why := s.tool(t)
+			tool, err := s.tool(t)
+			more := len(tool.Schema) + len(tool.Description)
 			switch {
-			case why != "":
+			case err != nil:
 			case named[tool.Name]:
-				why = "another has this name"
-			case size+len(tool.Schema)+len(tool.Description) > maxDefinitions:
-				why = fmt.Sprintf("with the tools before it, it has more than %d bytes in all", maxDefinitions)
+				err = errors.New("another has this name")
+			case size+more > maxDefinitions:
+				err = fmt.Errorf("with the tools before it, it has more than %d bytes in all", maxDefinitions)
 			case len(s.tools) == maxTools:
-				why = fmt.Sprintf("only the first %d are offered", maxTools)
+				err = fmt.Errorf("only the first %d are offered", maxTools)
 			default:
 				named[tool.Name] = true
-				size += len(tool.Schema) + len(tool.Description)
+				size += more
 				s.tools = append(s.tools, tool)
 				continue
 			}
 			if len(s.Skipped) < maxTools {
-				s.Skipped = append(s.Skipped, fmt.Sprintf("%.80q: %s", t.Name, why))
+				s.Skipped = append(s.Skipped, fmt.Sprintf("%.80q: %v", t.Name, err))
 			}
 		}
 		if next.Params.Cursor = page.NextCursor; page.NextCursor == "" {
@@ -163,37 +163,21 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// tool returns a tool as the SDK knows it. why is the reason if it cannot be offered.
-func (s *Server) tool(t mcp.Tool) (tool sdk.RawTool, why string) {
+// tool returns a tool as the SDK knows it.
+func (s *Server) tool(t mcp.Tool) (sdk.RawTool, error) {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, t.Name)
-	definition, err := json.Marshal(t)
-	var form struct {
-		Schema json.RawMessage `json:"inputSchema"`
-	}
-	if err == nil {
-		err = json.Unmarshal(definition, &form)
-	}
-	tool = sdk.RawTool{
-		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: form.Schema,
+	schema, err := json.Marshal(t.InputSchema)
+	tool := sdk.RawTool{
+		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: schema,
 		Idempotent: isTrue(t.Annotations.IdempotentHint) || isTrue(t.Annotations.ReadOnlyHint), Timeout: s.o.Timeout,
 		Run: func(ctx context.Context, input json.RawMessage) (string, error) { return s.call(ctx, t.Name, input) },
 	}
-	switch {
-	case err != nil:
-		why = err.Error()
-	case len(form.Schema) > maxSchema:
-		why = fmt.Sprintf("its schema has more than %d bytes", maxSchema)
-	default:
-		if err := tool.Check(); err != nil {
-			why = err.Error()
-		}
-	}
-	return tool, why
+	return tool, cmp.Or(err, tool.Check())
 }
 
 func isTrue(hint *bool) bool { return hint != nil && *hint }
