@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // Ask is Send, and returns its turn once it is over. If a question waits and no OnQuestion answers it, the
@@ -52,13 +51,7 @@ func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Tur
 // [Tool]'s input does.
 type Output[T any] struct{}
 
-func (Output[T]) form() (*schema, error) {
-	s, err := schemaOf[T]()
-	if err != nil {
-		return nil, fmt.Errorf("the type of the output has no schema: %w", err)
-	}
-	return s, nil
-}
+func (Output[T]) form() (*schema, error) { return schemaOf[T]() }
 
 // Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
 // that does not fit is an [*OutputError].

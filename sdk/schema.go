@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -23,7 +25,7 @@ type schema struct {
 func schemaOf[T any]() (*schema, error) {
 	made, err := jsonschema.For[T](nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the type %s has no schema: %w", reflect.TypeFor[T](), err)
 	}
 	s, err := resolve(made)
 	if err == nil {

@@ -71,7 +71,7 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 	}
 	in, err := schemaOf[In]()
 	if err != nil {
-		return refuse("its input has no schema: " + err.Error())
+		return refuse(err.Error())
 	}
 	r := RawTool{Name: t.Name, Description: t.Description, Schema: in.text, Idempotent: t.Idempotent, Timeout: t.Timeout}
 	r.Run = func(ctx context.Context, input json.RawMessage) (string, error) {
@@ -136,9 +136,6 @@ func (r RawTool) describe() provider.Tool {
 	return provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema}
 }
 
-// errNoReturn is the outcome of a function that has ended its goroutine.
-var errNoReturn = errors.New("it ended without a result")
-
 // use runs the tool, and returns its result for the model. It returns at the end of the context, whatever
 // the function does.
 func (r RawTool) use(ctx context.Context, input string) (text string, failed bool) {
@@ -157,7 +154,7 @@ func (r RawTool) use(ctx context.Context, input string) (text string, failed boo
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: errNoReturn}
+		o := outcome{err: errors.New("it ended without a result")} // for a function that ends its goroutine
 		defer func() {
 			if cause := recover(); cause != nil {
 				o = outcome{err: fmt.Errorf("the tool %s failed by a fault of its own: %v", r.Name, cause)}

@@ -41,6 +41,7 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 	if t.menu.snapshot != nil {
 		t.tools = append(t.tools, workflowTool, agentTool)
 	}
+	t.Tools = nil
 	for _, tool := range own {
 		if tool == nil {
 			return &ToolError{"", "it is nil"}
@@ -52,11 +53,7 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 		if r.Name == askUser || t.offers(r.Name) {
 			return &ToolError{r.Name, "there is another tool of this name"}
 		}
-		t.own, t.tools = append(t.own, r), append(t.tools, r.describe())
-	}
-	t.Tools = nil
-	for _, r := range t.own {
-		t.Tools = append(t.Tools, r.Name)
+		t.own, t.tools, t.Tools = append(t.own, r), append(t.tools, r.describe()), append(t.Tools, r.Name)
 	}
 	return nil
 }

@@ -105,8 +105,7 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.Status == Paused || t.Status == Waiting
-	t.working, t.cancel, t.pausing, t.failure, t.Repairs = true, cancel, false, nil, 0
-	t.broken = nil
+	t.working, t.cancel, t.pausing, t.failure, t.broken, t.Repairs = true, cancel, false, nil, nil, 0
 	t.Status = Processing
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
