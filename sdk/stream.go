@@ -51,7 +51,7 @@ func stream(events <-chan Event, end func(), turn int, yield func(Event, error) 
 	for e := range events {
 		if (turn == 0 || e.Turn == 0 || e.Turn == turn) && !yield(e, nil) {
 			stop()
-			<-over
+			<-over //nolint:errcheck // nobody is there to read it
 			return
 		}
 	}
