@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
-	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
@@ -129,11 +128,6 @@ func (r RawTool) Check() error {
 		return nil
 	}
 	return &ToolError{r.Name, why}
-}
-
-// describe returns the tool as models see it.
-func (r RawTool) describe() provider.Tool {
-	return provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema}
 }
 
 // use runs the tool, and returns its result for the model. It returns at the end of the context, whatever

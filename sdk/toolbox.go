@@ -53,7 +53,8 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 		if r.Name == askUser || t.offers(r.Name) {
 			return &ToolError{r.Name, "there is another tool of this name"}
 		}
-		t.own, t.tools, t.Tools = append(t.own, r), append(t.tools, r.describe()), append(t.Tools, r.Name)
+		t.own, t.Tools = append(t.own, r), append(t.Tools, r.Name)
+		t.tools = append(t.tools, provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema})
 	}
 	return nil
 }

@@ -125,14 +125,14 @@ func (s *Server) start(ctx context.Context) error {
 	var hello mcp.InitializeRequest
 	hello.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp", Version: "1"}
 	if _, err := s.client.Initialize(ctx, hello); err != nil {
-		return fmt.Errorf("it does not begin: %w", err)
+		return fmt.Errorf("it does not begin: %w", s.explain(err))
 	}
 	named, size := map[string]bool{}, 0
 	var next mcp.ListToolsRequest
 	for range maxPages {
 		page, err := s.client.ListToolsByPage(ctx, next)
 		if err != nil {
-			return fmt.Errorf("it does not name its tools: %w", err)
+			return fmt.Errorf("it does not name its tools: %w", s.explain(err))
 		}
 		for _, t := range page.Tools {
 			tool, err := s.tool(t)
@@ -188,13 +188,7 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 	request.Params.Name, request.Params.Arguments = name, input
 	result, err := s.client.CallTool(ctx, request)
 	if err != nil {
-		switch {
-		case s.lines != nil && s.lines.tooLong.Load():
-			err = fmt.Errorf("it has sent a message of more than %d bytes, which ended its connection", MaxMessage)
-		case errors.Is(err, transport.ErrTransportClosed):
-			err = errors.New("it has ended, and its tools cannot be used any more")
-		}
-		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, err)
+		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explain(err))
 	}
 	text, err := describe(result)
 	if err != nil {
@@ -204,6 +198,17 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 		return "", errors.New(cmp.Or(text, "the tool failed, and says no more"))
 	}
 	return text, nil
+}
+
+// explain says in our words why a connection has ended.
+func (s *Server) explain(err error) error {
+	switch {
+	case s.lines != nil && s.lines.tooLong.Load():
+		return fmt.Errorf("it has sent a message of more than %d bytes, which ended its connection", MaxMessage)
+	case errors.Is(err, transport.ErrTransportClosed):
+		return errors.New("its program has ended, and its tools cannot be used any more")
+	}
+	return err
 }
 
 // describe returns a result as text. Pictures and sounds are named, not repeated.

@@ -211,7 +211,7 @@ func TestAddress(t *testing.T) {
 
 // TestServerFailsUnderWay: a server that dies, hangs or sends too much costs its tools, not the session.
 func TestServerFailsUnderWay(t *testing.T) {
-	for tool, want := range map[string]string{"die": "has ended", "hang": "took longer than 200ms", "huge": "more than 8388608 bytes", "lie": "unknown content type"} {
+	for tool, want := range map[string]string{"die": "its program has ended", "hang": "took longer than 200ms", "huge": "more than 8388608 bytes", "lie": "unknown content type"} {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
 			timeout := time.Minute
