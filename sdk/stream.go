@@ -8,7 +8,7 @@ import (
 
 // Stream is [Session.Run] as a sequence of the events, those before it included. It ends with the work;
 // the last pair has the error, if there is one, and [Session.Result] the outcome. A question can be
-// answered in the loop. Leaving the loop pauses the session.
+// answered in the loop; one that is slow misses pieces of text. Leaving the loop pauses the session.
 func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
