@@ -43,7 +43,7 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9732}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 12700, today: 16067}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
+	{"agents", goal{want: 12700, today: 16064}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
 		"internal/app/model.go", "internal/cmds/agents", "internal/cmds/run", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire",
 		"sdk/provider/openai", "sdk/toolserver", "sdk/vfs",
