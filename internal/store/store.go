@@ -70,6 +70,15 @@ type Recent interface {
 	TaskNames(ctx context.Context) ([]string, error)
 }
 
+// Members keeps the public keys of those who work on the project. A [Backend] can have it.
+type Members interface {
+	// Members lists the keys that were added. sure is true if the store knows who has added them; in a
+	// folder anyone can, and each person says which ones count.
+	Members(ctx context.Context) (list []workflow.Member, sure bool, err error)
+	// AddMember adds a key, unless it is there.
+	AddMember(ctx context.Context, m workflow.Member) error
+}
+
 // Contents reads large texts.
 type Contents interface {
 	// Read returns the text behind a reference. The error matches fs.ErrNotExist if the text is gone.
