@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"encoding/base64"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -173,12 +172,12 @@ func (s *Session) vouch(v *Verification, own string, members []Member) (broken i
 		if seal.Public == "" || seal.Key == own {
 			continue
 		}
+		v.OtherKeys = slices.DeleteFunc(v.OtherKeys, func(key string) bool { return key == seal.Key })
 		if at < 0 {
 			v.Strangers = append(v.Strangers, seal.Key)
 			continue
 		}
 		m := members[at]
-		v.OtherKeys = slices.DeleteFunc(v.OtherKeys, func(key string) bool { return key == seal.Key })
 		key, ok := seal.publicKey()
 		signature, err := base64.StdEncoding.DecodeString(seal.Signature)
 		switch {
@@ -205,9 +204,6 @@ func (s *Session) judgeChain(v Verification, accepted int) (ChainStatus, lang.Te
 	case s.History[0].Event != EventStarted && v.Adopted == nil:
 		return ChainPartly, lang.T("the entries before its first one are unknown")
 	case len(open) > 0:
-		if len(v.Strangers) > 0 {
-			return ChainPartly, lang.T("nobody vouches for %s but a key that was not added to the project (%s)", spans(open), strings.Join(v.Strangers, ", "))
-		}
 		return ChainPartly, lang.T("this machine's key does not vouch for %s", spans(open))
 	case v.Adopted != nil:
 		return ChainAdopted, lang.Text{}
