@@ -17,7 +17,7 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 14787}, []string{
+	{"workflow core", goal{want: 13000, today: 14783}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
@@ -43,7 +43,7 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9732}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 12700, today: 16064}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
+	{"agents", goal{want: 12700, today: 16093}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
 		"internal/app/model.go", "internal/cmds/agents", "internal/cmds/run", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire",
 		"sdk/provider/openai", "sdk/toolserver", "sdk/vfs",

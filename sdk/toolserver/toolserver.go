@@ -71,7 +71,9 @@ type Server struct {
 	// end ends the program, whose output is read as lines; both are nil for an address.
 	end   func()
 	lines *lines
-	tools []sdk.AnyTool
+	// complaint is the end of its standard error.
+	complaint tail
+	tools     []sdk.AnyTool
 	// Skipped says which tools are not offered, and why.
 	Skipped []string
 }
@@ -97,6 +99,9 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 		s.Close()
 		if context.Cause(ctx) != nil {
 			err = context.Cause(ctx)
+		}
+		if said := s.complaint.String(); said != "" {
+			err = fmt.Errorf("%w; its last words: %s", err, said)
 		}
 		return fail(err)
 	}

@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	switch manner := os.Getenv("TOOL_SERVER"); manner {
 	case "":
 		os.Exit(m.Run())
+	case "no key":
+		fmt.Fprintln(os.Stderr, strings.Repeat("x", 10_000)+"\nTRACKER_TOKEN is not set")
+		os.Exit(1)
 	case "good":
 		_ = server.ServeStdio(goodServer())
 	default:
@@ -254,7 +257,7 @@ func TestManyTools(t *testing.T) {
 
 // TestServerFailsAtTheStart: the error names the server and what is wrong, in bounded time.
 func TestServerFailsAtTheStart(t *testing.T) {
-	for manner, want := range map[string]string{"dies": "does not", "chatter": "does not begin"} {
+	for manner, want := range map[string]string{"dies": "does not", "chatter": "does not begin", "no key": "TRACKER_TOKEN is not set"} {
 		if _, err := connect(t, manner, time.Minute); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"tracker"`) {
 			t.Errorf("%s: %v", manner, err)
 		}
