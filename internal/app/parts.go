@@ -83,7 +83,7 @@ func (a *App) Build(within []string) *Parts {
 	clock := func() time.Time { return out.Engine.Clock() }
 	out.Summaries = filestore.NewSummaries(clock)
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return out.Summaries.Store(dir) },
+		Backend:  func(at store.Place) (store.Backend, error) { return out.Summaries.Store(at.Dir), nil },
 		Known:    a.KnownProjects(),
 		Settings: a.Settings,
 		Within:   within,

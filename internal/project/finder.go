@@ -28,8 +28,8 @@ type Memory interface {
 type Options struct {
 	// OpenDir opens a project folder; durable.OpenDir if nil.
 	OpenDir func(name string) (*durable.Dir, error)
-	// Backend returns the store of an open project folder.
-	Backend func(dir *durable.Dir) store.Backend
+	// Backend opens the store of a project.
+	Backend func(store.Place) (store.Backend, error)
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
 	// Settings reads the configuration.
@@ -46,7 +46,7 @@ type Options struct {
 // Finder finds and opens projects. It is safe for concurrent use.
 type Finder struct {
 	folders
-	backend  func(dir *durable.Dir) store.Backend
+	backend  func(store.Place) (store.Backend, error)
 	known    Memory
 	settings config.Source
 	language lang.Language
@@ -89,8 +89,16 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg,
+	place, err := placeOf(dir, cfg)
+	var backend store.Backend
+	if err == nil {
+		backend, err = f.backend(place)
+	}
+	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, key: place.Key,
 		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn,
 		language: f.language}, nil
 }
