@@ -31,7 +31,7 @@ var may = map[string][]string{
 	"internal/cmds/serve":            {"internal/app", "internal/cmds/agents", "internal/cmds/setup", "internal/dashboard", "internal/durable", "internal/fault", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/pairing", "internal/passkey", "internal/reach", "internal/terminal"},
 	"internal/cmds/setup":            {"internal/app", "internal/bmad/catalog", "internal/claudehook", "internal/config", "internal/dashboard", "internal/doctor", "internal/durable", "internal/engine", "internal/fault", "internal/hosts", "internal/lang", "internal/mcpserver", "internal/memory", "internal/permission", "internal/project", "internal/reach", "internal/store", "internal/terminal", "internal/trust", "internal/visible", "internal/workflow"},
 	"internal/cmds/start":            {"internal/app", "internal/cmds/run", "internal/fault", "internal/gate", "internal/hostcli", "internal/hosts", "internal/lang", "internal/mcpserver", "internal/pattern", "internal/reply", "internal/runner", "internal/terminal", "internal/workflow", "sdk/provider"},
-	"internal/app":                   {"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/sources", "internal/config", "internal/contract", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/standing", "internal/store", "internal/store/filestore", "internal/terminal", "internal/trust", "internal/workflow", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai"},
+	"internal/app":                   {"internal/bmad/gitsource", "internal/bmad/library", "internal/bmad/sources", "internal/config", "internal/contract", "internal/durable", "internal/embedding", "internal/engine", "internal/fault", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/permission", "internal/project", "internal/reach", "internal/request", "internal/standing", "internal/store", "internal/store/filestore", "internal/store/pgstore", "internal/terminal", "internal/trust", "internal/workflow", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/openai"},
 	"internal/terminal":              {"internal/durable", "internal/fault", "internal/gate", "internal/lang", "internal/pattern", "internal/visible", "internal/workflow"},
 	"internal/mcpserver":             {"internal/arguments", "internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/contract", "internal/engine", "internal/exposition", "internal/fault", "internal/feed", "internal/gate", "internal/httpguard", "internal/lang", "internal/markdown/render", "internal/mcpserver/conformance", "internal/mcpwire", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/project", "internal/reach", "internal/recent", "internal/reply", "internal/request", "internal/verify", "internal/visible", "internal/workflow"},
 	"internal/dashboard":             {"internal/bmad/catalog", "internal/bmad/library", "internal/config", "internal/documents", "internal/durable", "internal/engine", "internal/fault", "internal/feed", "internal/gate", "internal/lang", "internal/markdown/render", "internal/memory", "internal/memory/notes", "internal/memory/queue", "internal/pairing", "internal/passkey", "internal/permission", "internal/project", "internal/request", "internal/runner", "internal/store", "internal/textdiff", "internal/visible", "internal/words", "internal/workflow"},
@@ -66,6 +66,8 @@ var may = map[string][]string{
 	"internal/doctor":                {"internal/artifact", "internal/durable", "internal/fault", "internal/hosts", "internal/lang", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/config":                {"internal/bmad/gitsource", "internal/durable", "internal/fault", "internal/lang", "internal/lang/zh", "internal/pattern", "internal/visible", "internal/workflow", "sdk/price"},
 	"internal/store":                 {"internal/durable", "internal/fault", "internal/lang", "internal/recent", "internal/workflow"},
+	"internal/store/pgstore":         {"internal/durable", "internal/fault", "internal/store", "internal/workflow"},
+	"internal/store/pgstore/pgtest":  {"internal/durable"},
 	"internal/store/filestore":       {"internal/durable", "internal/fault", "internal/lang", "internal/store", "internal/workflow"},
 	"internal/store/storetest":       {"internal/durable", "internal/durable/durabletest", "internal/fault", "internal/store", "internal/store/filestore", "internal/workflow"},
 	"internal/artifact":              {"internal/durable", "internal/fault", "internal/pattern", "internal/visible", "internal/workflow"},
@@ -134,7 +136,9 @@ var only = map[string][]string{
 	"github.com/go-webauthn/webauthn":   {"internal/passkey"},
 	"github.com/gosimple/unidecode":     {"internal/artifact", "internal/recall"},
 	"github.com/kljensen/snowball":      {"internal/recall"},
-	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store/filestore", "internal/store/storetest", "internal/hostcli"},
+	"github.com/google/uuid":            {"sdk", "internal/engine", "internal/project", "internal/memory", "internal/memory/notes", "internal/store", "internal/store/storetest", "internal/hostcli"},
+	"github.com/jackc/pgx":              {"internal/store/pgstore", "internal/store/pgstore/pgtest"},
+	"github.com/pressly/goose":          {"internal/store/pgstore"},
 	"github.com/gofrs/flock":            {"internal/durable"},
 	"github.com/go-json-experiment":     {"internal/score", "internal/workflow", "internal/store", "internal/verdict"},
 	"github.com/kaptinlin/jsonrepair":   {"internal/score", "internal/verdict"},
@@ -148,7 +152,7 @@ var only = map[string][]string{
 	"mvdan.cc/sh":                       {"internal/claudehook"},
 	"golang.org/x/term":                 {"internal/terminal"},
 	"github.com/anthropics":             {"sdk/provider/anthropic"},
-	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/start", "internal/terminal", "sdk/toolserver"},
+	"os/exec":                           {"internal/hosts", "internal/mcpserver", "internal/doctor", "internal/verify", "internal/git", "internal/process", "internal/hostcli", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/start", "internal/store/pgstore/pgtest", "internal/terminal", "sdk/toolserver"},
 }
 
 // never lists packages that must stay free of effects.

@@ -93,7 +93,7 @@ type Config struct {
 	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
 	// of notes are sent there; "" sends none.
 	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
-	Store Store
+	Store                                                Store
 	// Model is the language model of agents that work without a host.
 	Model Model
 	// Ignored names the settings of the project that do not count, with the reason.

@@ -42,6 +42,8 @@ type Options struct {
 	// Recheck, if not nil, drops caches of the disk. It is called before a round of looks if more may have changed
 	// than the state and the documents of runs.
 	Recheck func()
+	// Watch, if not nil, calls changed when sessions that are not files may have changed, until the context ends.
+	Watch func(ctx context.Context, changed func())
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
@@ -101,6 +103,9 @@ func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	if !f.started {
 		f.started = true
 		f.work.Go(f.run)
+		if f.o.Watch != nil {
+			f.work.Go(func() { f.o.Watch(f.ctx, f.Poke) })
+		}
 	}
 	f.watch(seen)
 	return true

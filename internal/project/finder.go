@@ -30,6 +30,8 @@ type Options struct {
 	OpenDir func(name string) (*durable.Dir, error)
 	// Backend opens the store of a project.
 	Backend func(store.Place) (store.Backend, error)
+	// Watch calls changed when sessions in a shared store may have changed, until the context ends. It may be nil.
+	Watch func(ctx context.Context, changed func())
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
 	// Settings reads the configuration.
@@ -47,6 +49,7 @@ type Options struct {
 type Finder struct {
 	folders
 	backend  func(store.Place) (store.Backend, error)
+	watch    func(ctx context.Context, changed func())
 	known    Memory
 	settings config.Source
 	language lang.Language
@@ -54,7 +57,7 @@ type Finder struct {
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, known: o.Known, settings: o.Settings, language: o.Language}
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, settings: o.Settings, language: o.Language}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}
@@ -66,6 +69,14 @@ func New(o Options) *Finder {
 	}
 	f.settings.Confined = f.isConfined()
 	return f
+}
+
+// Watch calls changed when sessions in a shared store may have changed, until the context ends. Changes of files
+// are not reported.
+func (f *Finder) Watch(ctx context.Context, changed func()) {
+	if f.watch != nil {
+		f.watch(ctx, changed)
+	}
 }
 
 // Open opens the project in an existing folder.
