@@ -22,20 +22,20 @@ var systems = []system{
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10103}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 11886}, []string{
+	{"storage and safety", goal{want: 10000, today: 13276}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
-		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/trust", "internal/visible", "prompts",
+		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/store/pgstore", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9187}, []string{
+	{"MCP face", goal{want: 7500, today: 9192}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
-	{"terminal, hosts, doctor", goal{want: 12000, today: 12739}, []string{
+	{"terminal, hosts, doctor", goal{want: 12000, today: 12811}, []string{
 		"cmd/bmad-mcp", "internal/app", "internal/claudehook", "internal/cli", "internal/cmds/decide",
 		"internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start",
 		"internal/doctor", "internal/hosts", "internal/terminal",
 	}},
-	{"page", goal{want: 6500, today: 6635}, []string{
+	{"page", goal{want: 6500, today: 6637}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
 	{"method", goal{want: 9000, today: 9783}, []string{"internal/bmad/catalog", "internal/bmad/format",
@@ -53,7 +53,7 @@ var systems = []system{
 // support are the packages that only tests import; their lines count apart.
 var support = []string{
 	".ci/house", ".ci/measure", ".ci/measure/yardstick", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
-	"internal/scratch", "internal/specimen", "internal/store/storetest", "sdk/sdktest",
+	"internal/scratch", "internal/specimen", "internal/store/pgstore/pgtest", "internal/store/storetest", "sdk/sdktest",
 }
 
 // tally counts the lines of each system in files. The error names files of no system or of several,

@@ -22,9 +22,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// Place says where the sessions of a project are kept.
+type Place struct {
+	// Dir is the open folder of the project.
+	Dir *durable.Dir
+	// Address is that of the database that a team shares, and Key the project's name in it. Both are "" if the
+	// sessions are files in Dir.
+	Address, Key string
+}
 
 // Backend is all that a store offers for one project.
 type Backend interface {

@@ -26,8 +26,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/google/uuid"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -71,21 +69,12 @@ type decoded struct {
 	session *workflow.Session
 }
 
-// parseID returns the canonical form of an id, so that a path is built from nothing else.
-func parseID(id string) (string, bool) {
-	u, err := uuid.Parse(id)
-	if err != nil || len(id) != 36 {
-		return "", false
-	}
-	return u.String(), true
-}
-
 // Get returns a session by its id.
 func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok {
 		return nil, store.NotFound(id)
 	}
@@ -164,7 +153,7 @@ func (s *Store) Stored(ctx context.Context, id string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok {
 		return nil, store.NotFound(id)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Update changes a session under its lock.
 func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok || s.isGone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
