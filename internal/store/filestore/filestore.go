@@ -13,9 +13,8 @@
 //
 // # Invariants
 //
-//   - Texts are written first, then the artifact, then the session's file; renaming that is
-//     the commit. A crash leaves an unused file, never a reference to a missing one
-//     (TestEveryCut, TestEveryFault).
+//   - Texts are written first, then the session's file; renaming that is the commit. A crash
+//     leaves an unused file, never a reference to a missing one (TestEveryCut, TestEveryFault).
 package filestore
 
 import (
