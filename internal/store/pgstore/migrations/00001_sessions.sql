@@ -42,12 +42,25 @@ create table content (
 );
 create index content_session on content (tenant_id, project_id, session_id);
 
+-- The public keys that seal sessions; body is JSON.
+create table member (
+  tenant_id  bigint not null,
+  project_id bigint not null,
+  key        text collate "C" not null,
+  body       bytea not null,
+  primary key (tenant_id, project_id, key),
+  foreign key (tenant_id, project_id) references project
+);
+
 alter table project enable row level security;
 alter table project force row level security;
 alter table session enable row level security;
 alter table session force row level security;
 alter table content enable row level security;
 alter table content force row level security;
+alter table member enable row level security;
+alter table member force row level security;
+create policy tenant on member using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
 create policy tenant on project using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
 create policy tenant on session using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
 create policy tenant on content using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
