@@ -10,6 +10,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -313,5 +314,29 @@ func TestPromptOfTheRound(t *testing.T) {
 	r = b.do(request.Request{Action: workflow.ActionResume})
 	if !strings.Contains(r.RolePrompt, "You are the Product Owner") || !strings.Contains(r.RolePrompt, "do not append a Q&A") {
 		t.Errorf("resumed while refining:\n%s", r.RolePrompt)
+	}
+}
+
+// TestLeadIsWhole: the line above a form that says what is decided is not cut, with the scores that it has.
+func TestLeadIsWhole(t *testing.T) {
+	b := newBench(t)
+	b.do(start("Build a clock"))
+	for _, step := range []struct {
+		req  request.Request
+		want string
+	}{
+		{submit(workflow.PO, "# P\n\nQuality Score: 93"), "Approve the product requirements? Claims 93, audit "},
+		{confirm(true), ""},
+		{submit(workflow.Architect, "# A\n\nQuality Score: 93"), "Approve the system architecture? Claims 93, audit "},
+	} {
+		req := step.req
+		req.Cwd = b.dir
+		out, err := b.engine.Do(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lead := words.Lead(out.Standing); step.want != "" && (!strings.HasPrefix(lead, step.want) || !strings.Contains(lead, ", floor 60") || strings.HasSuffix(lead, "…")) {
+			t.Errorf("%q", lead)
+		}
 	}
 }

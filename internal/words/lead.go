@@ -13,15 +13,23 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// Lead says in one line which decision waits, and its reasons: verdict or scores.
+// Lead says in one line which decision waits, and its reasons: verdict or scores. The gate is left out if the
+// line has no room for it.
 func Lead(s *standing.Standing) string {
+	text := lead(s, figures(s, true))
+	if visible.Columns(text) > formColumns {
+		text = lead(s, figures(s, false))
+	}
+	return visible.Shorten(text, formColumns, "…")
+}
+
+func lead(s *standing.Standing, figures string) (text string) {
 	st, rec := s.Stage, s.Current()
-	text := ""
 	switch {
 	case s.CurrentState == workflow.Clarifying:
-		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures(s)))
+		text = s.Say("%s from the %s. %s", s.Count(len(rec.OpenQuestions()), "question"), s.Word(st.Role), sentence(figures))
 	case s.Draft.Edit != nil:
-		text = s.Say("Approve with this change? %s", sentence(figures(s)))
+		text = s.Say("Approve with this change? %s", sentence(figures))
 	case s.Blocked():
 		text = s.Say("The %s is blocked and needs something from you", s.Word(st.Role))
 	case st.Gate == workflow.GateVerdict && rec.Spent():
@@ -37,11 +45,11 @@ func Lead(s *standing.Standing) string {
 	case st.Gate == workflow.GateApproval:
 		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(joinParts(s.Language, s.Count(len(s.Sprints), "sprint"), auditFigure(s))))
 	case s.CurrentState == workflow.AwaitingApproval:
-		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures(s)), s.Count(s.RoundsBelow(), "round"))
+		text = s.Say("Accept it below the gate? %s, after %s", sentence(figures), s.Count(s.RoundsBelow(), "round"))
 	default:
-		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(figures(s)))
+		text = s.Say("Approve the %s? %s", st.DocumentIn(s.Language), sentence(figures))
 	}
-	return visible.Shorten(text, formColumns, "…")
+	return text
 }
 
 // speaks says how many things speak against a stated pass.
@@ -53,8 +61,8 @@ func speaks(s *standing.Standing) string {
 	return s.Say("%s speak", s.Count(n, "thing"))
 }
 
-// figures returns the scores of the current document beside its gate.
-func figures(s *standing.Standing) string {
+// figures returns the scores of the current document, beside its gate if that is asked for.
+func figures(s *standing.Standing, gate bool) string {
 	rec, p := s.Current(), s.Policy
 	if rec.Score == nil || p.GateScore == nil {
 		return auditFigure(s)
@@ -63,7 +71,11 @@ func figures(s *standing.Standing) string {
 	if rec.ClaimedScore == nil {
 		claim = s.Say("no score claimed")
 	}
-	return s.Say("%s; the gate is %s", joinParts(s.Language, claim, auditFigure(s)), Points(*p.GateScore))
+	scores := joinParts(s.Language, claim, auditFigure(s))
+	if !gate {
+		return scores
+	}
+	return s.Say("%s; the gate is %s", scores, Points(*p.GateScore))
 }
 
 func auditFigure(s *standing.Standing) string {
