@@ -41,7 +41,8 @@ func (d *Database) trouble(err error) error {
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
-	e := fault.New(fault.Storage, "the store %s cannot be used: %w", d, err)
+	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, strings.Join(strings.Fields(err.Error()), " "))
+	e.Err = err
 	switch code {
 	case idleTimedOut:
 		return e.WithHint("the call was held up for too long: repeat it; nothing was changed")

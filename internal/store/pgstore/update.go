@@ -149,8 +149,7 @@ func (t *tx) commit(ctx context.Context, session *workflow.Session, data []byte)
 	for _, text := range t.put {
 		t.db.queueText(b, t.project, t.id, text)
 	}
-	b.Queue(`update session set task_name = $4, objective = $5, stage = $6, state = $7, active = $8, created_at = $9, updated_at = $10,
-		version = $11, revision = $12, body = $13 where tenant_id = $1 and project_id = $2 and session_id = $3`, t.row(t.project, t.id, session, data)...)
+	b.Queue(updateSession, t.row(t.project, t.id, session, data)...)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {

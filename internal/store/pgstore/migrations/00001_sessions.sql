@@ -48,6 +48,7 @@ alter table session enable row level security;
 alter table session force row level security;
 alter table content enable row level security;
 alter table content force row level security;
-create policy tenant on project using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
-create policy tenant on session using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
-create policy tenant on content using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
+-- The selects are evaluated once, and not for each row.
+create policy tenant on project using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
+create policy tenant on session using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
+create policy tenant on content using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
