@@ -233,7 +233,7 @@ func (s *Store) settle(ctx context.Context, project int64, id string, revision i
 		case err == nil && have == revision && hex.EncodeToString(sum) == hash:
 			return nil
 		case err == nil && have > 0 && have <= revision:
-			return lost // nothing was stored: at most another was faster
+			return s.db.refused(lost) // nothing was stored: at most another was faster
 		case err == nil:
 			// A new session that is not there may come yet; a newer state may have come from this one.
 			return unknown(s.db, lost)
