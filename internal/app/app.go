@@ -104,7 +104,11 @@ func (a *App) Project() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return project.Nearest(here), nil
+	nearest := project.Nearest(here)
+	if nearest == here && a.Config.Store.Address != "" {
+		return project.Top(here), nil
+	}
+	return nearest, nil
 }
 
 // StayHere makes the working folder that of the command, whatever lies above it, if --cwd names none.

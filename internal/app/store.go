@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
@@ -29,6 +31,35 @@ func (a *App) Database(address string) (*pgstore.Database, error) {
 		d.open[address] = opened
 	}
 	return opened, err
+}
+
+// TeamStore returns the database that the person has named.
+func (a *App) TeamStore() (*pgstore.Database, error) {
+	if a.Unread != nil {
+		return nil, a.Unread
+	}
+	if a.Config.Store.Address == "" {
+		return nil, fault.New(fault.InvalidArgument, "no store is named").WithHint("set BMAD_STORE, or store in your own settings, to postgres://host/database")
+	}
+	return a.Database(a.Config.Store.Address)
+}
+
+// StoreFor returns the database at an address without a password, or the one that the person has named, and the
+// place of a project in it.
+func (a *App) StoreFor(dir *durable.Dir, address string) (*pgstore.Database, store.Place, error) {
+	settings := a.Config
+	if address != "" {
+		if pgstore.HasPassword(address) { // other accounts see the command line
+			return nil, store.Place{}, fault.New(fault.InvalidArgument, "the address has a password").WithHint("put it into PGPASSFILE, or the address into BMAD_STORE")
+		}
+		settings.Store.Address = address
+	}
+	d, err := (&App{Config: settings, Unread: a.Unread, databases: a.databases}).TeamStore()
+	if err != nil {
+		return nil, store.Place{}, err
+	}
+	place, err := project.PlaceOf(dir, settings)
+	return d, place, err
 }
 
 func (d *databases) close() {

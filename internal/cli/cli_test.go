@@ -1,8 +1,11 @@
 package cli_test
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +42,30 @@ type entered struct {
 
 func (e entered) Run() int {
 	defer e.leave()
+	defer pgtest.Stop()
 	return e.m.Run()
+}
+
+// postgres makes an empty database, which BMAD_STORE names; without PostgreSQL the script is skipped.
+func postgres(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: postgres")
+	}
+	address, err := pgtest.Fresh()
+	ts.Check(err)
+	ts.Setenv("BMAD_STORE", address)
+}
+
+// hasPostgres is the condition of scripts that need PostgreSQL.
+func hasPostgres(condition string) (bool, error) {
+	if condition != "postgres" {
+		return false, fmt.Errorf("unknown condition %q", condition)
+	}
+	_, err := pgtest.Fresh()
+	if errors.Is(err, exec.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // layout NAME DIR puts an installation of the method into a folder.
@@ -134,7 +161,8 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "six": six},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "six": six, "postgres": postgres},
+		Condition:     hasPostgres,
 		Setup:         setUpScript,
 	})
 }

@@ -31,6 +31,9 @@ func TestDocs(t *testing.T) {
 			script.WriteString("[!unix] skip 'the stand-in of an engine is started by a shell'\nenv PATH=$WORK/bin${:}$PATH\nenv STANDIN=$WORK/standin\nenv TMPDIR=$WORK\ndemo $STANDIN\nchmod 755 bin/claude\n")
 			files.WriteString("-- bin/claude --\n#!/bin/sh\nexec stand-in \"$@\"\n")
 		}
+		if filepath.Base(page) == "team.md" {
+			script.WriteString("[!postgres] skip 'there is no PostgreSQL'\npostgres\n")
+		}
 		script.WriteString("cd project\n")
 		n := 0
 		for _, m := range fence.FindAllStringSubmatch(string(text), -1) {
@@ -53,5 +56,6 @@ func TestDocs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Cmds: map[string]func(*testscript.TestScript, bool, []string){"demo": demoDocuments}})
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Condition: hasPostgres,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"demo": demoDocuments, "postgres": postgres}})
 }

@@ -121,6 +121,7 @@ func groups(a *app.App) []group {
 			serve.Command(a),
 			setup.Hook(a),
 			setup.GC(a),
+			setup.Store(a),
 			start.Uninstall(a),
 			setup.Version(a),
 		}},

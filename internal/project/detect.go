@@ -48,6 +48,19 @@ func Nearest(folder string) string {
 	}
 }
 
+// Top returns the nearest folder upwards that is the top of a repository, else the folder itself: with a shared store
+// a project that nobody has worked on in this clone has no folder of sessions.
+func Top(folder string) string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if hasAny(dir, ".git") {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return folder
+		}
+	}
+}
+
 func hasAny(folder string, names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(folder, name))

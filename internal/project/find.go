@@ -203,7 +203,7 @@ func (f *Finder) findIn(ctx context.Context, dir *durable.Dir, ref string) (stri
 	if err != nil {
 		return "", err
 	}
-	place, err := placeOf(dir, cfg)
+	place, err := PlaceOf(dir, cfg)
 	if err != nil {
 		return "", err
 	}
@@ -258,13 +258,9 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 func (p *Project) candidates(ctx context.Context, optional bool) (store.Page, error) {
 	q := store.Active()
 	q.Limit = maxNames
-	all, err := p.Sessions(ctx)
-	if err != nil {
-		return store.Page{}, err
-	}
-	page, err := all.Page(q)
+	page, err := p.page(ctx, q)
 	if err == nil && page.Total == 0 && !optional {
-		return all.Page(store.Query{Limit: 2})
+		return p.page(ctx, store.Query{Limit: 2})
 	}
 	return page, err
 }

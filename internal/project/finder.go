@@ -100,7 +100,7 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	place, err := placeOf(dir, cfg)
+	place, err := PlaceOf(dir, cfg)
 	var backend store.Backend
 	if err == nil {
 		backend, err = f.backend(place)

@@ -13,8 +13,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
 
-// placeOf returns the place of the sessions of the project in an open folder, by the person's settings.
-func placeOf(dir *durable.Dir, cfg config.Config) (store.Place, error) {
+// PlaceOf returns the place of the sessions of the project in an open folder, by the person's settings.
+func PlaceOf(dir *durable.Dir, cfg config.Config) (store.Place, error) {
 	place := store.Place{Dir: dir, Address: cfg.Store.Address}
 	if place.Address == "" {
 		return place, nil

@@ -67,5 +67,17 @@ func (p *Project) Sessions(ctx context.Context) (store.Listing, error) {
 	return all, err
 }
 
+// page returns a page of the sessions. A store that needs them all for it has them for the rest of the call too.
+func (p *Project) page(ctx context.Context, q store.Query) (store.Page, error) {
+	if _, ok := p.Backend.(store.Lister); ok {
+		return store.List(ctx, p.Backend, q)
+	}
+	all, err := p.Sessions(ctx)
+	if err != nil {
+		return store.Page{}, err
+	}
+	return all.Page(q)
+}
+
 // Close closes the folder.
 func (p *Project) Close() { _ = p.Dir.Close() }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
@@ -65,6 +66,9 @@ func Health(base *app.App) dashboard.HealthFunc {
 // projectChecks checks a project: its settings, files, histories, method and memory.
 func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
 	checks, err := files.Check(ctx)
+	if a.Config.Store.Address != "" { // the files are only what the work leaves here
+		checks, err = checkTeamStore(ctx, a)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +78,30 @@ func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, 
 		return nil, err
 	}
 	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
+}
+
+// checkTeamStore checks the database of the team, and the project's sessions in it.
+func checkTeamStore(ctx context.Context, a *app.App) ([]doctor.Check, error) {
+	c := doctor.Check{Group: doctor.OfProject, Name: "store", Status: doctor.OK}
+	var checks []doctor.Check
+	d, err := a.TeamStore()
+	if err == nil {
+		s, statusErr := d.Status(ctx)
+		if c.Detail, err = s.Line(), statusErr; len(s.Warnings()) > 0 {
+			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("with %s the database can lose what it has acknowledged", strings.Join(s.Warnings(), ", "))
+		}
+	}
+	if err == nil {
+		err = withCarrier(a, func(_ *project.Project, sessions store.Carrier) (err error) {
+			checks, err = doctor.CheckSessions(ctx, a.Lang, sessions)
+			return err
+		})
+	}
+	if err != nil {
+		f := fault.From(err).Translated(a.Lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
+	}
+	return append([]doctor.Check{c}, checks...), ctx.Err()
 }
 
 // checkSettings checks the needs of every action: the settings and the prompts.

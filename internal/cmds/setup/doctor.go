@@ -68,7 +68,7 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	project, cwd := doctor.New(dir, o.Parts().Summaries.Store(dir)), dir.Path()
 	project.Language = o.Lang
 	report := doctor.Report{Cwd: cwd}
-	if o.fix {
+	if o.fix && o.Config.Store.Address == "" {
 		fixed, err := project.Fix(ctx, o.Now())
 		report.Fixed = &fixed
 		if err != nil {
@@ -83,12 +83,17 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	report.Add(checks...)
 	report.Add(doctorMachine(o.App, cwd).Check()...)
 	report.Add(checkFolders(o.App))
-	if o.JSON {
-		if err := o.PrintJSON(report); err != nil {
+	return finish(o.App, report)
+}
+
+// finish prints a report, which ends the command.
+func finish(a *app.App, report doctor.Report) error {
+	if a.JSON {
+		if err := a.PrintJSON(report); err != nil {
 			return err
 		}
 	} else {
-		o.print(report)
+		(&doctorOptions{App: a}).print(report)
 	}
 	if !report.OK {
 		return terminal.ErrReported

@@ -110,6 +110,9 @@ func (o *gcOptions) run(ctx context.Context) error {
 // forgetGone removes this machine's records of sessions that no longer exist.
 func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
+		if o.Config.Store.Address != "" {
+			return false // it may be in the store
+		}
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}

@@ -17,6 +17,7 @@ package pgstore
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,12 @@ type Store struct {
 	db  *Database
 	key string
 	dir *durable.Dir // for its lock timeout
+}
+
+// HasPassword reports whether an address holds a password itself.
+func HasPassword(address string) bool {
+	before, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(address, "postgresql://"), "postgres://"), "@")
+	return strings.Contains(address, "@") && strings.Contains(before, ":") || strings.Contains(address, "password=")
 }
 
 // Store returns the store of a project.

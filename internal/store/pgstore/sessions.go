@@ -80,10 +80,17 @@ func (s *Store) insert(ctx context.Context, project int64, id string, session *w
 		return err
 	}
 	defer conn.Release()
-	return s.db.askOn(ctx, conn.Conn(), nil, `insert into session
-		(tenant_id, project_id, session_id, task_name, objective, stage, state, active, created_at, updated_at, version, revision, body)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, s.row(project, id, session, data)...)
+	return s.db.askOn(ctx, conn.Conn(), nil, insertSession, s.row(project, id, session, data)...)
 }
+
+// The statements that store a session take the columns of row.
+const (
+	insertSession = `insert into session
+		(tenant_id, project_id, session_id, task_name, objective, stage, state, active, created_at, updated_at, version, revision, body)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	updateSession = `update session set task_name = $4, objective = $5, stage = $6, state = $7, active = $8, created_at = $9, updated_at = $10,
+		version = $11, revision = $12, body = $13 where tenant_id = $1 and project_id = $2 and session_id = $3`
+)
 
 // row returns the columns of a session.
 func (s *Store) row(project int64, id string, session *workflow.Session, data []byte) []any {

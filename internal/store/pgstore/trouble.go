@@ -33,6 +33,11 @@ func (d *Database) trouble(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !reaching(err) {
 		return err
 	}
+	return d.refused(err)
+}
+
+// refused is trouble for an error that is not the caller's.
+func (d *Database) refused(err error) error {
 	code := codeOf(err)
 	switch code {
 	case lockTimedOut, "40001", "40P01":
@@ -41,7 +46,8 @@ func (d *Database) trouble(err error) error {
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
-	e := fault.New(fault.Storage, "the store %s cannot be used: %w", d, err)
+	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, strings.Join(strings.Fields(err.Error()), " "))
+	e.Err = err
 	switch code {
 	case idleTimedOut:
 		return e.WithHint("the call was held up for too long: repeat it; nothing was changed")

@@ -33,7 +33,6 @@ type tx struct {
 	// stored are the paths of the texts that there are, put those of the change, in order.
 	stored []string
 	put    []kept
-	undo   []func()
 }
 
 // kept is a text to be stored.
@@ -106,7 +105,6 @@ func (s *Store) update(ctx context.Context, project int64, id string, change sto
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if err != nil {
-		t.rollback()
 		if !conn.Conn().IsClosed() {
 			_, _ = conn.Exec(ctx, `rollback`) // otherwise the connection ends, which does the same
 		}
@@ -149,12 +147,10 @@ func (t *tx) commit(ctx context.Context, session *workflow.Session, data []byte)
 	for _, text := range t.put {
 		t.db.queueText(b, t.project, t.id, text)
 	}
-	b.Queue(`update session set task_name = $4, objective = $5, stage = $6, state = $7, active = $8, created_at = $9, updated_at = $10,
-		version = $11, revision = $12, body = $13 where tenant_id = $1 and project_id = $2 and session_id = $3`, t.row(t.project, t.id, session, data)...)
+	b.Queue(updateSession, t.row(t.project, t.id, session, data)...)
 	b.Queue(`commit`)
 	err := t.conn.SendBatch(ctx, b).Close()
 	if err != nil && isDefinite(err) {
-		t.rollback()
 		if !t.conn.IsClosed() {
 			_, _ = t.conn.Exec(ctx, `rollback`)
 		}
@@ -211,16 +207,6 @@ func (t *tx) Read(ctx context.Context, ref workflow.ContentRef) (string, error) 
 	return found(ref, body, t.db.trouble(err))
 }
 
-// OnFailure registers a function that undoes a step if nothing is stored.
-func (t *tx) OnFailure(undo func()) { t.undo = append(t.undo, undo) }
-
-// rollback undoes all steps of the change, still under the lock.
-func (t *tx) rollback() {
-	for _, undo := range slices.Backward(t.undo) {
-		undo()
-	}
-}
-
 // settle finds out what became of a commit whose answer was lost. While the server may still be at it, the row is
 // locked, so that the lock has to be had for the answer.
 func (s *Store) settle(ctx context.Context, project int64, id string, revision int, hash string, lost error) error {
@@ -234,7 +220,7 @@ func (s *Store) settle(ctx context.Context, project int64, id string, revision i
 		case err == nil && have == revision && hex.EncodeToString(sum) == hash:
 			return nil
 		case err == nil && have > 0 && have <= revision:
-			return lost // nothing was stored: at most another was faster
+			return s.db.refused(lost) // nothing was stored: at most another was faster
 		case err == nil:
 			// A new session that is not there may come yet; a newer state may have come from this one.
 			return unknown(s.db, lost)

@@ -60,7 +60,8 @@ alter table content enable row level security;
 alter table content force row level security;
 alter table member enable row level security;
 alter table member force row level security;
-create policy tenant on member using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
-create policy tenant on project using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
-create policy tenant on session using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
-create policy tenant on content using (tenant_id = nullif(current_setting('bmad.tenant', true), '')::bigint);
+-- The selects are evaluated once, and not for each row.
+create policy tenant on member using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
+create policy tenant on project using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
+create policy tenant on session using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));
+create policy tenant on content using (tenant_id = (select nullif(current_setting('bmad.tenant', true), '')::bigint));

@@ -45,36 +45,51 @@ var shared = struct {
 // Main runs the tests of a package, and ends the server that they share.
 func Main(m *testing.M) {
 	code := m.Run()
+	Stop()
+	os.Exit(code)
+}
+
+// Stop ends the server that the tests of a package share.
+func Stop() {
 	if shared.server != nil {
 		shared.server.Close()
 	}
-	os.Exit(code)
 }
 
 // New returns the address of an empty database of its own, on a server that all tests of the package share. The
 // account owns it, and has no rights beyond it. Without PostgreSQL the test is skipped.
 func New(t testing.TB) (address string) {
 	t.Helper()
-	shared.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
-	if errors.Is(shared.err, exec.ErrNotFound) {
-		t.Skip("no PostgreSQL on the PATH or in /usr/lib/postgresql: install Debian's package postgresql")
-	}
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.server.Database(t)
+	address, err := Fresh()
+	fail(t, err)
+	return address
 }
 
-// Start starts a server for one test, with options such as synchronous_commit=off.
-func Start(t testing.TB, options ...string) *Server {
+// Fresh is New without a test; the error matches exec.ErrNotFound without PostgreSQL.
+func Fresh() (address string, err error) {
+	shared.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
+	if shared.err != nil {
+		return "", shared.err
+	}
+	return shared.server.database()
+}
+
+// fail ends a test that has no server.
+func fail(t testing.TB, err error) {
 	t.Helper()
-	s, err := start(options...)
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip("no PostgreSQL on the PATH or in /usr/lib/postgresql: install Debian's package postgresql")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Start starts a server for one test, with options such as synchronous_commit=off.
+func Start(t testing.TB, options ...string) *Server {
+	t.Helper()
+	s, err := start(options...)
+	fail(t, err)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -82,9 +97,14 @@ func Start(t testing.TB, options ...string) *Server {
 // Database makes an empty database, and returns its address.
 func (s *Server) Database(t testing.TB) (address string) {
 	t.Helper()
+	address, err := s.database()
+	fail(t, err)
+	return address
+}
+
+func (s *Server) database() (address string, err error) {
 	name := fmt.Sprintf("db%d", shared.names.Add(1))
-	s.Do(t, `create role `+name+` login password '`+Password+`'`, `create database `+name+` owner `+name)
-	return s.Address(name, name)
+	return s.Address(name, name), do(s.Address("postgres", "postgres"), `create role `+name+` login password '`+Password+`'`, `create database `+name+` owner `+name)
 }
 
 // Address returns the address of a database for an account.
@@ -92,26 +112,25 @@ func (s *Server) Address(account, database string) string {
 	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s?sslmode=disable", account, Password, s.Port, database)
 }
 
-// Do runs statements as the superuser.
-func (s *Server) Do(t testing.TB, statements ...string) {
-	t.Helper()
-	Do(t, s.Address("postgres", "postgres"), statements...)
-}
-
 // Do runs statements in the database at an address.
 func Do(t testing.TB, address string, statements ...string) {
 	t.Helper()
+	fail(t, do(address, statements...))
+}
+
+func do(address string, statements ...string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	for _, statement := range statements {
 		if _, err := conn.Exec(ctx, statement); err != nil {
-			t.Fatalf("%s: %v", statement, err)
+			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
+	return nil
 }
 
 // start makes the files of a server, and starts it.

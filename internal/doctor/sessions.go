@@ -1,0 +1,56 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// CheckSessions checks the sessions of a project, and the texts that they refer to, in any store.
+func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend) ([]Check, error) {
+	all, err := sessions.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	readable, texts, n := ok("sessions", ""), ok("contents", ""), 0
+	broken := func(path string, err error) {
+		f := fault.From(err).Translated(l)
+		readable.add(Problem, path, f.Message)
+		readable.Remedy = f.Hint
+	}
+	for _, b := range all.Broken {
+		broken(b.Path, b.Err)
+	}
+	for _, sum := range all.Sessions {
+		s, err := sessions.Get(ctx, sum.SessionID)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			broken(store.SessionPath(sum.SessionID), err)
+			continue
+		}
+		for _, rec := range s.Stages {
+			for _, ref := range rec.Refs() {
+				n++
+				body, err := sessions.Read(ctx, *ref)
+				switch {
+				case errors.Is(err, fs.ErrNotExist):
+					texts.add(Problem, ref.FilePath, l.Say("missing"))
+				case err != nil:
+					return nil, err
+				case ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256:
+					texts.add(Problem, ref.FilePath, l.Say("changed since it was stored"))
+				}
+			}
+		}
+	}
+	readable.Detail = l.Say("%d readable, %d not", len(all.Sessions), len(readable.Items))
+	texts.Detail = l.Say("%d texts, %d missing or changed", n, len(texts.Items))
+	return []Check{readable, texts}, nil
+}

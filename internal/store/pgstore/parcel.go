@@ -1,0 +1,90 @@
+package pgstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Take returns a session with its texts.
+func (s *Store) Take(ctx context.Context, id string) (store.Parcel, error) {
+	data, err := s.Stored(ctx, id)
+	if err != nil {
+		return store.Parcel{}, err
+	}
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return store.Parcel{}, err
+	}
+	p := store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
+	return p, s.db.ask(ctx, func(row pgx.Row) error {
+		var path string
+		var body []byte
+		err := row.Scan(&path, &body)
+		p.Texts[path] = body
+		return err
+	}, `select path, body from content where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, id)
+}
+
+// Bring stores a session as it is, with its texts in one transaction.
+func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
+	session, err := decode(p.ID, p.Session)
+	if err != nil {
+		return err
+	}
+	project, err := s.id(ctx, true)
+	if err != nil {
+		return err
+	}
+	conn, err := s.db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	t := &tx{Store: s, conn: conn.Conn(), project: project, id: p.ID}
+	have, err := t.lock(ctx)
+	if now := hashOf(have); err == nil && now != over {
+		err = fault.New(fault.Conflict, "session %q exists already", p.ID)
+	}
+	if err != nil {
+		_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
+		return s.db.trouble(err)
+	}
+	b := &pgx.Batch{}
+	if have == nil {
+		b.Queue(insertSession, s.row(project, p.ID, session, p.Session)...)
+	} else {
+		b.Queue(updateSession, s.row(project, p.ID, session, p.Session)...)
+	}
+	for _, path := range slices.Sorted(maps.Keys(p.Texts)) {
+		if !slices.Contains(t.stored, path) {
+			s.db.queueText(b, project, p.ID, kept{path, sha256.Sum256(p.Texts[path]), string(p.Texts[path])})
+		}
+	}
+	b.Queue(`commit`)
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		if !conn.Conn().IsClosed() {
+			_, _ = conn.Exec(context.WithoutCancel(ctx), `rollback`)
+		}
+		if constraintOf(err) == "session_name" {
+			err = fault.New(fault.Conflict, "another session has the task name %q", session.TaskName)
+		}
+		return s.db.trouble(err)
+	}
+	s.db.tell(project)
+	return nil
+}
+
+func hashOf(data []byte) string {
+	if data == nil {
+		return ""
+	}
+	return workflow.Hash(data)
+}

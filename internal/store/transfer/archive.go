@@ -1,0 +1,188 @@
+package transfer
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// manifestName is the last entry of an archive.
+const manifestName = "manifest.json"
+
+// maxManifest is its greatest length, in bytes.
+const maxManifest = 64 << 20
+
+// manifest describes an archive.
+type manifest struct {
+	Version int       `json:"version"`
+	Date    time.Time `json:"date"`
+	Project string    `json:"project"`
+	Files   []file    `json:"files"`
+}
+
+// file is an entry of an archive.
+type file struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Export writes an archive of all sessions of a store, which depends on nothing but them, and the date.
+func Export(ctx context.Context, from store.Carrier, project string, now time.Time, to io.Writer) (sessions int, err error) {
+	all, err := sorted(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	out, m := tar.NewWriter(to), manifest{Version: 1, Date: now.UTC(), Project: project, Files: []file{}}
+	add := func(name string, data []byte) error {
+		m.Files = append(m.Files, file{name, int64(len(data)), workflow.Hash(data)})
+		return addFile(out, name, data)
+	}
+	for _, s := range all {
+		p, err := from.Take(ctx, s.SessionID)
+		if err != nil {
+			return sessions, err
+		}
+		if err := add(store.SessionPath(p.ID), p.Session); err != nil {
+			return sessions, err
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.Texts)) {
+			if err := add(name, p.Texts[name]); err != nil {
+				return sessions, err
+			}
+		}
+		sessions++
+	}
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err == nil {
+		err = addFile(out, manifestName, append(data, '\n'))
+	}
+	return sessions, errors.Join(err, out.Close())
+}
+
+func addFile(out *tar.Writer, name string, data []byte) error {
+	err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(data)), Format: tar.FormatPAX})
+	if err == nil {
+		_, err = out.Write(data)
+	}
+	return err
+}
+
+// Import brings all sessions of an archive into a store, after it has checked all of it.
+func Import(ctx context.Context, archive io.ReadSeeker, into store.Carrier) (out Outcome, err error) {
+	if err := read(archive, func(store.Parcel) error { return ctx.Err() }); err != nil {
+		return out, unusable(err)
+	}
+	if _, err := archive.Seek(0, io.SeekStart); err != nil {
+		return out, fault.From(err)
+	}
+	err = read(archive, func(p store.Parcel) error { return out.bring(ctx, into, p) })
+	return out, err
+}
+
+func unusable(err error) error {
+	return fault.New(fault.InvalidArgument, "the archive cannot be imported: %w", err).
+		WithHint("export it again (bmad-mcp store export); nothing was changed")
+}
+
+// read reads an archive, checks it, and calls do with each session.
+func read(archive io.Reader, do func(store.Parcel) error) error {
+	in := tar.NewReader(archive)
+	var listed []file
+	var p store.Parcel
+	for {
+		header, err := in.Next()
+		if err != nil {
+			return wrong(header, err)
+		}
+		name := header.Name
+		limit := int64(durable.MaxText)
+		if name == manifestName {
+			limit = maxManifest
+		}
+		if header.Typeflag != tar.TypeReg || header.Size > limit {
+			return wrong(header, errors.ErrUnsupported)
+		}
+		data := make([]byte, header.Size)
+		if _, err := io.ReadFull(in, data); err != nil {
+			return wrong(header, err)
+		}
+		if name == manifestName {
+			if err := compare(data, listed); err != nil {
+				return wrong(header, err)
+			}
+			if p.ID != "" {
+				return do(p)
+			}
+			return nil
+		}
+		listed = append(listed, file{name, header.Size, workflow.Hash(data)})
+		if id, ok := sessionIn(name); ok {
+			if p.ID != "" {
+				if err := do(p); err != nil {
+					return err
+				}
+			}
+			if s, err := store.Decode(data, name); err != nil || s.SessionID != id {
+				return wrong(header, errors.Join(err, errors.ErrUnsupported))
+			}
+			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
+			continue
+		}
+		// A text follows its session.
+		folder, base := path.Split(name)
+		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || base == "" || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
+			return wrong(header, errors.ErrUnsupported)
+		}
+		p.Texts[name] = data
+	}
+}
+
+// sessionIn returns the id of the session of which an entry is the file.
+func sessionIn(name string) (string, bool) {
+	id, ok := strings.CutPrefix(name, strings.TrimSuffix(store.SessionPath(""), ".json"))
+	id, isJSON := strings.CutSuffix(id, ".json")
+	canonical, isID := store.ParseID(id)
+	return id, ok && isJSON && isID && canonical == id
+}
+
+// compare compares the entries of an archive with its manifest.
+func compare(data []byte, listed []file) error {
+	var m manifest
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&m); err != nil {
+		return err
+	}
+	if m.Version != 1 || !slices.Equal(m.Files, listed) {
+		return errors.ErrUnsupported
+	}
+	return nil
+}
+
+// wrong is the error for an entry of an archive.
+func wrong(header *tar.Header, err error) error {
+	name := ""
+	if header != nil {
+		name = header.Name
+	}
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fault.New(fault.InvalidArgument, "it is cut off")
+	case errors.Is(err, errors.ErrUnsupported):
+		return fault.New(fault.InvalidArgument, "%q is not what an export has there, or was changed", name)
+	}
+	return fault.New(fault.InvalidArgument, "%q: %w", name, err)
+}

@@ -1,0 +1,154 @@
+// Package transfer carries the sessions of a project from one store to another, or to an archive and back.
+//
+// An archive is a tar file with the sessions and texts under the paths that they have as files, and a manifest with
+// their hashes at its end. Nothing is stored from an archive before all of it was checked.
+//
+// A session that is in both stores is never merged. If the history of one continues that of the other, the longer
+// one stays; else both stay, the second under a new id and task name.
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Outcome counts what became of sessions.
+type Outcome struct {
+	// New were stored, Longer replaced a shorter state, Forked were stored under another name, Renamed too,
+	// because theirs was in use, and Same changed nothing.
+	New, Longer, Forked, Renamed, Same int
+}
+
+// Sessions returns their number.
+func (o Outcome) Sessions() int { return o.New + o.Longer + o.Forked + o.Renamed + o.Same }
+
+// Changed reports whether anything was stored.
+func (o Outcome) Changed() bool { return o.Sessions() > o.Same }
+
+// Copy brings all sessions of one store into another. Sessions that cannot be read are left out: it returns the
+// first error, after the others were brought.
+func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error) {
+	all, err := sorted(ctx, from)
+	for _, s := range all {
+		if err != nil {
+			break
+		}
+		var p store.Parcel
+		if p, err = from.Take(ctx, s.SessionID); err == nil {
+			err = out.bring(ctx, into, p)
+		}
+	}
+	return out, err
+}
+
+// sorted lists the sessions of a store by their ids. One that cannot be read is an error: it would be missing.
+func sorted(ctx context.Context, from store.Carrier) ([]workflow.Summary, error) {
+	all, err := from.All(ctx)
+	if err == nil && len(all.Broken) > 0 {
+		err = all.Broken[0].Err
+	}
+	sessions := slices.Clone(all.Sessions)
+	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return bytes.Compare([]byte(a.SessionID), []byte(b.SessionID)) })
+	return sessions, err
+}
+
+// bring brings one session.
+func (o *Outcome) bring(ctx context.Context, into store.Carrier, p store.Parcel) error {
+	theirs, err := store.Decode(p.Session, store.SessionPath(p.ID))
+	if err != nil {
+		return err
+	}
+	have, err := into.Stored(ctx, p.ID)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		if err = into.Bring(ctx, p, ""); fault.Is(err, fault.Conflict) {
+			return o.bringAs(ctx, into, p, p.ID, &o.Renamed)
+		}
+		if err == nil {
+			o.New++
+		}
+		return err
+	case err != nil:
+		return err
+	}
+	ours, err := store.Decode(have, store.SessionPath(p.ID))
+	if err != nil {
+		return err
+	}
+	if theirs.TaskName != ours.TaskName { // it was renamed when it was brought
+		theirs.TaskName = ours.TaskName
+		if p.Session, err = store.Encode(theirs); err != nil {
+			return err
+		}
+	}
+	switch {
+	case bytes.Equal(have, p.Session):
+		o.Same++
+		return nil
+	case continues(theirs, ours):
+		if err = into.Bring(ctx, p, workflow.Hash(have)); err == nil {
+			o.Longer++
+		}
+		return err
+	case continues(ours, theirs):
+		o.Same++
+		return nil
+	}
+	// The same fork has the same id, so that a repetition finds it.
+	id := uuid.NewSHA1(uuid.MustParse(p.ID), p.Session).String()
+	if _, err := into.Stored(ctx, id); err == nil {
+		o.Same++
+		return nil
+	}
+	return o.bringAs(ctx, into, p, id, &o.Forked)
+}
+
+// continues reports whether the history of a session begins with that of another, and goes on.
+func continues(s, other *workflow.Session) bool {
+	n := len(other.History)
+	return s.Revision > other.Revision && n <= len(s.History) && reflect.DeepEqual(s.History[:n], other.History)
+}
+
+// bringAs brings a session under a free task name, and another id if it is one.
+func (o *Outcome) bringAs(ctx context.Context, into store.Carrier, p store.Parcel, id string, count *int) error {
+	old, renewed := []byte(p.ID), []byte(id)
+	s, err := store.Decode(bytes.ReplaceAll(p.Session, old, renewed), store.SessionPath(id))
+	if err != nil {
+		return err
+	}
+	names, err := into.TaskNames(ctx)
+	if err != nil {
+		return err
+	}
+	base := s.TaskName
+	for n := 2; slices.Contains(names, s.TaskName); n++ {
+		s.TaskName = fmt.Sprintf("%s-%d", base, n)
+	}
+	if id != p.ID {
+		if s.Extra == nil {
+			s.Extra = workflow.Extra{}
+		}
+		s.Extra["forked_from"] = json.RawMessage(`"` + p.ID + `"`)
+	}
+	out := store.Parcel{ID: id, Texts: map[string][]byte{}}
+	if out.Session, err = store.Encode(s); err != nil {
+		return err
+	}
+	for path, text := range p.Texts {
+		out.Texts[string(bytes.ReplaceAll([]byte(path), old, renewed))] = text
+	}
+	if err = into.Bring(ctx, out, ""); err == nil {
+		*count++
+	}
+	return err
+}
