@@ -124,7 +124,7 @@ func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 func faster(it *decision) error {
 	s := it.session
 	last := s.Last()
-	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.By, last.At.UTC().Format(time.RFC3339),
+	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.Actor(), last.At.UTC().Format(time.RFC3339),
 		place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }

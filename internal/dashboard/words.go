@@ -101,5 +101,8 @@ func describeDecision(l lang.Language, g *workflow.Grant, unvouched bool) string
 	if took, known := g.Took(); known {
 		text = l.Say("%s, in %s", text, ago(l, took.Round(time.Second)))
 	}
+	if who := g.Who(); who != "" {
+		text = l.Say("%s: %s", who, text)
+	}
 	return text
 }

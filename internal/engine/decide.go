@@ -265,7 +265,7 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	}
 	audited, findings, _ := measure(s.Stage, rec)
 	s.Note(workflow.Transition{
-		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By,
+		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.who(r.project),
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
 		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: []string{s.Draft.Work}, Kept: sub.Edits,

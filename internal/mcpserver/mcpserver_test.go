@@ -249,6 +249,7 @@ var variable = []struct {
 	{regexp.MustCompile(`/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`(one piece of software work: )PO → [^.]*`), "${1}<stages>"}, // TestStagesAreTold reads them
+	{regexp.MustCompile(`(subject[\\]*": ?[\\]*")[^"\\]*`), "${1}<account>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
 

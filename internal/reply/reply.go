@@ -208,6 +208,8 @@ type GrantView struct {
 	Assurance workflow.Assurance `json:"assurance"`
 	Decision  workflow.Decision  `json:"decision"`
 	TookMS    *int64             `json:"took_ms,omitempty"`
+	// The person is the one whose account brought the decision.
+	workflow.Person
 	// Unvouched is true if nothing vouches for the entry that it stands in.
 	Unvouched bool `json:"unvouched,omitempty"`
 }
