@@ -148,6 +148,8 @@ func (d *Dashboard) prepare(it *decision) error {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").
 			WithHint("your words are kept: load the page again, read what it shows, and decide then")
+	case !offered && q.Barred != nil:
+		return q.Barred
 	case !offered:
 		return fault.New(fault.InvalidArgument, "%q cannot be decided here", it.Decision).WithHint("the page of the document offers what can")
 	case it.Decision != string(workflow.DecisionAnswer) && (len(it.Answers) > 0 || it.SkipRest):

@@ -31,6 +31,7 @@ var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventStarted:          lang.T("The run began"),
 	workflow.EventPolicyChanged:    lang.T("The settings of the gates changed"),
 	workflow.EventAdopted:          lang.T("The person accepted changes by other hands"),
+	workflow.EventGranted:          lang.T("One of the yeses that the gate wants"),
 	workflow.EventEdited:           lang.T("The text was taken as it was edited"),
 	workflow.EventQuestioned:       lang.T("Handed in, with questions"),
 	workflow.EventScoredBelow:      lang.T("Handed in, below the gate"),

@@ -105,6 +105,9 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
 		st.Policy = st.Policy.Stricter(*at)
 	}
+	if st.Policy.Ruled() {
+		st.Call.Subject = r.who(r.project).Subject
+	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
 	st.Draft.Path = st.Draft.Work
 	return st
