@@ -14,6 +14,7 @@ require (
 	github.com/google/jsonschema-go v0.4.2 // JSON Schema of Go types, and checks by it, for tools and outputs of the SDK; MIT
 	github.com/google/uuid v1.6.0 // ids
 	github.com/gosimple/unidecode v1.0.1 // other scripts by their sound, in names and in the search
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL, the store of a team; MIT
 	github.com/kaptinlin/jsonrepair v0.2.15 // JSON as models break it
 	github.com/kljensen/snowball v0.10.0 // English and French stems; MIT
 	github.com/leonelquinteros/gotext v1.7.2 // gettext files, which translators' editors read; MIT; v1.8 needs Go 1.27
@@ -21,22 +22,24 @@ require (
 	github.com/looplab/fsm v1.0.3 // the state machine
 	github.com/mark3labs/mcp-go v1.2.1 // the protocol
 	github.com/pelletier/go-toml/v2 v2.4.3 // TOML with positions
+	github.com/pressly/goose/v3 v3.29.0 // migrations of the store, one program at a time; MIT
 	github.com/rogpeppe/go-internal v1.14.1 // testscript and diff
 	github.com/spf13/cobra v1.10.2 // subcommands, help, completion
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // JSON with comments and positions
 	github.com/yuin/goldmark v1.8.7 // Markdown as a tree, for the pages; MIT
 	go.yaml.in/yaml/v3 v3.0.6 // YAML with line numbers
-	golang.org/x/net v0.59.0 // parses HTML in tests
+	golang.org/x/net v0.61.0 // parses HTML in tests
 	golang.org/x/term v0.47.0 // tells a terminal from a pipe
-	golang.org/x/text v0.42.0 // width of characters
+	golang.org/x/text v0.43.0 // width of characters
 	mvdan.cc/sh/v3 v3.13.1 // parses shell commands for the hook
 )
 
 require (
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.4 // indirect
-	github.com/go-logr/logr v1.4.2 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.3.1 // indirect
@@ -44,9 +47,14 @@ require (
 	github.com/google/go-tpm v0.9.8 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/invopop/jsonschema v0.14.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/mfridman/interpolate v0.0.2 // indirect
 	github.com/pb33f/ordered-map/v2 v2.3.1 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2 // indirect
+	github.com/sethvargo/go-retry v0.5.0 // indirect
 	github.com/spf13/cast v1.7.1 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1 // indirect
@@ -57,15 +65,16 @@ require (
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
-	go.opentelemetry.io/auto/sdk v1.1.0 // indirect
-	go.opentelemetry.io/otel v1.33.0 // indirect
-	go.opentelemetry.io/otel/metric v1.33.0 // indirect
-	go.opentelemetry.io/otel/trace v1.33.0 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel v1.47.0 // indirect
+	go.opentelemetry.io/otel/log v1.47.0 // indirect
+	go.opentelemetry.io/otel/metric v1.47.0 // indirect
+	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
-	golang.org/x/crypto v0.57.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )

@@ -1,55 +1,66 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
-// Ask is Send and Wait. If a question waits and no OnQuestion answers it, the error is [ErrQuestion]:
-// Questions has it, Answer answers it, and Wait returns the turn. If the context ends, the turn goes on.
+// Ask is Send, and returns its turn once it is over. If a question waits and no OnQuestion answers it, the
+// error is [ErrQuestion]: Questions has it, Answer answers it, and Wait returns the turn. A turn that is
+// paused has its reason, or [ErrPaused]. If the context ends, the turn goes on.
 func (c *Conversation) Ask(ctx context.Context, text string) (*Turn, error) {
-	return c.ask(ctx, text, c.t.Options.Output)
+	return c.ask(ctx, text, c.t.output)
 }
 
-func (c *Conversation) ask(ctx context.Context, text string, schema json.RawMessage) (*Turn, error) {
-	if err := c.send(ctx, text, schema); err != nil {
+func (c *Conversation) ask(ctx context.Context, text string, form *schema) (*Turn, error) {
+	n, err := c.send(ctx, text, form)
+	if err != nil {
 		return nil, err
 	}
+	return c.finish(ctx, n, c.t.onQuestion == nil)
+}
+
+// finish waits until the turn of an index is over and saved, or paused, whatever turns others begin then;
+// with atQuestion also until it waits for an answer.
+func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Turn, error) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked := func() bool { return t.onQuestion == nil && t.Status == Waiting }
-	switch err := t.until(ctx, func() bool { return !t.working || asked() }); {
+	open := func() bool { return t.Turn != nil && len(t.Turns) == n }
+	asked := func() bool { return atQuestion && open() && t.Status == Waiting }
+	// The next turn begins once this one is saved.
+	next := func() bool { return t.Turn != nil && len(t.Turns) > n || len(t.Turns) > n+1 }
+	err := t.until(ctx, func() bool { return !t.working || asked() || next() })
+	switch {
 	case err != nil:
 		return nil, err
-	case t.working:
+	case n < 0:
+		return &Turn{}, nil
+	case asked() && t.working:
 		return t.last(), ErrQuestion
+	case open():
+		return t.last(), cmp.Or(t.failure, ErrPaused)
 	}
-	return t.last(), t.failure
+	turn := t.Turns[n]
+	return &turn, turn.err
 }
 
 // Output has the model answer with a value of T, as JSON. The schema follows from T as that of a
 // [Tool]'s input does.
 type Output[T any] struct{}
 
-func (Output[T]) schema() (json.RawMessage, error) {
-	s, err := schemaOf[T]()
-	if err != nil {
-		return nil, fmt.Errorf("the type of the output has no schema: %w", err)
-	}
-	return s.text, nil
-}
+func (Output[T]) form() (*schema, error) { return schemaOf[T]() }
 
 // Ask is [Conversation.Ask] for one answer of type T. The value is valid if the error is nil; an answer
 // that does not fit is an [*OutputError].
 func (o Output[T]) Ask(ctx context.Context, c *Conversation, text string) (value T, turn *Turn, err error) {
-	schema, err := o.schema()
+	form, err := o.form()
 	if err != nil {
 		return value, nil, err
 	}
-	if turn, err = c.ask(ctx, text, schema); err != nil {
+	if turn, err = c.ask(ctx, text, form); err != nil {
 		return value, turn, err
 	}
 	value, err = o.Decode(turn.Output)

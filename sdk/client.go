@@ -93,9 +93,9 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// model returns the provider of an agent, which has one or two ids.
-func (c *Client) model(ids ...string) provider.Provider {
-	for _, id := range ids {
+// model returns the provider of an agent, by any name that it is known by.
+func (c *Client) model(a *Agent) provider.Provider {
+	for _, id := range append([]string{a.ID}, a.Aliases...) {
 		if p := c.o.Providers[id]; p != nil {
 			return p
 		}
@@ -143,7 +143,7 @@ type SessionOptions struct {
 	// have it. An answer that does not fit goes back to the model, twice at most.
 	Output AnyOutput
 	// OnQuestion, if not nil, answers the questions that the work waits for, one after the other.
-	// [Session.Answer] can answer them meanwhile. An error pauses the session: it is a [*QuestionError].
+	// [Session.Answer] can answer them meanwhile, which ends its context. An error pauses the session: it is a [*QuestionError].
 	OnQuestion func(ctx context.Context, q Question) (string, error)
 	// Commands are command lines that the agent may run as they are, by Run.
 	Commands []string

@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -30,20 +29,22 @@ func (c *Conversation) Agent() *Agent { return c.t.agent }
 // is [ErrBusy] while a turn is under way, [ErrPaused] if it is paused; a question of
 // [Question.Source] "text" does not keep the agent busy. "*exit" ends the conversation.
 func (c *Conversation) Send(ctx context.Context, text string) error {
-	return c.send(ctx, text, c.t.Options.Output)
+	_, err := c.send(ctx, text, c.t.output)
+	return err
 }
 
-func (c *Conversation) send(ctx context.Context, text string, schema json.RawMessage) error {
+// send returns the index of the turn; -1 if the conversation ends instead.
+func (c *Conversation) send(ctx context.Context, text string, form *schema) (turn int, err error) {
 	if isOneOf(text, "*exit", "/exit") {
-		return c.t.end(ctx)
+		return -1, c.t.end(ctx)
 	}
 	if help, ok := c.t.menu.help(text); ok {
 		return c.t.tell(ctx, text, help)
 	}
-	if err := c.t.begin(ctx, text, schema); err != nil {
-		return err
+	if turn, err = c.t.begin(ctx, text, form); err == nil {
+		err = c.t.spawn()
 	}
-	return c.t.spawn()
+	return turn, err
 }
 
 // Answer answers a question; an empty id means the oldest one.
@@ -79,10 +80,16 @@ func (c *Conversation) Resume(context.Context) error {
 }
 
 // Cancel ends the turn under way. The files that the agent has written stay.
-func (c *Conversation) Cancel() {
+func (c *Conversation) Cancel() { c.cancel(-1) }
+
+// cancel ends the turn of an index, or, if that is negative, any.
+func (c *Conversation) cancel(turn int) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if turn >= 0 && turn != len(t.Turns) {
+		return
+	}
 	if t.cancel != nil {
 		t.cancel()
 		return
@@ -106,19 +113,11 @@ func (c *Conversation) History() []Turn {
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
 // the channel.
 func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, live <-chan Event, stop func(), err error) {
-	t := c.t
-	t.mu.Lock()
-	r, first := t.events.follow(after), t.events.first()
-	t.mu.Unlock()
-	stop = func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.events.drop(r)
-	}
+	live, first, stop := c.t.follow(after)
 	if first <= after+1 {
-		return nil, r.to, stop, nil
+		return nil, live, stop, nil
 	}
-	stored, err := storedEvents(ctx, t.client.store, t.ID)
+	stored, err := storedEvents(ctx, c.t.client.store, c.t.ID)
 	if err != nil {
 		stop()
 		return nil, nil, nil, err
@@ -128,7 +127,7 @@ func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, l
 			past = append(past, e)
 		}
 	}
-	return past, r.to, stop, nil
+	return past, live, stop, nil
 }
 
 // Save writes the conversation now; it is saved by itself after every step.

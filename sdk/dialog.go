@@ -55,9 +55,8 @@ func (d dialog) Status() Status {
 // over, or another process has continued it. A reader that is slow misses events, and is told how
 // many; the session never waits.
 func (d dialog) Events() <-chan Event {
-	d.t.mu.Lock()
-	defer d.t.mu.Unlock()
-	return d.t.events.follow(0).to
+	events, _, _ := d.t.follow(0)
+	return events
 }
 
 // Documents returns the files that the agent has written so far.

@@ -102,13 +102,18 @@ func (h *hub) publish(e Event) {
 	}
 }
 
-// send leaves room for the event that reports missed ones.
+// send leaves room for the event that reports missed ones. The pieces of an answer leave more: no loop can
+// answer a question that it has missed for them.
 func (r *reader) send(e Event) {
-	if r.missed > 0 && len(r.to) < cap(r.to)-1 {
+	room := cap(r.to) - len(r.to)
+	if e.Type == EventTextDelta {
+		room -= behind / 2
+	}
+	if r.missed > 0 && room > 1 {
 		r.to <- Event{At: e.At, Type: EventDropped, Dropped: r.missed}
 		r.missed = 0
 	}
-	if r.missed > 0 || len(r.to) == cap(r.to) {
+	if r.missed > 0 || room < 1 {
 		r.missed++
 		return
 	}

@@ -93,9 +93,7 @@ func (t *thread) call(ctx context.Context) error {
 		return err
 	}
 	t.Rounds++
-	if response.Stop == provider.PauseTurn {
-		t.Pauses++
-	} else {
+	if t.Pauses++; response.Stop != provider.PauseTurn {
 		t.Pauses = 0
 	}
 	if response.Stop != provider.MaxTokens {

@@ -27,7 +27,7 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 	} else {
 		agent, m = found, its
 	}
-	model := c.model(agent.ID, agentID)
+	model := c.model(agent)
 	if model == nil {
 		return nil, ErrNoProvider
 	}
@@ -57,8 +57,11 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		return nil, err
 	}
 	var err error
-	if t.Options.Output, err = outputSchema(o.Output); err != nil {
-		return nil, err
+	if o.Output != nil {
+		if t.output, err = o.Output.form(); err != nil {
+			return nil, err
+		}
+		t.Options.Output = t.output.text
 	}
 	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
@@ -85,7 +88,12 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err != nil {
 		return nil, err
 	}
-	model := c.model(s.Agent.ID)
+	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
+	agent, m, err := c.shelf.agent(s.Agent.ID)
+	if err != nil {
+		agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
+	}
+	model := c.model(agent)
 	if model == nil {
 		return nil, ErrNoProvider
 	}
@@ -94,13 +102,13 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 			"that alone; use it, or begin a new session with the documents of this one", s.Provider.Model, s.Provider.Provider)}
 	}
 	warning := c.admit(ctx, s, o)
-	t := &thread{client: c, model: model, state: *s, onQuestion: o.OnQuestion, budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	t := &thread{client: c, model: model, agent: agent, menu: m, state: *s, onQuestion: o.OnQuestion,
+		budget: price.NewBudget(c.o.Prices, s.Options.CostLimit, s.Models...), changed: make(chan struct{})}
+	if text := s.Options.Output; len(text) > 0 {
+		t.output = &schema{text: text}
+	}
 	if err := t.budget.Admit(s.Provider.Model, c.o.Clock()); err != nil {
 		return nil, err
-	}
-	// Its prompt is saved: an agent that was changed or removed since does not end a conversation.
-	if t.agent, t.menu, err = c.shelf.agent(s.Agent.ID); err != nil {
-		t.agent = &Agent{AgentInfo: AgentInfo{ID: s.Agent.ID, Name: s.Agent.Name}}
 	}
 	switch {
 	case o.FS != nil:

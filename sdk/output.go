@@ -10,15 +10,7 @@ import (
 
 // AnyOutput is the type of an answer: an [Output].
 type AnyOutput interface {
-	schema() (json.RawMessage, error)
-}
-
-// outputSchema returns the schema of an output; nil if there is none.
-func outputSchema(o AnyOutput) (json.RawMessage, error) {
-	if o == nil {
-		return nil, nil
-	}
-	return o.schema()
+	form() (*schema, error)
 }
 
 // The texts that ask for an output.
@@ -32,9 +24,10 @@ func (t *thread) deliver() (done bool, err error) {
 	if len(t.Schema) == 0 {
 		return true, nil
 	}
-	schema, err := parseSchema(t.Schema)
-	if err != nil {
-		return true, &StateError{t.ID, fmt.Sprintf("its schema cannot be read: %v", err)}
+	if t.form == nil || t.form.resolved == nil { // it was begun in another process, which knew the type
+		if t.form, err = parseSchema(t.Schema); err != nil {
+			return true, &StateError{t.ID, fmt.Sprintf("its schema cannot be read: %v", err)}
+		}
 	}
 	var text strings.Builder
 	for _, b := range t.spoken().Blocks {
@@ -43,7 +36,7 @@ func (t *thread) deliver() (done bool, err error) {
 		}
 	}
 	value := json.RawMessage(trimToJSON(text.String()))
-	if err = schema.check(value); err == nil {
+	if err = t.form.check(value); err == nil {
 		t.Turn.Output = value
 		return true, nil
 	}

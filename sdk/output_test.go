@@ -30,6 +30,7 @@ func TestOutput(t *testing.T) {
 		"repaired":        {fake.Text("The plan is good."), fake.Text(goodPlan)},
 		"repaired twice":  {fake.Text(`{"title":"Shop"}`), fake.Text(`{"title":"Shop","days":"2","steps":[]}`), fake.Text(goodPlan)},
 		"with a tool":     {fake.Text("{"), write("/docs/a.md", "a"), fake.Text(goodPlan)},
+		"no int":          {fake.Text(`{"title":"Shop","days":2.0,"steps":["a"]}`), fake.Text(goodPlan)}, // though an integer of its schema
 		"with other keys": {fake.Text(`{"title":"Shop","days":2,"steps":["a"],"cost":1}`), fake.Text(goodPlan)},
 	} {
 		c, p := plainClient(t, steps...)
@@ -81,7 +82,7 @@ func TestOutputNeverFits(t *testing.T) {
 // never fits does not end the conversation.
 func TestAskForOutput(t *testing.T) {
 	bad := fake.Text("no")
-	c, _ := plainClient(t, fake.Text("Hello."), fake.Text(goodPlan), bad, bad, bad, fake.Text("Good bye."), fake.Text("[1,2]"))
+	c, _ := plainClient(t, fake.Text("Hello."), fake.Text(goodPlan), bad, bad, bad, fake.Text("Good bye."), fake.Text("[1,2]"), fake.Text(`"Shall I?"`))
 	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: helper}})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,15 @@ func TestAskForOutput(t *testing.T) {
 	if got, _, err := (sdk.Output[[]int]{}).Ask(ctx, v, "Count"); err != nil || len(got) != 2 {
 		t.Errorf("%v, %v", got, err)
 	}
+	if got, _, err := (sdk.Output[string]{}).Ask(ctx, v, "Name a question"); err != nil || got != "Shall I?" || len(v.Questions()) != 0 {
+		t.Errorf("%q, %v, open questions %v", got, err, v.Questions())
+	}
 	if _, _, err := (sdk.Output[chain]{}).Ask(ctx, v, "Chain"); err == nil || !v.Idle() {
 		t.Errorf("a type that contains itself: %v", err)
+	}
+	for range 2 { // nothing to decode, not even that of the turn before
+		if _, turn, err := (sdk.Output[[]int]{}).Ask(ctx, v, "*exit"); err == nil || turn != nil && turn.Output != nil {
+			t.Errorf("the end has an output: %+v, %v", turn, err)
+		}
 	}
 }

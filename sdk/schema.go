@@ -4,29 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schema is a JSON Schema that values are checked by.
+// schema is a JSON Schema that values are checked by once it is resolved.
 type schema struct {
 	text     json.RawMessage
 	resolved *jsonschema.Resolved
+	// decode, if not nil, reads a value as the Go type, which takes less than its schema: no 2.0 as an int,
+	// not every string as a time.
+	decode func(value json.RawMessage) error
 }
 
 // schemaOf returns the schema of a type. A type that contains itself has none.
 func schemaOf[T any]() (*schema, error) {
 	made, err := jsonschema.For[T](nil)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the type %s has no schema: %w", reflect.TypeFor[T](), err)
 	}
-	text, err := json.Marshal(made)
-	if err != nil {
-		return nil, err
+	s, err := resolve(made)
+	if err == nil {
+		s.decode = func(value json.RawMessage) error { return json.Unmarshal(value, new(T)) }
 	}
-	return parseSchema(text)
+	return s, err
 }
 
 // parseSchema reads a schema.
@@ -35,18 +40,20 @@ func parseSchema(text json.RawMessage) (*schema, error) {
 	if err := json.Unmarshal(text, &parsed); err != nil {
 		return nil, err
 	}
-	whole, err := json.Marshal(&parsed)
+	return resolve(&parsed)
+}
+
+// resolve returns a schema that is ready.
+func resolve(parsed *jsonschema.Schema) (*schema, error) {
+	text, err := json.Marshal(parsed)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Contains(whole, []byte(`"$ref"`)) || bytes.Contains(whole, []byte(`"$dynamicRef"`)) {
+	if bytes.Contains(text, []byte(`"$ref"`)) || bytes.Contains(text, []byte(`"$dynamicRef"`)) {
 		return nil, errors.New("a schema that refers to another, or to itself, is not checked") // it could go on for ever
 	}
 	resolved, err := parsed.Resolve(nil)
-	if err != nil {
-		return nil, err
-	}
-	return &schema{text, resolved}, nil
+	return &schema{text: text, resolved: resolved}, err
 }
 
 // check returns how a value does not fit.
@@ -60,6 +67,9 @@ func (s *schema) check(value json.RawMessage) error {
 	}
 	if err := s.resolved.Validate(decoded); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
+	}
+	if s.decode != nil {
+		return s.decode(value)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (c *Client) StartAgent(ctx context.Context, agentID, command string, o Sess
 	if err != nil {
 		return nil, err
 	}
-	if err := t.begin(ctx, command, t.Options.Output); err != nil {
+	if _, err := t.begin(ctx, command, t.output); err != nil {
 		return nil, err
 	}
 	return &Session{dialog{t}}, nil

@@ -79,6 +79,8 @@ type Turn struct {
 	Problem string        `json:"problem,omitempty"`
 	// Output is the answer as JSON of the type that was asked for.
 	Output json.RawMessage `json:"output,omitempty"`
+	// err is why it ended early, in this process.
+	err error
 }
 
 // state is all of a session that is saved.

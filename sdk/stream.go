@@ -3,16 +3,18 @@ package sdk
 import (
 	"context"
 	"iter"
+	"math"
 )
 
 // Stream is [Session.Run] as a sequence of the events, those before it included. It ends with the work;
 // the last pair has the error, if there is one, and [Session.Result] the outcome. A question can be
-// answered in the loop. Leaving the loop pauses the session.
+// answered in the loop; one that is slow misses pieces of text. Leaving the loop pauses the session.
 func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stream(s.t, 0, yield, cancel, func() error {
+		events, _, end := s.t.follow(0)
+		stream(events, end, 0, yield, cancel, func() error {
 			_, err := s.Run(ctx)
 			return err
 		})
@@ -24,56 +26,36 @@ func (s *Session) Stream(ctx context.Context) iter.Seq2[Event, error] {
 // loop. Leaving the loop cancels the turn.
 func (c *Conversation) Stream(ctx context.Context, text string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		c.t.mu.Lock()
-		now := c.t.events.seq
-		c.t.mu.Unlock()
-		stream(c.t, now, yield, c.Cancel, func() error {
-			if err := c.Send(ctx, text); err != nil {
-				return err
-			}
-			_, err := c.Wait(ctx)
+		events, _, end := c.t.follow(math.MaxInt64) // none before it
+		defer end()
+		n, err := c.send(ctx, text, c.t.output)
+		if err != nil {
+			yield(Event{}, err)
+			return
+		}
+		stream(events, end, n+1, yield, func() { c.cancel(n) }, func() error {
+			_, err := c.finish(ctx, n, false)
 			return err
 		})
 	}
 }
 
-// stream yields the events after one while something is done, and waits for its end. stop ends it early.
-func stream(t *thread, after int64, yield func(Event, error) bool, stop func(), do func() error) {
-	t.mu.Lock()
-	r := t.events.follow(after)
-	t.mu.Unlock()
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.events.drop(r)
-	}()
-	var failed error
-	over := make(chan struct{})
+// stream yields the events, if turn is not 0 those of that one, while something is done. stop ends it early,
+// end ends the events.
+func stream(events <-chan Event, end func(), turn int, yield func(Event, error) bool, stop func(), do func() error) {
+	over := make(chan error, 1)
 	go func() {
-		defer close(over)
-		failed = do()
+		defer end()
+		over <- do()
 	}()
-	events := r.to
-	for {
-		select {
-		case e, ok := <-events:
-			if !ok {
-				events = nil // all were read
-			} else if !yield(e, nil) {
-				stop()
-				<-over
-				return
-			}
-		case <-over:
-			for len(events) > 0 {
-				if e, ok := <-events; ok && !yield(e, nil) {
-					return
-				}
-			}
-			if failed != nil {
-				yield(Event{}, failed)
-			}
+	for e := range events {
+		if (turn == 0 || e.Turn == 0 || e.Turn == turn) && !yield(e, nil) {
+			stop()
+			<-over //nolint:errcheck // nobody is there to read it
 			return
 		}
+	}
+	if err := <-over; err != nil {
+		yield(Event{}, err)
 	}
 }

@@ -3,8 +3,11 @@ package sdk_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +62,28 @@ func TestStream(t *testing.T) {
 		if err != nil && !errors.Is(err, sdk.ErrEnded) {
 			t.Errorf("after the end: %+v, %v", e, err)
 		}
+	}
+}
+
+// TestStreamThatIsSlow: a loop that has missed pieces of an answer still sees the question behind them.
+func TestStreamThatIsSlow(t *testing.T) {
+	c, p := plainClient(t, fake.Calls(fake.Text(strings.Repeat("word ", 2000)), ask("Which colour?")), fake.Text("Blue it is."))
+	s := startHelper(t, c, sdk.SessionOptions{})
+	for e, err := range s.Stream(newContext(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e.Type == sdk.EventTextDelta && len(p.Requests()) == 1 && len(s.Questions()) == 0 {
+			runtime.Gosched() // the model is faster than the loop
+		}
+		if e.Type == sdk.EventQuestion {
+			if err := s.Answer(t.Context(), e.Question.ID, "blue"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r := s.Result(); r.Text != "Blue it is." {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -183,6 +208,34 @@ func TestOnQuestionIsSlow(t *testing.T) {
 	}
 }
 
+// TestOnQuestionIsOvertaken: once somebody else has answered, the function's context ends, its error counts
+// for nothing, and it is asked the next question.
+func TestOnQuestionIsOvertaken(t *testing.T) {
+	c, p := plainClient(t, ask("Which colour?"), ask("Which size?"), fake.Text("Done."))
+	called := make(chan struct{})
+	s := startHelper(t, c, sdk.SessionOptions{OnQuestion: func(ctx context.Context, q sdk.Question) (string, error) {
+		if q.Question == "Which size?" {
+			return "small", nil
+		}
+		close(called)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}})
+	go func() {
+		<-called
+		_ = s.Answer(t.Context(), "", "blue")
+	}()
+	if r, err := s.Run(newContext(t)); err != nil || r.Text != "Done." {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for n, want := range []string{"blue", "small"} {
+		last := p.Requests()[n+1].Messages
+		if got := last[len(last)-1].Blocks[0].Text; got != want {
+			t.Errorf("answer %d is %q, want %q", n, got, want)
+		}
+	}
+}
+
 // TestAskReturnsAtAQuestion: without a function that answers, Ask does not wait for the person.
 func TestAskReturnsAtAQuestion(t *testing.T) {
 	c, _ := plainClient(t, ask("Which colour?"), fake.Text("Blue it is."))
@@ -198,6 +251,85 @@ func TestAskReturnsAtAQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if turn, err := v.Wait(ctx); err != nil || turn.Response != "Blue it is." {
+		t.Errorf("%+v, %v", turn, err)
+	}
+}
+
+// TestAskAtTheSameTime: each call returns the answer to its own words, also if the next turn begins before
+// it looks, and a loop that is left at the end of its turn does not cancel that one.
+func TestAskAtTheSameTime(t *testing.T) {
+	c, err := sdk.New(sdk.Options{Provider: parrot{}, Prices: fake.Prices()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: helper}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := func(words string) (string, error) {
+		for e, err := range v.Stream(t.Context(), words) {
+			if err != nil || e.Type == sdk.EventTurnCompleted {
+				return e.Text, err
+			}
+		}
+		return "", nil
+	}
+	var all sync.WaitGroup
+	for who := range 6 {
+		all.Go(func() {
+			for n := 0; n < 20; {
+				words := fmt.Sprintf("words %d of %d", n, who)
+				turn := &sdk.Turn{}
+				var err error
+				if who == 0 {
+					turn.Response, err = stream(words)
+				} else {
+					turn, err = v.Ask(t.Context(), words)
+				}
+				if errors.Is(err, sdk.ErrBusy) {
+					runtime.Gosched()
+					continue
+				}
+				if err != nil || turn.Response != words {
+					t.Errorf("%q: %+v, %v", words, turn, err)
+				}
+				n++
+			}
+		})
+	}
+	all.Wait()
+}
+
+// parrot is a model that repeats the last words.
+type parrot struct{}
+
+func (parrot) Info() provider.Info { return provider.Info{Provider: "fake", Model: fake.Model} }
+
+func (parrot) Send(ctx context.Context, r provider.Request, _ func(provider.Delta)) (*provider.Response, error) {
+	words := r.Messages[len(r.Messages)-1].Text()
+	return &provider.Response{Message: provider.Message{Role: provider.Assistant, Blocks: []provider.Block{provider.TextBlock(words)}},
+		Stop: provider.EndTurn, Usage: provider.Usage{Input: 1, Output: 1}}, ctx.Err()
+}
+
+// TestAskThatIsPaused: a turn that is not over is not returned as one that is.
+func TestAskThatIsPaused(t *testing.T) {
+	c, _ := plainClient(t, ask("Which colour?"), fake.Text("Blue it is."))
+	asked := make(chan struct{})
+	v, err := c.StartConversation(t.Context(), "", sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{Agent: helper,
+		OnQuestion: func(ctx context.Context, _ sdk.Question) (string, error) {
+			close(asked)
+			<-ctx.Done()
+			return "", ctx.Err()
+		}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-asked
+		_ = v.Pause(t.Context())
+	}()
+	if turn, err := v.Ask(newContext(t), "Paint"); !errors.Is(err, sdk.ErrPaused) || turn == nil || len(v.Questions()) != 1 {
 		t.Errorf("%+v, %v", turn, err)
 	}
 }
@@ -246,6 +378,31 @@ func TestProvidersByAgent(t *testing.T) {
 	var unknown *sdk.PriceUnknownError
 	if _, err := limited.StartAgent(t.Context(), "plot-architect", "go", sdk.SessionOptions{}); !errors.As(err, &unknown) {
 		t.Errorf("a limit for a model without a price: %v", err)
+	}
+}
+
+// TestProvidersByAlias: an agent that is named otherwise has the same model, also once it is opened again.
+func TestProvidersByAlias(t *testing.T) {
+	dir := layout(t, "v6-mixed")
+	plain, _ := client(t, sdk.Options{Project: dir})
+	agents, err := plain.Agents(t.Context())
+	at := slices.IndexFunc(agents, func(a sdk.AgentInfo) bool { return len(a.Aliases) > 0 })
+	if err != nil || at < 0 {
+		t.Fatalf("no agent has another name: %+v, %v", agents, err)
+	}
+	id, alias := agents[at].ID, agents[at].Aliases[0]
+	c, first := client(t, sdk.Options{Project: dir, Providers: map[string]provider.Provider{alias: other{fake.New(fake.Text("Hello."), fake.Text("Hello."), fake.Text("Hello."))}}})
+	for _, name := range []string{id, alias} {
+		v, err := c.StartConversation(t.Context(), name, sdk.ConversationOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Ask(newContext(t), "Hi"); err != nil || len(first.Requests()) > 0 {
+			t.Errorf("%s: %v, %d calls of another model", name, err, len(first.Requests()))
+		}
+		if _, err := c.Open(t.Context(), v.ID()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

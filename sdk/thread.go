@@ -16,11 +16,7 @@ type runCommand = func(ctx context.Context, command string) (output string, fail
 // works on a turn; every other call only looks, or answers a question.
 type thread struct {
 	client *Client
-	// parent is the session that a sub-agent works for, by the tool use of that id; nil for a session of
-	// its own.
-	parent *thread
-	by     string
-	depth  int
+	kin
 	// model answers.
 	model provider.Provider
 	agent *Agent
@@ -32,6 +28,8 @@ type thread struct {
 	context    string
 	onQuestion func(ctx context.Context, q Question) (string, error)
 	budget     *price.Budget
+	// output is the form of the answers, form that of the answer to the turn; nil for text.
+	output, form *schema
 
 	mu sync.Mutex
 	state
@@ -54,6 +52,14 @@ type thread struct {
 	changed chan struct{}
 	// warned is true once the model's missing price was reported.
 	warned bool
+}
+
+// kin is the place of a sub-agent.
+type kin struct {
+	// parent is the session that it works for, by the tool use of that id; nil for a session of its own.
+	parent *thread
+	by     string
+	depth  int
 }
 
 // toolkit has the tools of a session.
@@ -105,6 +111,19 @@ func (t *thread) publish(e Event) {
 		e.Turn++
 	}
 	t.events.publish(e)
+}
+
+// follow returns the recent events after one, the first of which could have the number first, and those to
+// come until stop is called.
+func (t *thread) follow(after int64) (events <-chan Event, first int64, stop func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.events.follow(after)
+	return r.to, t.events.first(), func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.events.drop(r)
+	}
 }
 
 // wake tells all who wait that something has changed. The caller holds the lock.

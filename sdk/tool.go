@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
-	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
@@ -71,15 +70,12 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 	}
 	in, err := schemaOf[In]()
 	if err != nil {
-		return refuse("its input has no schema: " + err.Error())
+		return refuse(err.Error())
 	}
 	r := RawTool{Name: t.Name, Description: t.Description, Schema: in.text, Idempotent: t.Idempotent, Timeout: t.Timeout}
 	r.Run = func(ctx context.Context, input json.RawMessage) (string, error) {
-		if err := in.check(input); err != nil {
-			return "", fmt.Errorf("the input of %s does not fit its schema: %w", t.Name, err)
-		}
 		var value In
-		if err := json.Unmarshal(input, &value); err != nil {
+		if err := cmp.Or(in.check(input), json.Unmarshal(input, &value)); err != nil {
 			return "", fmt.Errorf("the input of %s does not fit its schema: %w", t.Name, err)
 		}
 		out, err := t.Run(ctx, value)
@@ -104,10 +100,13 @@ func (t Tool[In, Out]) raw() (RawTool, error) {
 var toolName = pattern.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 func (r RawTool) raw() (RawTool, error) {
-	if len(r.Schema) == 0 {
-		r.Schema = json.RawMessage(`{"type":"object"}`)
+	err := r.Check()
+	form := map[string]json.RawMessage{"type": json.RawMessage(`"object"`), "properties": json.RawMessage(`{}`)} // OpenAI needs both
+	if err == nil && len(r.Schema) > 0 {
+		err = json.Unmarshal(r.Schema, &form)
 	}
-	return r, r.Check()
+	r.Schema, _ = json.Marshal(form) // it was read just now
+	return r, err
 }
 
 // Check returns a [*ToolError] if the tool cannot be offered to a model.
@@ -131,14 +130,6 @@ func (r RawTool) Check() error {
 	return &ToolError{r.Name, why}
 }
 
-// describe returns the tool as models see it.
-func (r RawTool) describe() provider.Tool {
-	return provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema}
-}
-
-// errNoReturn is the outcome of a function that has ended its goroutine.
-var errNoReturn = errors.New("it ended without a result")
-
 // use runs the tool, and returns its result for the model. It returns at the end of the context, whatever
 // the function does.
 func (r RawTool) use(ctx context.Context, input string) (text string, failed bool) {
@@ -157,7 +148,7 @@ func (r RawTool) use(ctx context.Context, input string) (text string, failed boo
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		o := outcome{err: errNoReturn}
+		o := outcome{err: errors.New("it ended without a result")} // for a function that ends its goroutine
 		defer func() {
 			if cause := recover(); cause != nil {
 				o = outcome{err: fmt.Errorf("the tool %s failed by a fault of its own: %v", r.Name, cause)}

@@ -129,6 +129,25 @@ func TestOwnToolMisbehaves(t *testing.T) {
 	}
 }
 
+// TestOwnToolWithoutInput: the schema of a tool without input names its properties, or OpenAI's server
+// refuses every request of the session.
+func TestOwnToolWithoutInput(t *testing.T) {
+	run := func(context.Context, json.RawMessage) (string, error) { return "", nil }
+	c, p := plainClient(t, fake.Text("Done."))
+	s := startHelper(t, c, sdk.SessionOptions{Tools: []sdk.AnyTool{
+		sdk.Tool[struct{}, string]{Name: "a", Run: func(context.Context, struct{}) (string, error) { return "", nil }},
+		sdk.RawTool{Name: "b", Run: run}, sdk.RawTool{Name: "c", Run: run, Schema: json.RawMessage(`{"type":"object"}`)}}})
+	if _, err := s.Run(newContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range p.Requests()[0].Tools {
+		var form struct{ Properties map[string]any }
+		if err := json.Unmarshal(tool.Schema, &form); err != nil || form.Properties == nil {
+			t.Errorf("%s: %s", tool.Name, tool.Schema)
+		}
+	}
+}
+
 type chain struct {
 	Next *chain `json:"next"`
 }

@@ -41,6 +41,7 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 	if t.menu.snapshot != nil {
 		t.tools = append(t.tools, workflowTool, agentTool)
 	}
+	t.Tools = nil
 	for _, tool := range own {
 		if tool == nil {
 			return &ToolError{"", "it is nil"}
@@ -52,11 +53,8 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 		if r.Name == askUser || t.offers(r.Name) {
 			return &ToolError{r.Name, "there is another tool of this name"}
 		}
-		t.own, t.tools = append(t.own, r), append(t.tools, r.describe())
-	}
-	t.Tools = nil
-	for _, r := range t.own {
-		t.Tools = append(t.Tools, r.Name)
+		t.own, t.Tools = append(t.own, r), append(t.Tools, r.Name)
+		t.tools = append(t.tools, provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema})
 	}
 	return nil
 }
@@ -209,11 +207,11 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := t.client.model(agent.ID, agentID)
+	model := t.client.model(agent)
 	if err := t.budget.Admit(model.Info().Model, t.client.o.Clock()); err != nil {
 		return nil, err
 	}
-	c := &thread{client: t.client, parent: t, by: by, depth: t.depth + 1, model: model, agent: agent, menu: m,
+	c := &thread{client: t.client, kin: kin{t, by, t.depth + 1}, model: model, agent: agent, menu: m,
 		files: t.files, budget: t.budget, changed: make(chan struct{})}
 	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: model.Info(),
 		Status: Idle, Options: t.Options, FilesOf: t.FilesOf}
@@ -231,7 +229,7 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 
 // carryOut works until a command is carried out, and returns the answer.
 func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
-	if err := t.begin(ctx, words, nil); err != nil {
+	if _, err := t.begin(ctx, words, nil); err != nil {
 		return "", err
 	}
 	t.mu.Lock()

@@ -3,7 +3,6 @@ package sdk
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,16 +11,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// begin takes the person's first words, without work. The answer is to be JSON of a schema, if that is
-// not empty.
-func (t *thread) begin(ctx context.Context, words string, schema json.RawMessage) error {
+// begin takes the person's words, without work, and returns the index of their turn. The answer is to be
+// JSON of a form, if that is not nil.
+func (t *thread) begin(ctx context.Context, words string, form *schema) (turn int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.take(ctx, words, schema)
+	err = t.take(ctx, words, form)
+	return len(t.Turns), err
 }
 
 // take makes the person's words a turn. The caller holds the lock.
-func (t *thread) take(ctx context.Context, words string, schema json.RawMessage) error {
+func (t *thread) take(ctx context.Context, words string, form *schema) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
@@ -32,8 +32,9 @@ func (t *thread) take(ctx context.Context, words string, schema json.RawMessage)
 	if t.context != "" && len(t.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
-	if len(schema) > 0 {
-		text += "\n\n" + outputText + string(schema)
+	if t.Schema, t.form = nil, form; form != nil {
+		t.Schema = form.text
+		text += "\n\n" + outputText + string(form.text)
 	}
 	t.Title = cmp.Or(t.Title, clip(words, 100))
 	t.Turn = t.newTurn(words)
@@ -42,7 +43,7 @@ func (t *thread) take(ctx context.Context, words string, schema json.RawMessage)
 		why = cancelledText
 	}
 	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
-	t.Schema, t.Repairs = schema, 0
+	t.Repairs = 0
 	t.say(why, provider.TextBlock(text))
 	t.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
@@ -104,8 +105,7 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
 	resumed := t.Status == Paused || t.Status == Waiting
-	t.working, t.cancel, t.pausing, t.failure, t.Repairs = true, cancel, false, nil, 0
-	t.broken = nil
+	t.working, t.cancel, t.pausing, t.failure, t.broken, t.Repairs = true, cancel, false, nil, nil, 0
 	t.Status = Processing
 	if len(t.Questions) > 0 {
 		t.Status = Waiting
@@ -144,6 +144,9 @@ func (t *thread) run(ctx context.Context) error {
 		t.settle(err, t.goesOn(ctx, err))
 		ctx = context.WithoutCancel(ctx)
 		err = errors.Join(err, t.save(ctx), t.until(ctx, func() bool { return !t.writing }))
+		if t.Turn == nil {
+			t.Turns[len(t.Turns)-1].err = err
+		}
 		t.claimed = false
 		t.unlocked(func() { err = errors.Join(err, unlock()) })
 	}
@@ -201,10 +204,11 @@ func (t *thread) settle(err error, later bool) {
 		t.publish(e)
 	}
 	t.failure, t.Turn, t.Questions, t.Status = err, nil, nil, Idle
+	turn.err = err
 	t.Turns = append(t.Turns, *turn)
 	if err == nil {
 		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
-		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText {
+		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText && turn.Output == nil {
 			q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
 			t.put(q)
 		}
@@ -220,20 +224,20 @@ func (t *thread) settle(err error, later bool) {
 	}
 }
 
-// tell takes a turn that needs no model.
-func (t *thread) tell(ctx context.Context, words, text string) error {
+// tell takes a turn that needs no model, and returns its index.
+func (t *thread) tell(ctx context.Context, words, text string) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.ready(ctx); err != nil {
-		return err
+		return 0, err
 	}
-	turn := t.newTurn(words)
+	turn, n := t.newTurn(words), len(t.Turns)
 	turn.Response = text
 	t.Turns, t.failure = append(t.Turns, *turn), nil
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	t.publish(Event{Type: EventTurnCompleted, Text: text})
 	t.publish(Event{Type: EventIdle})
-	return t.saveUnlessWorking(ctx)
+	return n, t.saveUnlessWorking(ctx)
 }
 
 // end ends the session for good.
@@ -271,7 +275,7 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
 	switch q.Source {
 	case fromText:
-		err = t.take(ctx, text, t.Options.Output)
+		err = t.take(ctx, text, t.output)
 		return err == nil, err
 	case fromRounds:
 		t.keep(fromRounds, provider.TextBlock(text))
@@ -284,34 +288,36 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 }
 
 // answerQuestions has the caller's function answer each question that the work waits for. One that it does
-// not answer pauses the work.
+// not answer pauses the work, unless somebody else has answered it.
 func (t *thread) answerQuestions(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	asked := map[string]bool{}
-	for {
-		var q Question
-		err := t.until(ctx, func() bool {
-			at := slices.IndexFunc(t.Questions, func(q Question) bool { return !asked[q.ID] })
-			if at < 0 || t.Status != Waiting {
-				return false
-			}
-			q = t.Questions[at]
-			return true
-		})
-		if err != nil {
-			return
-		}
-		asked[q.ID] = true
+	for t.until(ctx, func() bool { return t.Status == Waiting && len(t.Questions) > 0 }) == nil {
+		q := t.Questions[0]
+		open := func() bool { return slices.ContainsFunc(t.Questions, func(o Question) bool { return o.ID == q.ID }) }
+		asking, answered := context.WithCancel(ctx)
+		go func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			_ = t.until(asking, func() bool { return !open() })
+			answered()
+		}()
 		var text string
-		t.unlocked(func() { text, err = t.askCaller(ctx, q) })
-		if ctx.Err() != nil && err != nil || t.client.base.Err() != nil {
+		var err error
+		t.unlocked(func() { text, err = t.askCaller(asking, q) })
+		answered()
+		switch {
+		case ctx.Err() != nil && err != nil || t.client.base.Err() != nil:
 			return // the work has ended without it
-		}
-		if err == nil {
+		case !open():
+			continue
+		case err == nil:
 			t.unlocked(func() { _, err = t.answer(context.WithoutCancel(ctx), q.ID, text) })
+			if errors.Is(err, ErrNoQuestion) {
+				continue
+			}
 		}
-		if err != nil && !errors.Is(err, ErrNoQuestion) { // somebody else may have been faster
+		if err != nil {
 			t.broken, t.pausing = &QuestionError{q, err}, true
 			t.wake()
 			return

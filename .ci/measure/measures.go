@@ -103,7 +103,7 @@ func waiting(_ *bench, program string) (float64, error) {
 	if _, err := io.ReadFull(said, make([]byte, len("hello"))); err != nil {
 		return 0, err
 	}
-	all, _, err := s.rss()
+	all, err := status(s.cmd.Process.Pid, "VmRSS")
 	if err != nil {
 		return 0, err
 	}
@@ -174,30 +174,48 @@ func (b *bench) runTime(program string, n int) (float64, error) {
 	return ms(after - before), err
 }
 
-// memory returns the measure of a server's memory after some runs.
-func memory(runs int, anonymous bool) func(*bench, string) (float64, error) {
-	return func(b *bench, program string) (float64, error) {
-		s, err := b.listening(program, nil)
-		if err != nil {
-			return 0, err
-		}
-		for range runs {
-			if err := b.walk(s, nil); err != nil {
-				return 0, err
-			}
-		}
-		all, own, err := s.rss()
-		if err != nil {
-			return 0, err
-		}
-		if _, err := s.stop(); err != nil {
-			return 0, err
-		}
-		if anonymous {
-			return own, nil
-		}
-		return all, nil
+// pause is longer than the time without a call after which a server gives memory back.
+const pause = 6 * time.Second
+
+// afterRuns returns what a server's figure is after some runs, and what it is after a pause.
+func (b *bench) afterRuns(program string, runs int, figure func(*server) (float64, error)) (before, after float64, err error) {
+	s, err := b.listening(program, nil)
+	if err != nil {
+		return 0, 0, err
 	}
+	for range runs {
+		if err := b.walk(s, nil); err != nil {
+			return 0, 0, err
+		}
+	}
+	if before, err = figure(s); err != nil {
+		return 0, 0, err
+	}
+	if runs > 0 {
+		time.Sleep(pause)
+	}
+	if after, err = figure(s); err != nil {
+		return 0, 0, err
+	}
+	_, err = s.stop()
+	return before, after, err
+}
+
+// memory returns the measure of a server's memory a pause after some runs; name is what /proc calls it.
+func memory(runs int, name string) func(*bench, string) (float64, error) {
+	return func(b *bench, program string) (float64, error) {
+		_, after, err := b.afterRuns(program, runs, func(s *server) (float64, error) { return status(s.cmd.Process.Pid, name) })
+		return after, err
+	}
+}
+
+// pauseTime is the processor's time of a pause after a run.
+func pauseTime(b *bench, program string) (float64, error) {
+	before, after, err := b.afterRuns(program, 1, func(s *server) (float64, error) {
+		cpu, err := s.cpu()
+		return ms(cpu), err
+	})
+	return after - before, err
 }
 
 // waits are the system calls by which Go's runtime waits, and manages threads and memory. How many there

@@ -139,11 +139,3 @@ func (s *server) cpu() (time.Duration, error) {
 	}
 	return time.Duration(t.Nano()), nil
 }
-
-// rss is the memory that the server has, in MB, and how much of it is not a part of files.
-func (s *server) rss() (all, anonymous float64, err error) {
-	if all, err = status(s.cmd.Process.Pid, "VmRSS"); err == nil {
-		anonymous, err = status(s.cmd.Process.Pid, "RssAnon")
-	}
-	return all, anonymous, err
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -39,7 +40,8 @@ type App struct {
 	// Who says who the program acts for in a folder; nil is the account that it runs under.
 	Who func(folder string) workflow.Person
 	// built are the parts, once they are needed; nil before SetUp.
-	built *lazyParts
+	built     *lazyParts
+	databases *databases
 }
 
 // SetUp reads the flags and settings. Settings that cannot be read do not keep the program from
@@ -58,6 +60,7 @@ func (a *App) SetUp() error {
 	}
 	a.Log = slog.New(slog.NewTextHandler(a.Err, &slog.HandlerOptions{Level: a.Config.LogLevel}))
 	a.built = &lazyParts{}
+	a.databases = &databases{open: map[string]*pgstore.Database{}}
 	return nil
 }
 

@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
@@ -50,7 +48,7 @@ func TestMeaning(t *testing.T) {
 	recall := func(environ ...string) memory.Recalled {
 		t.Helper()
 		p, err := project.New(project.Options{
-			Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: environ},
+			Backend: storetest.At, Settings: config.Source{Environ: environ},
 		}).Open(folder)
 		if err != nil {
 			t.Fatal(err)

@@ -63,6 +63,9 @@ func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
+	if a.databases != nil {
+		a.databases.close()
+	}
 }
 
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
@@ -84,7 +87,8 @@ func (a *App) Build(within []string) *Parts {
 	clock := func() time.Time { return out.Engine.Clock() }
 	out.Summaries = filestore.NewSummaries(clock)
 	projects := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return out.Summaries.Store(dir) },
+		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
+		Watch:    a.watchStore,
 		Known:    a.KnownProjects(),
 		Settings: a.Settings,
 		Within:   within,

@@ -21,7 +21,7 @@ type disownRules struct {
 	topics *pattern.Pattern
 }
 
-// disownLanguage are the rules of one language, as patterns of a clause that clauses has written.
+// disownLanguage are the rules of one language, for a clause that clauses has written.
 type disownLanguage struct {
 	han    bool // Chinese
 	rules  []disownRule
@@ -36,13 +36,13 @@ type disownLanguage struct {
 }
 
 // disownRule is one rule: its parts stand in one clause, or anywhere in the sentence.
-type disownRule []*pattern.Pattern
+type disownRule []places
+
+// places are those of a part of a rule, in their order.
+type places []place
 
 // rulePart is one part of one rule.
-type rulePart struct {
-	rule int
-	bit  uint32
-}
+type rulePart struct{ rule, bit uint32 }
 
 // disownings returns the rules.
 var disownings = embeddedOnce(readDisowned)
@@ -66,17 +66,21 @@ func readDisowned() (*disownRules, error) {
 	d.chinese.han = true
 	for to, from := range map[*disownLanguage]language{&d.english: raw.English, &d.chinese: raw.Chinese} {
 		to.unless, to.topics, to.byWord = from.Unless, from.Topics, map[string][]rulePart{}
+		sets, keys := map[string][]string{}, map[string][]string{}
+		for name, words := range from.Sets {
+			sets[name] = inClause(words, to.han)
+		}
 		for _, rule := range from.Rules {
 			var made disownRule
 			for part := range strings.SplitSeq(rule, "&") {
-				compiled, err := compileRule(part, from.Sets, to.han)
+				read, err := readPart(part, sets, to.han)
 				if err != nil {
 					return nil, err
 				}
-				made = append(made, compiled)
+				made = append(made, read)
 			}
 			to.rules = append(to.rules, made)
-			to.index(rule, from.Sets)
+			to.index(rule, sets, keys)
 		}
 		for _, topic := range from.Topics {
 			topics = append(topics, regexp.QuoteMeta(topic))
@@ -86,67 +90,132 @@ func readDisowned() (*disownRules, error) {
 	return d, nil
 }
 
-// compileRule makes a pattern of a rule. English words stand in a clause with a space
-// before each, Chinese characters without any.
-func compileRule(rule string, sets map[string][]string, han bool) (*pattern.Pattern, error) {
-	var b strings.Builder
-	for part := range strings.FieldsSeq(rule) {
-		name, maybe := strings.CutSuffix(part, "?")
-		alternatives := []string{name}
+// place is what a rule has in one place of a clause.
+type place struct {
+	// texts are the words that may stand here, the longest first; maybe is true if none has to.
+	texts []string
+	maybe bool
+	// gap is the number of words or characters that may stand here, whatever they are. edge is '^' or '$' at
+	// the beginning or end of a clause, and ' ' behind a whole word.
+	gap  int
+	edge byte
+}
+
+// readPart reads a part of a rule. English words stand in a clause with a space before each, Chinese
+// characters without any.
+func readPart(part string, sets map[string][]string, han bool) (places, error) {
+	var out places
+	for element := range strings.FieldsSeq(part) {
+		name, maybe := strings.CutSuffix(element, "?")
+		texts := sets[strings.Trim(name, "<>")]
 		switch {
-		case part == "^" || part == "$":
-			b.WriteString(part)
-			continue
-		case part == ".." && han:
-			b.WriteString(`.{0,8}?`)
-			continue
-		case part == "..":
-			b.WriteString(`(?: [^ ]+){0,4}?`)
-			continue
-		case strings.HasPrefix(name, "<"):
-			if alternatives = sets[strings.Trim(name, "<>")]; alternatives == nil {
-				return nil, fmt.Errorf("words/disowned.yaml: the rule %q has no set %s", rule, name)
-			}
-		}
-		// The longest first: the first that fits is taken.
-		alternatives = slices.Clone(alternatives)
-		slices.SortFunc(alternatives, func(a, b string) int { return len(b) - len(a) })
-		for i, a := range alternatives {
-			alternatives[i] = regexp.QuoteMeta(a)
-			if !han {
-				alternatives[i] = " " + alternatives[i]
-			}
-		}
-		b.WriteString("(?:" + strings.Join(alternatives, "|") + ")")
-		if maybe {
-			b.WriteString("?")
+		case element == "^", element == "$":
+			out = append(out, place{edge: element[0]})
+		case element == ".." && han:
+			out = append(out, place{gap: 8})
+		case element == "..":
+			out = append(out, place{edge: ' '}, place{gap: 4})
+		case !strings.HasPrefix(name, "<"):
+			out = append(out, place{texts: inClause([]string{name}, han), maybe: maybe})
+		case texts == nil:
+			return nil, fmt.Errorf("words/disowned.yaml: the rule %q has no set %s", part, name)
+		default:
+			out = append(out, place{texts: texts, maybe: maybe})
 		}
 	}
-	source := b.String()
-	if !han && !strings.HasSuffix(source, "$") {
-		source += `(?: |$)`
+	if !han && out[len(out)-1].edge == 0 {
+		out = append(out, place{edge: ' '})
 	}
-	return pattern.New(source), nil
+	return out, nil
+}
+
+// inClause returns words as they stand in a clause, the longest first.
+func inClause(words []string, han bool) []string {
+	out := slices.Clone(words)
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	for i := range out {
+		if !han {
+			out[i] = " " + out[i]
+		}
+	}
+	return out
+}
+
+// find returns the first part of a clause that matches, as a regular expression would; from is -1 if there
+// is none.
+func (p places) find(clause string) (from, to int) {
+	for from := range clause {
+		if to := p.end(clause, from); to >= 0 {
+			return from, to
+		}
+	}
+	return -1, -1
+}
+
+// end returns the end of the match that begins somewhere in a clause, or -1.
+func (p places) end(clause string, at int) int {
+	if len(p) == 0 {
+		return at
+	}
+	here, rest, left := p[0], p[1:], clause[at:]
+	switch {
+	case here.edge == '^' && at > 0, here.edge == '$' && left != "", here.edge == ' ' && left != "" && left[0] != ' ':
+		return -1
+	}
+	for _, text := range here.texts {
+		if strings.HasPrefix(left, text) {
+			if end := rest.end(clause, at+len(text)); end >= 0 {
+				return end
+			}
+		}
+	}
+	if here.texts != nil && !here.maybe {
+		return -1
+	}
+	end := rest.end(clause, at)
+	for range here.gap {
+		if end >= 0 || at == len(clause) {
+			break
+		}
+		at += lengthOfFirst(clause[at:])
+		end = rest.end(clause, at)
+	}
+	return end
+}
+
+// lengthOfFirst returns the length of the first word, with its space, or of the first Chinese character.
+func lengthOfFirst(clause string) int {
+	if clause[0] != ' ' {
+		_, size := utf8.DecodeRuneInString(clause)
+		return size
+	}
+	if next := strings.IndexByte(clause[1:], ' '); next >= 0 {
+		return 1 + next
+	}
+	return len(clause)
 }
 
 // index notes by which words, or Chinese characters, a clause can be told to lack a part
-// of the rule that was added last.
-func (l *disownLanguage) index(rule string, sets map[string][]string) {
-	number, needs := len(l.rules)-1, uint32(0)
+// of the rule that was added last. keys has those of the parts of earlier rules.
+func (l *disownLanguage) index(rule string, sets, keys map[string][]string) {
+	number, needs := uint32(len(l.rules)-1), uint32(0) //nolint:gosec // there are some hundred rules
 	for i, part := range strings.Fields(rule) {
 		if strings.HasSuffix(part, "?") || part == ".." || part == "^" || part == "$" || part == "&" || part == "<be>" || i >= 32 {
 			continue
 		}
-		alternatives := []string{part}
-		if strings.HasPrefix(part, "<") {
-			alternatives = sets[strings.Trim(part, "<>")]
+		if keys[part] == nil {
+			alternatives := []string{part}
+			if strings.HasPrefix(part, "<") {
+				alternatives = sets[strings.Trim(part, "<>")]
+			}
+			for _, a := range alternatives {
+				if w := longestWord(a, l.han); !slices.Contains(keys[part], w) {
+					keys[part] = append(keys[part], w)
+				}
+			}
 		}
 		needs |= 1 << i
-		words := map[string]bool{}
-		for _, a := range alternatives {
-			words[longestWord(a, l.han)] = true
-		}
-		for w := range words {
+		for _, w := range keys[part] {
 			l.byWord[w] = append(l.byWord[w], rulePart{number, 1 << i})
 		}
 	}
@@ -170,6 +239,9 @@ func longestWord(phrase string, han bool) string {
 
 // candidates returns the rules of which a sentence has all parts, in whatever order.
 func (l disownLanguage) candidates(clauses []string) []int {
+	if len(clauses) == 0 {
+		return nil // as most sentences have none of the other language
+	}
 	found := make([]uint32, len(l.rules))
 	add := func(w string) {
 		for _, p := range l.byWord[w] {
@@ -269,11 +341,11 @@ func (l disownLanguage) match(clauses []string, topic map[string]bool) bool {
 		hit := true
 		for _, part := range l.rules[i] {
 			hit = hit && slices.ContainsFunc(clauses, func(c string) bool {
-				if len(l.rules[i]) == 1 {
-					return part.MatchString(c)
+				from, to := part.find(c)
+				if len(l.rules[i]) == 1 || from < 0 {
+					return from >= 0
 				}
-				at := part.FindStringIndex(c)
-				return at != nil && !topic[strings.TrimSpace(c[at[0]:at[1]])] && !negates(c[:at[0]])
+				return !topic[strings.TrimSpace(c[from:to])] && !negates(c[:from])
 			})
 		}
 		if hit {

@@ -259,3 +259,48 @@ func TestDisowns(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces checks where a part of a rule matches in a clause.
+func TestPlaces(t *testing.T) {
+	sets := map[string][]string{"be": inClause([]string{"is", "is not", "was"}, false), "做": inClause([]string{"没", "没有"}, true)}
+	for _, tt := range []struct {
+		part, clause string
+		han          bool
+		want         string // the text of the match
+	}{
+		{part: "report <be> made", clause: " the report is not made", want: " report is not made"},
+		{part: "report <be> made", clause: " the report was not made", want: ""},
+		{part: "report <be> not made", clause: " the report is not made", want: " report is not made"},
+		{part: "report <be>", clause: " the report is not made", want: " report is not"},
+		{part: "<be> made", clause: " it is mades", want: ""},
+		{part: "<be> <be>? made", clause: " it is was made up", want: " is was made"},
+		{part: "it .. up", clause: " it is made up up", want: " it is made up"},
+		{part: "it .. up", clause: " it a b c d up", want: " it a b c d up"},
+		{part: "it .. up", clause: " it a b c d e up", want: ""},
+		{part: "it .. up", clause: " items up", want: ""},
+		{part: "^ is <be>? $", clause: " is is", want: " is is"},
+		{part: "^ is $", clause: " is it", want: ""},
+		{part: "^ is", clause: " it is", want: ""},
+		{part: "is $", clause: " it is", want: " is"},
+		{part: "我 .. <做> 测试", clause: "我们一个都没有测试", han: true, want: "我们一个都没有测试"},
+		{part: "我 .. <做>", clause: "我没有", han: true, want: "我没有"},
+		{part: "我 .. 测试", clause: "我一二三四五六七八测试", han: true, want: "我一二三四五六七八测试"},
+		{part: "我 .. 测试", clause: "我一二三四五六七八九测试", han: true, want: ""},
+		{part: "^ 我? 没", clause: "没有我", han: true, want: "没"},
+	} {
+		p, err := readPart(tt.part, sets, tt.han)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if from, to := p.find(tt.clause); from >= 0 {
+			got = tt.clause[from:to]
+		}
+		if got != tt.want {
+			t.Errorf("%s in %q: got %q, want %q", tt.part, tt.clause, got, tt.want)
+		}
+	}
+	if _, err := readPart("<none>", sets, false); err == nil {
+		t.Error("a set that is missing is taken")
+	}
+}

@@ -9,14 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -85,7 +83,7 @@ func (s signer) sign(d *desk, g workflow.Grant) *workflow.Signature {
 // engine is this machine's own, which seals its records.
 func (d *desk) engine() *engine.Engine {
 	return engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }}),
+		Projects: project.New(project.Options{Backend: storetest.At}),
 		Trust:    trust.UserState(filepath.Join(d.state, "bmad-mcp")), Log: slog.New(slog.DiscardHandler),
 	})
 }

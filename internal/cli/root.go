@@ -96,6 +96,7 @@ func groups(a *app.App) []group {
 			look.Log(a),
 			look.Diff(a),
 			look.Report(a),
+			look.Sync(a),
 			serve.Dashboard(a),
 			look.Graph(a),
 			look.Audit(a),

@@ -93,6 +93,7 @@ type Config struct {
 	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
 	// of notes are sent there; "" sends none.
 	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
+	Store                                                Store
 	// Model is the language model of agents that work without a host.
 	Model Model
 	// Ignored names the settings of the project that do not count, with the reason.
@@ -114,6 +115,14 @@ type Manner struct {
 	// Language is the one that people are spoken to in, DocumentLanguage that of documents, or
 	// lang.Auto.
 	Language, DocumentLanguage string
+}
+
+// Store is the database in which a team keeps its sessions.
+type Store struct {
+	// Address may hold a password. It is "" if the sessions are files of the project.
+	Address string
+	// Project is the name of the project there, "" for that of its git remote.
+	Project string
 }
 
 // HostConfirm selects the hosts for which the tool bmad-confirm is listed.

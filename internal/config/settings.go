@@ -39,6 +39,7 @@ var settings = []setting{
 	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),
 	rule("pause"),
 	choice("personas", func(c *Config) *string { return &c.Personas }, func() []string { return []string{PersonasOwn, PersonasBMAD} }),
+	setting{key: "project", set: setProject, value: func(c *Config) any { return c.Store.Project }}.personOnly(storeIsTheirs),
 	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
 		personOnly(lang.T("only the person decides which folders may be used")),
 	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
@@ -50,6 +51,7 @@ var settings = []setting{
 	rule("scoring"),
 	{key: "sources", list: true, set: setSources, value: sources},
 	{key: "stages"}, // a block, with the settings of each stage
+	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return strings.Repeat("set", min(len(c.Store.Address), 1)) }},
 	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
 	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
 	rule("verdict"),

@@ -15,13 +15,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
@@ -60,7 +58,7 @@ func (b *bench) put(name, text string) {
 func (b *bench) open() *project.Project {
 	b.t.Helper()
 	p, err := project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+		Backend:  storetest.At,
 		Settings: config.Source{UserFolder: b.own}, Language: b.language,
 	}).Open(b.dir)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -87,7 +86,7 @@ func newWorld(t testing.TB) *world {
 		Names: standing.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"},
 		Projects: project.New(project.Options{
 			OpenDir:  w.reads.open,
-			Backend:  func(dir *durable.Dir) store.Backend { return kept.Store(dir) },
+			Backend:  func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil },
 			Known:    project.Known{Folder: string(state)},
 			Settings: config.Source{UserFolder: filepath.Join(w.root, "config")},
 		}),

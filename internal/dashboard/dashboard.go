@@ -79,7 +79,9 @@ func New(o Options) (*Dashboard, error) {
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}
-	d.live = &live{projects: d.projects, beat: heartbeat, feed: feed.New(feed.Options{Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log})}
+	d.live = &live{projects: d.projects, beat: heartbeat, feed: feed.New(feed.Options{
+		Recheck: o.Recheck, Watch: o.Engine.Projects().Watch, Now: o.Engine.Clock, Log: o.Log,
+	})}
 	d.live.ended, d.end = context.WithCancel(context.Background())
 	return d, nil
 }

@@ -27,8 +27,8 @@ type Disk struct {
 	texts   map[string]string
 	// pending are the files that are written once the session is stored.
 	pending []pending
-	// Unwritten are the files that could not be written.
-	Unwritten []string
+	// Written are the files that were written, Unwritten those that could not be.
+	Written, Unwritten []string
 	// Kept is the path of an edited artifact that was replaced, and kept there.
 	Kept string
 }

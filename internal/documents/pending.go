@@ -17,7 +17,10 @@ func (d *Disk) later(name, body string, write func() error) {
 // next call on the session writes it.
 func (d *Disk) Settle() (err error) {
 	for _, p := range d.pending {
-		if failed := p.write(); failed != nil {
+		failed := p.write()
+		if failed == nil {
+			d.Written = append(d.Written, p.name)
+		} else {
 			delete(d.files, p.name)
 			d.Unwritten = append(d.Unwritten, p.name)
 			err = cmp.Or(err, fmt.Errorf("%s: %w", p.name, failed))

@@ -15,7 +15,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -63,7 +62,7 @@ func (b *bench) tryWith(h hooks, req request.Request) (*reply.Reply, error) {
 			h.FS = dir.FS
 			return durable.NewDir(name, h), nil
 		},
-		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{},
+		Backend: storetest.At, Settings: config.Source{},
 	})})
 	req.Cwd, req.Session, req.By = b.dir, b.session, "the other"
 	out, err := e.Do(ctx, req)

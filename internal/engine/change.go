@@ -54,7 +54,7 @@ func (r *run) repair(ctx context.Context, s *workflow.Session) {
 	if r.check.found.Changed() {
 		return
 	}
-	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s))
+	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s), false)
 	r.settle(s.SessionID)
 }
 

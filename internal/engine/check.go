@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"os/user"
 	"reflect"
 	"runtime"
 	"slices"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -116,6 +119,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
+	c.keeper.join(ctx, c.project, signer)
 	cause := ""
 	if c.found.Changed() {
 		cause = c.found.Cause.In(c.project.Language(s.Objective))
@@ -164,6 +168,7 @@ func (c *check) inspect(s *workflow.Session, signer workflow.Signer, recorded *w
 // language of its person.
 func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) workflow.Verification {
 	c.known, c.left = c.keeper.gatherKnown(c.project, s, signer, recorded)
+	c.known.Members = c.keeper.members(c.project, s, signer)
 	v := s.Verify(signer, &c.known)
 	if v.Problem == "" {
 		return v
@@ -192,6 +197,49 @@ func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer wor
 	}
 	return out, left
 }
+
+// members returns those whose keys were added to a project, if somebody else has sealed the session.
+func (k *keeper) members(p *project.Project, s *workflow.Session, signer workflow.Signer) []workflow.Member {
+	backend, ok := p.Backend.(store.Members)
+	if !ok || !s.Signed(signer) {
+		return nil
+	}
+	list, sure, err := backend.Members(context.Background())
+	if err != nil {
+		k.log.Warn("the members of the project are not known", "project", p.Dir.Path(), "error", err)
+	}
+	if sure {
+		return list
+	}
+	return slices.DeleteFunc(list, func(m workflow.Member) bool {
+		return k.records == nil || !k.records.Allowed(permission.MemberOf(p.Dir.Path(), m))
+	})
+}
+
+// join adds this machine's public key to a project, once for each process. A failure costs its seal the
+// trust of others, not the change.
+func (k *keeper) join(ctx context.Context, p *project.Project, signer workflow.Signer) {
+	notary, signs := signer.(workflow.Notary)
+	backend, ok := p.Backend.(store.Members)
+	if !ok || !signs {
+		return
+	}
+	if _, joined := k.joined.LoadOrStore(p.Dir.Path(), true); joined {
+		return
+	}
+	if err := backend.AddMember(context.WithoutCancel(ctx), workflow.NewMember(notary.Public(), account(), "")); err != nil {
+		k.joined.Delete(p.Dir.Path())
+		k.log.Warn("the key of this machine was not added to the project", "project", p.Dir.Path(), "error", err)
+	}
+}
+
+// account returns the name of the account that this program runs in; "" if it is not known.
+var account = sync.OnceValue(func() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+})
 
 // needsPerson reports whether a gate of the session requires the person's own act.
 func (c *check) needsPerson(s *workflow.Session) bool {
@@ -304,6 +352,8 @@ func (k *keeper) compare(ctx context.Context, p *project.Project, id string, sig
 }
 
 type vouchers interface {
+	// Allowed reports whether the person has allowed something in a project.
+	Allowed(a trust.Allowance) bool
 	// Signer signs histories; ReadSigner is the same for checks, and nil if there is none.
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
@@ -325,6 +375,8 @@ type keeper struct {
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had
+
+	joined sync.Map // projects to which the key of this machine was added
 
 	unrecorded sync.Once // whether it was said that nothing can be recorded
 }

@@ -125,11 +125,11 @@ func newWorldWithID(w world, id string) world {
 				}
 				return w.disk.Dir(w.path), nil
 			},
-			Backend: func(dir *durable.Dir) store.Backend {
+			Backend: func(place store.Place) (store.Backend, error) {
 				if w.count != nil {
-					return w.count.backend(dir)
+					return w.count.backend(place)
 				}
-				return storetest.Files(dir)
+				return storetest.At(place)
 			},
 			Settings: config.Source{},
 		}),

@@ -59,7 +59,7 @@ type bench struct {
 	acting workflow.Person
 	notes  engine.Notes
 	// backend keeps the sessions and texts: in files, unless a test says otherwise.
-	backend func(dir *durable.Dir) store.Backend
+	backend func(store.Place) (store.Backend, error)
 }
 
 // sixFolder is the configuration folder of a person who has the workflow six, and sixName its file in there.
@@ -87,10 +87,10 @@ func newBench(t testing.TB) *bench {
 	if _, measured := t.(*testing.B); measured {
 		b.workflow, b.own = "", "" // a person's own files would be part of the figures
 	}
-	b.backend = func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }
+	b.backend = storetest.At
 	if _, measured := t.(*testing.B); measured { // as the program does
 		kept := filestore.NewSummaries(time.Now)
-		b.backend = func(dir *durable.Dir) store.Backend { return kept.Store(dir) }
+		b.backend = func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil }
 	}
 	b.restart()
 	return b
@@ -330,7 +330,11 @@ func (b *bench) stored() *workflow.Session {
 		b.t.Fatal(err)
 	}
 	defer func() { _ = dir.Close() }()
-	data, err := b.backend(dir).Stored(ctx, b.session)
+	backend, err := b.backend(store.Place{Dir: dir})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	data, err := backend.Stored(ctx, b.session)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
@@ -39,7 +38,7 @@ func BenchmarkLists(b *testing.B) {
 	for _, n := range sizes {
 		bench := newBench(b)
 		var kept *filestore.Summaries
-		bench.backend = func(dir *durable.Dir) store.Backend { return kept.Store(dir) }
+		bench.backend = func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil }
 		// An hour later, so that the new files have settled.
 		forget := func() { kept = filestore.NewSummaries(func() time.Time { return time.Now().Add(time.Hour) }) }
 		forget()

@@ -57,13 +57,13 @@ func (o *opens) in(d *durable.Dir) *durable.Dir {
 }
 
 // backend returns a store that counts.
-func (o *opens) backend(dir *durable.Dir) store.Backend {
-	s := storetest.Files(dir)
+func (o *opens) backend(place store.Place) (store.Backend, error) {
+	s := storetest.Files(place.Dir)
 	s.Decode = func(data []byte, path string) (*workflow.Session, error) {
 		o.add(&o.decodes)
 		return store.Decode(data, path)
 	}
-	return s
+	return s, nil
 }
 
 type countedFS struct {

@@ -8,13 +8,11 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -115,7 +113,7 @@ func TestWithin(t *testing.T) {
 	free := b.do(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "Known elsewhere"}, Address: project.Address{Cwd: outside}})
 	b.session = ""
 	e := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
-		Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+		Backend: storetest.At,
 		Known:   project.Known{Folder: b.state},
 		Within:  []string{root},
 	})})
@@ -171,7 +169,7 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := engine.New(engine.Options{Names: names, Projects: project.New(project.Options{
-		Backend:  func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+		Backend:  storetest.At,
 		Settings: config.Source{Environ: []string{"BMAD_PROMPTS=" + outside}},
 		Within:   []string{root},
 	})})

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -26,7 +25,7 @@ func overMem(t *testing.T, like *bench) *bench {
 	b := newBench(t)
 	kept := storetest.NewMem()
 	b.state, b.clock = like.state, benchStart
-	b.backend = func(*durable.Dir) store.Backend { return kept }
+	b.backend = func(store.Place) (store.Backend, error) { return kept, nil }
 	b.restart()
 	return b
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Recheck func()
 	// State is the person's state folder; the records of runs in it are not more.
 	State string
+	// Watch, if not nil, calls changed when sessions that are not files may have changed, until the context ends.
+	Watch func(ctx context.Context, changed func())
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
@@ -103,6 +105,9 @@ func (f *Feed) Follow(s Subscriber, subject string, seen Sight) bool {
 	if !f.started {
 		f.started = true
 		f.work.Go(f.run)
+		if f.o.Watch != nil {
+			f.work.Go(func() { f.o.Watch(f.ctx, f.Poke) })
+		}
 	}
 	f.watch(seen)
 	return true

@@ -177,10 +177,8 @@ func (r *repository) config(ctx context.Context) (string, error) {
 	}
 	out := &Bounded{Most: maxText}
 	list := Call{Args: []string{"config", "--file", "-", "--no-includes", "-z", "--get-regexp", describing}, In: bytes.NewReader(text), Out: out}
-	var failed *Failure
-	// Without an entry git fails and says nothing.
-	if err := list.Run(ctx); err != nil && (!errors.As(err, &failed) || failed.Said != "") {
-		if failed != nil {
+	if err := list.Run(ctx); err != nil && !saysNothing(err) {
+		if failed := (*Failure)(nil); errors.As(err, &failed) {
 			return "", refusal(lang.T("its settings cannot be read"), name)
 		}
 		return "", err
@@ -206,6 +204,12 @@ func (r *repository) config(ctx context.Context) (string, error) {
 		}
 	}
 	return config, nil
+}
+
+// saysNothing reports whether git failed without a word, as it does if a list of settings has no entry.
+func saysNothing(err error) bool {
+	var failed *Failure
+	return errors.As(err, &failed) && failed.Said == ""
 }
 
 // isReadable reports whether this package can read a repository with an extension.

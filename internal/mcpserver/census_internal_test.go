@@ -50,7 +50,7 @@ func TestScrapesDoNotWaitForTheCensus(t *testing.T) {
 		Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return now },
 		Projects: project.New(project.Options{
 			OpenDir: durable.OpenDir, Settings: config.Source{}, Within: []string{folder},
-			Backend: func(*durable.Dir) store.Backend { return backend },
+			Backend: func(store.Place) (store.Backend, error) { return backend, nil },
 		}),
 	})
 	pass := func(d time.Duration) { mu.Lock(); now = now.Add(d); mu.Unlock() }

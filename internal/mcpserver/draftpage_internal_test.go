@@ -16,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
@@ -51,7 +50,7 @@ func TestPageOfADraft(t *testing.T) {
 			}
 			var asked []string
 			e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
-				OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
+				OpenDir: durable.OpenDir, Backend: storetest.At, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
 			})})
 			s := New(e, Options{Version: "test", Page: func(cwd, task, stage string) string {
 				asked = append(asked, strings.Join([]string{cwd, task, stage}, " "))
@@ -106,7 +105,7 @@ func TestDocumentIsPrintedWithoutForms(t *testing.T) {
 			for _, policy := range []string{"auto", "strict"} {
 				dir := t.TempDir()
 				e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
-					OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+					OpenDir: durable.OpenDir, Backend: storetest.At,
 					Settings: config.Source{Environ: []string{"BMAD_REPLIES=" + replies, "BMAD_GATE=" + policy}},
 				})})
 				s := New(e, Options{Version: "test"})

@@ -106,7 +106,7 @@ func New(e *engine.Engine, o Options) *Server {
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots
 	}
-	s.feed = feed.New(feed.Options{Recheck: s.recheck, State: o.State, Now: e.Clock, Log: o.Log})
+	s.feed = feed.New(feed.Options{Recheck: s.recheck, State: o.State, Watch: e.Projects().Watch, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)
 	}

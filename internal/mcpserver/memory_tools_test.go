@@ -22,14 +22,12 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -285,7 +283,7 @@ func TestDelegateToOwnModel(t *testing.T) {
 		"none":       {nil, `{"status":"needs_host",`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }})})
+			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: storetest.At})})
 			s := mcpserver.New(e, mcpserver.Options{
 				Places: mcpserver.Places{Project: dir}, Toolsets: []config.Toolset{config.ToolsetMemory}, Model: tt.model,
 				Method: library.New(library.Options{Now: time.Now}), Memory: memory.New(memory.Options{Now: time.Now}), Contract: contract.New(&permission.Person{Now: time.Now}),

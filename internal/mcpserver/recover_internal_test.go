@@ -62,7 +62,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	var log bytes.Buffer
 	e := engine.New(engine.Options{Now: time.Now, Projects: project.New(project.Options{
 		OpenDir: durable.OpenDir, Settings: config.Source{},
-		Backend: func(dir *durable.Dir) store.Backend { return faulty{storetest.Files(dir), &at} },
+		Backend: func(place store.Place) (store.Backend, error) { return faulty{storetest.Files(place.Dir), &at}, nil },
 	})})
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.close()

@@ -10,7 +10,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
@@ -19,7 +18,7 @@ import (
 func TestReviewApp(t *testing.T) {
 	dir := t.TempDir()
 	s := New(engine.New(engine.Options{Projects: project.New(project.Options{
-		OpenDir: durable.OpenDir, Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) },
+		OpenDir: durable.OpenDir, Backend: storetest.At,
 	})}), Options{Version: "1"})
 	defer s.close()
 	ask := func(apps bool, method string, params map[string]any) (result map[string]any, failure string) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -20,6 +21,10 @@ const (
 	queueSize = 1000
 )
 
+// rest is the time without a call after which memory is given back to the system: hosts keep a server for each
+// of their windows, and most of these wait.
+const rest = 5 * time.Second
+
 // ServeStdio serves one client until its input ends or ctx does, and answers every request that
 // it has read.
 func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -32,6 +37,9 @@ func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) erro
 		filter.ctx = context.WithValue(ctx, answererKey{}, filter)
 		return filter.ctx
 	})(stdio)
+	filter.resting = time.AfterFunc(rest, debug.FreeOSMemory)
+	filter.resting.Stop() // until the first call
+	defer filter.resting.Stop()
 	var calls sync.WaitGroup
 	for range workers {
 		calls.Go(func() { filter.work(ctx) })
@@ -72,8 +80,9 @@ type stdioFilter struct {
 	wire *Wire
 	// ctx is that of the requests, set before the first one is read. queue has the calls of tools that wait for a
 	// worker.
-	ctx   context.Context
-	queue chan call
+	ctx     context.Context
+	queue   chan call
+	resting *time.Timer // starts again behind each call; memory is given back at its end
 
 	mu      sync.Mutex
 	open    map[string]int  // requests read and not answered, by id
@@ -200,6 +209,7 @@ func (f *stdioFilter) work(ctx context.Context) {
 		if err != nil {
 			f.wire.log.Warn("a call could not be answered", "error", err)
 		}
+		f.resting.Reset(rest)
 	}
 }
 

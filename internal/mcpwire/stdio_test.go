@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -215,4 +217,28 @@ func TestLegacyClientsAreAsked(t *testing.T) {
 		}
 		return
 	}
+}
+
+// TestRest checks that memory is given back once behind calls of tools, when there have been none for a time.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		given := 0
+		f := newStdioFilter(strings.NewReader(""), io.Discard, testWire())
+		f.ctx = t.Context()
+		f.resting = time.AfterFunc(rest, func() { given++ })
+		go f.work(t.Context())
+		for n := range 3 {
+			f.queue <- call{n, fmt.Appendf(nil, callOfTool, n, "missing")}
+			time.Sleep(rest - 1)
+			synctest.Wait()
+			if given != 0 {
+				t.Errorf("memory was given back behind call %d of 3", n+1)
+			}
+		}
+		time.Sleep(3 * rest)
+		synctest.Wait()
+		if given != 1 {
+			t.Errorf("memory was given back %d times, not once", given)
+		}
+	})
 }

@@ -14,7 +14,7 @@ import (
 // leads to it.
 type automaton struct {
 	program
-	alphabet
+	*alphabet
 	first atomic.Pointer[state]
 
 	// The fields below serve to make states, by one goroutine at a time.
@@ -57,9 +57,9 @@ const (
 )
 
 func newAutomaton(source string) *automaton {
-	a := &automaton{program: newProgram(source), begins: map[begin]threads{}}
-	a.alphabet = newAlphabet(a.program)
-	a.set, a.passed = newSparse(len(a.prog.Inst)), newSparse(len(a.prog.Inst))
+	p, prog := compile(source)
+	a := &automaton{program: p, begins: map[begin]threads{}, set: newSparse(len(p.insts)), passed: newSparse(len(p.insts))}
+	a.alphabet = newAlphabet(p, prog.Inst)
 	a.forget()
 	return a
 }
@@ -80,7 +80,7 @@ func (a *automaton) match(s string) (matches, known bool) {
 			i++
 		} else {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			class = a.wide(r)
+			class = int(a.class(r))
 			i += size
 		}
 		next := at.next[class].Load()
@@ -143,19 +143,19 @@ func (a *automaton) behind(from *state, class int) *state {
 // follow adds the instructions behind a thread to the set if it matches the class of characters and the
 // conditions on its way hold. If the expression ends before the character, it adds its end.
 func (a *automaton) follow(thread uint32, holds syntax.EmptyOp, class int) {
-	inst := &a.prog.Inst[thread]
+	inst := a.insts[thread]
 	switch {
-	case inst.Op == syntax.InstMatch:
+	case inst.op == syntax.InstMatch:
 		a.set.add(thread)
-	case inst.Op == syntax.InstEmptyWidth:
-		if syntax.EmptyOp(inst.Arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // package syntax keeps it there
+	case inst.op == syntax.InstEmptyWidth:
+		if syntax.EmptyOp(inst.arg)&^holds == 0 && !a.passed.has(thread) { //nolint:gosec // package syntax keeps it there
 			a.passed.add(thread)
-			for _, t := range a.reach(inst.Out) {
+			for _, t := range a.reach(inst.out) {
 				a.follow(t, holds, class)
 			}
 		}
-	case a.fits(thread, class):
-		for _, t := range a.reach(inst.Out) {
+	case a.fits(inst.set, class):
+		for _, t := range a.reach(inst.out) {
 			a.set.add(t)
 		}
 	}
@@ -168,7 +168,7 @@ func (a *automaton) beginning(holds syntax.EmptyOp, class int) threads {
 	if !known {
 		a.set.clear()
 		a.passed.clear()
-		for _, t := range a.reach(uint32(a.prog.Start)) { //nolint:gosec // instructions are numbered in 32 bits
+		for _, t := range a.reach(a.start) {
 			a.follow(t, holds, class)
 		}
 		begun = a.set.threads()

@@ -10,23 +10,17 @@ package pattern
 import (
 	"regexp"
 	"sync"
-	"sync/atomic"
 )
 
 // Pattern is a regular expression in the syntax of package regexp. Several goroutines may use it.
 type Pattern struct {
 	source string
-	// places finds the place of a match. any decides whether there is one, after read bytes of texts.
+	// places finds the place of a match. any decides whether there is one.
 	places   *regexp.Regexp
 	compiled sync.Once
 	any      *automaton
 	made     sync.Once
-	read     atomic.Int32
 }
-
-// worth is the number of bytes that a pattern has read before it is worth an automaton: most runs of
-// the program use most patterns once, if at all.
-const worth = 1 << 10
 
 // New returns the pattern for an expression. If the expression is not valid, the first use panics.
 func New(source string) *Pattern { return &Pattern{source: source} }
@@ -43,10 +37,6 @@ func (p *Pattern) automaton() *automaton {
 
 // MatchString reports whether a part of s matches.
 func (p *Pattern) MatchString(s string) bool {
-	if p.read.Load() < worth && len(s) < worth {
-		p.read.Add(int32(len(s))) //nolint:gosec // less than worth
-		return p.regexp().MatchString(s)
-	}
 	matches, known := p.automaton().match(s)
 	if !known {
 		return p.regexp().MatchString(s)

@@ -12,7 +12,6 @@ import (
 // agree compares all results of a pattern for a text with those of the expression alone.
 func agree(t *testing.T, bare *regexp.Regexp, p *Pattern, s string) {
 	t.Helper()
-	p.read.Store(worth)
 	if got, want := p.MatchString(s), bare.MatchString(s); got != want {
 		t.Fatalf("%q on %q: got %v, want %v", bare, s, got, want)
 	}
@@ -94,20 +93,14 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestFirstUses checks that a pattern that reads little makes no automaton.
-func TestFirstUses(t *testing.T) {
+// TestNoMatchNoPlaces checks that the expression of package regexp is only made for a match.
+func TestNoMatchNoPlaces(t *testing.T) {
 	p := New(`a|b`)
-	if !p.MatchString("xb") || p.MatchString("xy") || p.any != nil {
-		t.Error("the first texts are read wrongly, or an automaton is made for them")
+	if p.FindString("xy") != "" || !p.MatchString("xb") || p.places != nil {
+		t.Error("a text is read wrongly, or an expression is made for it")
 	}
-	for range worth {
-		p.MatchString("x")
-	}
-	if !p.MatchString("xa") || p.any == nil {
-		t.Error("later texts are read wrongly, or no automaton is made for them")
-	}
-	if p = New(`a|b`); p.MatchString(strings.Repeat("x", worth)) || p.any == nil {
-		t.Error("a long text is read wrongly, or no automaton is made for it")
+	if p.FindString("xb") != "b" || p.places == nil {
+		t.Error("the place of a match is not found")
 	}
 }
 
@@ -116,7 +109,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			for _, s := range slices.Concat(texts, []string{strings.Repeat("then ", worth)}, texts) {
+			for _, s := range slices.Concat(texts, []string{strings.Repeat("then ", 1000)}, texts) {
 				if got, want := p.MatchString("given "+s+" then"), regexp.MustCompile(p.source).MatchString("given "+s+" then"); got != want {
 					t.Errorf("%q: got %v, want %v", s, got, want)
 				}

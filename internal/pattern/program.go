@@ -6,17 +6,30 @@ import (
 
 // program is a compiled expression with facts about its instructions.
 type program struct {
-	prog *syntax.Prog
+	insts []inst
+	start uint32
 	// anchored is true if a match can only begin with the text.
 	anchored bool
 	// asked has the conditions of the expression, match1 is the instruction that ends it.
 	asked  syntax.EmptyOp
 	match1 uint32
-	// reached has, for each instruction, those that follow without a character or a condition.
-	reached [][]uint32
+	// reached has rows of instructions, each behind its length; seen serves to make one.
+	reached threads
+	seen    sparse
 }
 
-func newProgram(source string) program {
+// inst is an instruction of package syntax in less space.
+type inst struct {
+	out, arg uint32
+	// row is the place in reached of the instructions that follow this one without a character or a
+	// condition, or 0; set is the number of its set of characters.
+	row uint32
+	set uint16
+	op  syntax.InstOp
+}
+
+// compile returns the program of an expression, and the one of package syntax that it was made of.
+func compile(source string) (program, *syntax.Prog) {
 	parsed, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
 		panic("pattern: " + err.Error())
@@ -25,44 +38,50 @@ func newProgram(source string) program {
 	if err != nil {
 		panic("pattern: " + err.Error())
 	}
-	p := program{prog: prog, anchored: prog.StartCond()&syntax.EmptyBeginText != 0, reached: make([][]uint32, len(prog.Inst))}
-	for i, inst := range prog.Inst {
-		switch inst.Op {
+	p := program{
+		insts: make([]inst, len(prog.Inst)), start: uint32(prog.Start), //nolint:gosec // instructions are numbered in 32 bits
+		anchored: prog.StartCond()&syntax.EmptyBeginText != 0, reached: threads{0}, seen: newSparse(len(prog.Inst)),
+	}
+	for i, from := range prog.Inst {
+		p.insts[i] = inst{out: from.Out, arg: from.Arg, op: from.Op}
+		switch from.Op {
 		case syntax.InstMatch:
 			p.match1 = uint32(i)
 		case syntax.InstEmptyWidth:
-			p.asked |= syntax.EmptyOp(inst.Arg) //nolint:gosec // package syntax keeps it there
+			p.asked |= syntax.EmptyOp(from.Arg) //nolint:gosec // package syntax keeps it there
 		}
 	}
-	return p
+	return p, prog
 }
 
 // reach returns the instructions that match something, a character, a condition or the end, and
 // that follow an instruction directly.
-func (p *program) reach(from uint32) []uint32 {
-	if p.reached[from] == nil {
-		out := []uint32{}
-		p.walk(from, map[uint32]bool{}, &out)
-		p.reached[from] = out
+func (p *program) reach(from uint32) threads {
+	row := p.insts[from].row
+	if row == 0 {
+		row = uint32(len(p.reached)) //nolint:gosec // instructions are numbered in 32 bits
+		p.insts[from].row, p.reached = row, append(p.reached, 0)
+		p.seen.clear()
+		p.walk(from)
+		p.reached[row] = uint32(len(p.reached)) - row - 1 //nolint:gosec // as above
 	}
-	return p.reached[from]
+	return p.reached[row+1:][:p.reached[row]]
 }
 
-func (p *program) walk(at uint32, seen map[uint32]bool, out *[]uint32) {
-	if seen[at] {
+func (p *program) walk(at uint32) {
+	if p.seen.has(at) {
 		return
 	}
-	seen[at] = true
-	inst := &p.prog.Inst[at]
-	switch inst.Op {
+	p.seen.add(at)
+	switch inst := p.insts[at]; inst.op {
 	case syntax.InstFail:
 	case syntax.InstAlt, syntax.InstAltMatch:
-		p.walk(inst.Out, seen, out)
-		p.walk(inst.Arg, seen, out)
+		p.walk(inst.out)
+		p.walk(inst.arg)
 	case syntax.InstCapture, syntax.InstNop:
-		p.walk(inst.Out, seen, out)
+		p.walk(inst.out)
 	default:
-		*out = append(*out, at)
+		p.reached = append(p.reached, at)
 	}
 }
 

@@ -48,10 +48,44 @@ func (g *Guard) Wants() ([]Want, error) {
 	if err := w.addBrought(); err != nil {
 		return nil, err
 	}
+	w.members()
 	for _, source := range c.OwnSources {
 		w.add(g.allowance(trust.KindSource, source, ""), w.language().Say("agents and workflows"))
 	}
 	return w.list, nil
+}
+
+// members adds the public keys of those who have sealed sessions of the project from other machines.
+func (w *wanted) members() {
+	backend, ok := w.project.Backend.(store.Members)
+	if !ok {
+		return
+	}
+	list, sure, err := backend.Members(context.Background())
+	if err != nil || sure { // those who work on the project see the sessions in any case
+		return
+	}
+	var own workflow.Member
+	if keys, ok := w.Consent.(interface {
+		ReadSigner() (workflow.Signer, error)
+	}); ok {
+		if signer, _ := keys.ReadSigner(); signer != nil {
+			if n, ok := signer.(workflow.Notary); ok {
+				own = workflow.NewMember(n.Public(), "", "")
+			}
+		}
+	}
+	for _, m := range list {
+		if m.Key == own.Key {
+			continue
+		}
+		w.add(MemberOf(w.project.Dir.Path(), m), w.language().Say("seals of histories"))
+	}
+}
+
+// MemberOf returns the permission by which the seals of a member count in a project.
+func MemberOf(project string, m workflow.Member) trust.Allowance {
+	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Who() + " " + m.Key, SHA256: workflow.Hash([]byte(m.Public))}
 }
 
 // addBrought adds the workflows and the rubrics that the project brings.

@@ -188,13 +188,30 @@ func (f *Finder) lookIn(ctx context.Context, place, ref string) (*Project, strin
 	if err != nil {
 		return nil, "", nil
 	}
-	id, err := f.backend(dir).Find(ctx, ref)
+	id, err := f.findIn(ctx, dir, ref)
 	if err != nil {
 		_ = dir.Close() // nothing was written
 		return nil, "", cmp.Or(ctx.Err(), err)
 	}
 	p, err := f.read(dir)
 	return p, id, err
+}
+
+// findIn looks for a session in an open folder, whose own settings have no say in where it is kept.
+func (f *Finder) findIn(ctx context.Context, dir *durable.Dir, ref string) (string, error) {
+	cfg, err := f.settings.Load(nil)
+	if err != nil {
+		return "", err
+	}
+	place, err := placeOf(dir, cfg)
+	if err != nil {
+		return "", err
+	}
+	backend, err := f.backend(place)
+	if err != nil {
+		return "", err
+	}
+	return backend.Find(ctx, ref)
 }
 
 // maxNames bounds the task names that an answer lists, the newest.

@@ -28,8 +28,10 @@ type Memory interface {
 type Options struct {
 	// OpenDir opens a project folder; durable.OpenDir if nil.
 	OpenDir func(name string) (*durable.Dir, error)
-	// Backend returns the store of an open project folder.
-	Backend func(dir *durable.Dir) store.Backend
+	// Backend opens the store of a project.
+	Backend func(store.Place) (store.Backend, error)
+	// Watch calls changed when sessions in a shared store may have changed, until the context ends. It may be nil.
+	Watch func(ctx context.Context, changed func())
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
 	// Settings reads the configuration.
@@ -46,7 +48,8 @@ type Options struct {
 // Finder finds and opens projects. It is safe for concurrent use.
 type Finder struct {
 	folders
-	backend  func(dir *durable.Dir) store.Backend
+	backend  func(store.Place) (store.Backend, error)
+	watch    func(ctx context.Context, changed func())
 	known    Memory
 	settings config.Source
 	language lang.Language
@@ -54,7 +57,7 @@ type Finder struct {
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, known: o.Known, settings: o.Settings, language: o.Language}
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, settings: o.Settings, language: o.Language}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}
@@ -66,6 +69,14 @@ func New(o Options) *Finder {
 	}
 	f.settings.Confined = f.isConfined()
 	return f
+}
+
+// Watch calls changed when sessions in a shared store may have changed, until the context ends. Changes of files
+// are not reported.
+func (f *Finder) Watch(ctx context.Context, changed func()) {
+	if f.watch != nil {
+		f.watch(ctx, changed)
+	}
 }
 
 // Open opens the project in an existing folder.
@@ -89,8 +100,16 @@ func (f *Finder) read(dir *durable.Dir) (*Project, error) {
 		return nil, err
 	}
 	dir.LockTimeout = cfg.LockTimeout
-	backend := f.backend(dir)
-	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg,
+	place, err := placeOf(dir, cfg)
+	var backend store.Backend
+	if err == nil {
+		backend, err = f.backend(place)
+	}
+	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	return &Project{Dir: dir, Backend: backend, Texts: backend, Config: cfg, key: place.Key,
 		prompts: map[[2]string]prompts.Prompt{}, absent: map[string]bool{}, openOwn: f.openOwn,
 		language: f.language}, nil
 }

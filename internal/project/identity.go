@@ -6,12 +6,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // A project has an id, which histories name. It lies in the run state, which is never committed:
 // clones and worktrees of a repository are projects of their own, and a moved folder keeps its id.
+// In a shared store its key takes the place of the id, so that they are one project there.
 
 const (
 	identityLock = store.Folder + "/locks/identity.lock"
@@ -24,21 +26,24 @@ const (
 // ID returns the id of the project; "" if it has none that can be read. A link does not count: it
 // could lead to a file of the repository.
 func (p *Project) ID() string {
+	if p.key != "" {
+		return p.key
+	}
 	if known := p.id.Load(); known != nil {
 		return *known
 	}
-	id := p.readID()
+	id := readID(p.Dir)
 	if id != "" {
 		p.id.Store(&id)
 	}
 	return id
 }
 
-func (p *Project) readID() string {
-	if info, err := p.Dir.Lstat(workflow.ProjectFile); err != nil || !info.Mode().IsRegular() {
+func readID(dir *durable.Dir) string {
+	if info, err := dir.Lstat(workflow.ProjectFile); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	data, err := p.Dir.ReadFile(workflow.ProjectFile, maxIdentity+1)
+	data, err := dir.ReadFile(workflow.ProjectFile, maxIdentity+1)
 	id, ended := strings.CutSuffix(string(data), "\n")
 	if err != nil || !ended || id == "" || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -53,22 +58,26 @@ func (p *Project) EnsureID(ctx context.Context, known string) (string, error) {
 	if id := p.ID(); id != "" {
 		return id, nil
 	}
-	if _, err := p.Dir.MkdirAll(store.Folder + "/locks"); err != nil {
+	return ensureID(ctx, p.Dir, known)
+}
+
+func ensureID(ctx context.Context, dir *durable.Dir, known string) (string, error) {
+	if _, err := dir.MkdirAll(store.Folder + "/locks"); err != nil {
 		return "", err
 	}
-	lock, err := p.Dir.Lock(ctx, identityLock)
+	lock, err := dir.Lock(ctx, identityLock)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = lock.Unlock() }()
-	if id := p.ID(); id != "" { // of another process
+	if id := readID(dir); id != "" { // of another process
 		return id, nil
 	}
 	if known == "" {
 		known = localKind + uuid.NewString()
 	}
-	if err := p.Dir.Ignore(store.Folder); err != nil { // a committed id would be that of every clone
+	if err := dir.Ignore(store.Folder); err != nil { // a committed id would be that of every clone
 		return "", err
 	}
-	return known, p.Dir.Replace(workflow.ProjectFile, []byte(known+"\n"))
+	return known, dir.Replace(workflow.ProjectFile, []byte(known+"\n"))
 }

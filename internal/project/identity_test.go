@@ -8,15 +8,13 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 )
 
 func openProject(t *testing.T, folder string) *project.Project {
 	t.Helper()
-	f := project.New(project.Options{Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }})
+	f := project.New(project.Options{Backend: storetest.At})
 	p, err := f.Open(folder)
 	if err != nil {
 		t.Fatal(err)

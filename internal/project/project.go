@@ -42,6 +42,7 @@ type Project struct {
 	openOwn  func(name string) (*durable.Dir, error)
 	language lang.Language
 	id       atomic.Pointer[string] // once it was read
+	key      string                 // in a shared store, else ""
 }
 
 // Language returns the language for a person who has written a text, for example the objective of a run.

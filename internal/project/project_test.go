@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
@@ -66,7 +65,7 @@ func (w *world) link(to, name string) {
 // finder returns one with the world's known projects, confined as o says.
 func (w *world) finder(o project.Options) *project.Finder {
 	o.Known = w.known
-	o.Backend = func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }
+	o.Backend = storetest.At
 	return project.New(o)
 }
 

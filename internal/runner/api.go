@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -98,7 +99,9 @@ func (w *API) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, erro
 func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS, job hostcli.Job, tools []sdk.AnyTool) (*sdk.Conversation, error) {
 	run := func(ctx context.Context, command string) (string, bool) { return w.command(ctx, job.Dir, command) }
 	if job.Session != "" {
-		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools})
+		c, err := client.OpenWith(ctx, job.Session, sdk.OpenOptions{
+			FS: files, Run: run, CostLeft: job.Left, Commands: slices.Concat([]string{}, job.Allow), ReadOnly: !job.Writes, Tools: tools,
+		})
 		if err == nil && c.Status() != sdk.Idle { // it was cut off; its words are said again
 			c.Cancel()
 		}
@@ -112,40 +115,30 @@ func (w *API) conversation(ctx context.Context, client *sdk.Client, files vfs.FS
 
 // talk hands the prompt over, and returns the answer. before are the costs of the conversation until now.
 func talk(ctx context.Context, c *sdk.Conversation, job hostcli.Job, before price.Report) (string, error) {
-	_, events, stop, err := c.Follow(ctx, 0)
-	if err != nil {
-		return "", err
-	}
-	seen := make(chan struct{})
-	go func() {
-		defer close(seen)
-		for e := range events {
-			if job.Raw != nil {
-				if line, err := json.Marshal(e); err == nil && e.Type != sdk.EventTextDelta {
-					_, _ = job.Raw.Write(append(line, '\n'))
-				}
+	text := ""
+	for e, err := range c.Stream(ctx, job.Prompt) {
+		if err != nil {
+			if ctx.Err() != nil {
+				c.Cancel()
+				_, _ = c.Wait(context.WithoutCancel(ctx)) // its costs are known then
 			}
-			if a, ok := activity(e); ok {
-				job.Report(a)
-			} else if e.Type == sdk.EventCost {
-				job.Report(hostcli.Activity{Kind: hostcli.Counted, Usage: since(c.Costs(), before)})
+			return "", cmp.Or(ctx.Err(), err)
+		}
+		if job.Raw != nil {
+			if line, err := json.Marshal(e); err == nil && e.Type != sdk.EventTextDelta {
+				_, _ = job.Raw.Write(append(line, '\n'))
 			}
 		}
-	}()
-	defer func() { stop(); <-seen }()
-	if err := c.Send(ctx, job.Prompt); err != nil {
-		return "", err
+		if a, ok := activity(e); ok {
+			job.Report(a)
+		} else if e.Type == sdk.EventCost {
+			job.Report(hostcli.Activity{Kind: hostcli.Counted, Usage: since(c.Costs(), before)})
+		}
+		if e.Type == sdk.EventTurnCompleted {
+			text = e.Text
+		}
 	}
-	turn, err := c.Wait(ctx)
-	if ctx.Err() != nil {
-		c.Cancel()
-		turn, _ = c.Wait(context.WithoutCancel(ctx))
-		err = ctx.Err()
-	}
-	if turn == nil || err != nil {
-		return "", err
-	}
-	return turn.Response, nil
+	return text, nil
 }
 
 // activity returns an event as people see it; ok is false if they do not.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/hostcli"
@@ -20,7 +19,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/runner"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -166,7 +164,8 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	}, environ...)
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
-		Projects: project.New(project.Options{Backend: func(d *durable.Dir) store.Backend { return storetest.Files(d) }, Settings: config.Source{UserFolder: "../../testdata/person", Environ: environ}}), Now: now, Names: standing.Names{Program: "bmad-mcp"},
+		Projects: project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: "../../testdata/person", Environ: environ}}),
+		Now:      now, Names: standing.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {

@@ -53,7 +53,7 @@ func onDisk(t testing.TB, disk *durabletest.Disk, kept vault) (*engine.Engine, *
 				}
 				return disk.Dir(path), nil
 			},
-			Backend: func(dir *durable.Dir) store.Backend { return storetest.Files(dir) }, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
+			Backend: storetest.At, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
 		}),
 		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: standing.Names{Program: "bmad-mcp"},
 	})

@@ -65,9 +65,10 @@ var known = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-func squeeze(key string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(key))
-}
+func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
+
+// separators removes those between the words of a field.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // canonical renames fields, for example "prdDraft" or "Verdict", to the names we read.
 func canonical(object map[string]any) map[string]any {

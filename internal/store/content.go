@@ -1,14 +1,42 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Folder holds the state of all runs of a project, relative to it.
 const Folder = ".bmad-task"
+
+// ParseID returns the canonical form of a session's id, so that a path is built from nothing else.
+func ParseID(id string) (string, bool) {
+	u, err := uuid.Parse(id)
+	if err != nil || len(id) != 36 {
+		return "", false
+	}
+	return u.String(), true
+}
+
+// MovedFile says, in one line, to which shared store the sessions of a project were moved.
+const MovedFile = Folder + "/MOVED"
+
+// MovedTo returns the shared store to which the sessions of the project in a folder were moved.
+func MovedTo(dir *durable.Dir) (address string, moved bool) {
+	if _, err := dir.Lstat(MovedFile); errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	const most = 1 << 10
+	text, err := dir.ReadFile(MovedFile, most)
+	return strings.TrimSpace(string(text)), err == nil
+}
 
 // SessionPath returns the path of a session, relative to the project.
 func SessionPath(sessionID string) string { return Folder + "/session-" + sessionID + ".json" }

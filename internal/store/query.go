@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,23 @@ type Page struct {
 	Broken []Broken
 }
 
+// Lister is a backend that finds a page without all sessions.
+type Lister interface {
+	List(ctx context.Context, q Query) (Page, error)
+}
+
+// List returns the page that a query asks for.
+func List(ctx context.Context, in Sessions, q Query) (Page, error) {
+	if own, ok := in.(Lister); ok {
+		return own.List(ctx, q)
+	}
+	all, err := in.All(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	return all.Page(q)
+}
+
 // Listing is all sessions of a project at one moment. It is shared: nobody changes it.
 type Listing struct {
 	// Sessions are the readable ones, changed last first.
@@ -74,7 +92,7 @@ func (l Listing) Page(q Query) (Page, error) {
 	}
 	if n := len(l.Sessions); q.Limit > 0 && q.Limit < n && q.Stage == "" && q.States == nil && q.Text == "" && q.After == "" {
 		page.Sessions, page.Total, page.Active = slices.Clone(l.Sessions[:q.Limit]), n, l.active
-		page.Next = cursorOf(page.Sessions[q.Limit-1]).String()
+		page.Next = CursorAt(page.Sessions[q.Limit-1])
 		return page, nil
 	}
 	for i := range l.Sessions {
@@ -89,7 +107,7 @@ func (l Listing) Page(q Query) (Page, error) {
 		switch {
 		case q.After != "" && after.compare(cursorOf(*s)) >= 0:
 		case q.Limit > 0 && len(page.Sessions) == q.Limit:
-			page.Next = cursorOf(page.Sessions[q.Limit-1]).String()
+			page.Next = CursorAt(page.Sessions[q.Limit-1])
 		default:
 			page.Sessions = append(page.Sessions, *s)
 		}
@@ -116,6 +134,15 @@ func (q Query) Selects(s *workflow.Summary) bool {
 type cursor struct {
 	changed time.Time
 	id      string
+}
+
+// CursorAt returns the cursor of the page that begins after a session.
+func CursorAt(s workflow.Summary) string { return cursorOf(s).String() }
+
+// Cursor returns the time and the id after which the page begins, for a query with a cursor.
+func (q Query) Cursor() (changed time.Time, id string, err error) {
+	c, err := parseCursor(q.After)
+	return c.changed, c.id, err
 }
 
 func cursorOf(s workflow.Summary) cursor { return cursor{s.UpdatedAt, s.SessionID} }

@@ -22,9 +22,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
+
+// Place says where the sessions of a project are kept.
+type Place struct {
+	// Dir is the open folder of the project.
+	Dir *durable.Dir
+	// Address is that of the database that a team shares, and Key the project's name in it. Both are "" if the
+	// sessions are files in Dir.
+	Address, Key string
+}
 
 // Backend is all that a store offers for one project.
 type Backend interface {
@@ -68,6 +78,15 @@ type Recent interface {
 	Latest(ctx context.Context, n int) (Listing, error)
 	// TaskNames returns the task names in use, at a like cost.
 	TaskNames(ctx context.Context) ([]string, error)
+}
+
+// Members keeps the public keys of those who work on the project. A [Backend] can have it.
+type Members interface {
+	// Members lists the keys that were added. sure is true if the store knows who has added them; in a
+	// folder anyone can, and each person says which ones count.
+	Members(ctx context.Context) (list []workflow.Member, sure bool, err error)
+	// AddMember adds a key, unless it is there.
+	AddMember(ctx context.Context, m workflow.Member) error
 }
 
 // Contents reads large texts.

@@ -34,11 +34,14 @@ const (
 	// KindContract is a script of the project that says whether work is finished, and that the
 	// server runs by itself; its content is the file's. A newer one replaces an older one.
 	KindContract = "contract"
+	// KindMember is the public key of somebody who works on the project, whose seals then vouch for
+	// histories; its content is the key.
+	KindMember = "member"
 )
 
 // Kinds returns the kinds of things that can be allowed.
 func Kinds() []string {
-	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract}
+	return []string{KindVerify, KindRubric, KindSource, KindOwnVerify, KindScript, KindWorkflow, KindContract, KindMember}
 }
 
 // Allowance is one thing that a person has allowed in one project.
@@ -63,7 +66,7 @@ type Allowance struct {
 
 // Runs reports whether it lets the server run something.
 func (a Allowance) Runs() bool {
-	return !slices.Contains([]string{KindRubric, KindSource, KindWorkflow}, a.Kind)
+	return !slices.Contains([]string{KindRubric, KindSource, KindWorkflow, KindMember}, a.Kind)
 }
 
 // normal returns the allowance as it is kept and compared.

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -20,14 +21,18 @@ const (
 	keyBytes = 32
 	// keyDomain separates the key's name from every other hash of the key.
 	keyDomain = "bmad-mcp: name of the signing key\n"
+	// seedDomain derives the key of public seals. It never changes: members know the public half.
+	seedDomain = "bmad-mcp: seed of the Ed25519 key\n"
 	// keyName is the length of the key's name in hexadecimal digits.
 	keyName = 16
 )
 
 // signer is a workflow.Signer. A closure holds the key, so that printing a signer does not.
 type signer struct {
-	name string
-	sign func(message string) string
+	name     string
+	sign     func(message string) string
+	public   ed25519.PublicKey
+	notarize func(message string) []byte
 }
 
 // Key implements workflow.Signer: it names the key without revealing it.
@@ -36,10 +41,21 @@ func (s signer) Key() string { return s.name }
 // Sign implements workflow.Signer, with the hexadecimal HMAC-SHA256.
 func (s signer) Sign(message string) string { return s.sign(message) }
 
+// Public implements workflow.Notary.
+func (s signer) Public() ed25519.PublicKey { return s.public }
+
+// Notarize implements workflow.Notary, with an Ed25519 key that follows from the folder's.
+func (s signer) Notarize(message string) []byte { return s.notarize(message) }
+
 func newSigner(key []byte) workflow.Signer {
 	name := sha256.Sum256(append([]byte(keyDomain), key...))
+	seed := hmac.New(sha256.New, key)
+	_, _ = seed.Write([]byte(seedDomain)) // a hash takes everything
+	private := ed25519.NewKeyFromSeed(seed.Sum(nil))
 	return signer{
-		name: hex.EncodeToString(name[:])[:keyName],
+		public:   private.Public().(ed25519.PublicKey),
+		notarize: func(message string) []byte { return ed25519.Sign(private, []byte(message)) },
+		name:     hex.EncodeToString(name[:])[:keyName],
 		sign: func(message string) string {
 			mac := hmac.New(sha256.New, key)
 			_, _ = mac.Write([]byte(message)) // a hash takes everything

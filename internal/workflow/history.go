@@ -194,7 +194,10 @@ type Seal struct {
 	// none ever was. It is never cleared.
 	Broken int `json:"broken,omitempty"`
 	// Adopted is the entry by which a person has accepted everything before it; 0 if none.
-	Adopted   int    `json:"adopted,omitempty"`
+	Adopted int `json:"adopted,omitempty"`
+	// Public is the Ed25519 key of a seal that everyone can check, in base64; "" for one that only its
+	// machine can.
+	Public    string `json:"public,omitempty"`
 	Signature string `json:"signature"`
 	Extra     Extra  `json:",unknown"`
 }

@@ -51,6 +51,7 @@ func (s *Session) seal(signer Signer, project string, next Seal, entries, revisi
 	})
 	next.Signature = signer.Sign(next.message(s.SessionID, s.History))
 	s.Seals = append(s.Seals, next)
+	s.notarize(signer, next)
 }
 
 // Adopt adds and seals the entry by which a person accepts the session, and its approved texts, as

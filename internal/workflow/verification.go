@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"slices"
 	"time"
 
@@ -23,6 +25,10 @@ type Verification struct {
 	Adopted *Adopted `json:"adopted,omitempty"`
 	// OtherKeys names further keys that sealed it, which this machine does not have.
 	OtherKeys []string `json:"other_keys,omitempty"`
+	// Members are those whose public seals vouch for entries; Strangers names the keys of public seals that
+	// nobody has added to the project.
+	Members   []Member `json:"members,omitempty"`
+	Strangers []string `json:"strangers,omitempty"`
 	// Displaced is true if the history shows no change, but is that of another project, or a copy.
 	Displaced bool `json:"displaced,omitempty"`
 	// MovedFrom is the folder in which this machine recorded the session, if the project was moved
@@ -110,6 +116,11 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	if k != nil && seal != nil && c == nil && s.Project() == "" { // an older program sealed it, in any folder
 		v.Unvouched = mergeSpans(append(v.Unvouched, Span{From: 1, To: seal.Entries}))
 	}
+	var members []Member
+	if k != nil {
+		members = k.Members
+	}
+	memberBroken, memberProblem := s.vouch(&v, notaryKey(signer), members)
 	broken := func(entry int, problem lang.Text) Verification {
 		v.Broken, v.problem, v.Cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {
@@ -130,6 +141,9 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 		}
 		return v
 	}
+	if !memberProblem.Empty() && memberBroken > accepted {
+		return broken(memberBroken, memberProblem)
+	}
 	if v.Adopted != nil && c != nil && v.Adopted.revision > c.Revision {
 		c = nil // recorded before the adoption, which is not recorded yet
 	}
@@ -146,6 +160,38 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	v.Status, v.problem = s.judgeChain(v, accepted)
 	v.MovedFrom = where.movedFrom
 	return v
+}
+
+// vouch checks the public seals of a session. Those of members vouch for their entries, which are then
+// taken out of the unvouched ones; a seal of a member that does not fit shows a change, at an entry. Keys
+// that nobody has added vouch for nothing.
+func (s *Session) vouch(v *Verification, own string, members []Member) (broken int, problem lang.Text) {
+	v.OtherKeys = slices.DeleteFunc(v.OtherKeys, func(key string) bool { return key == own })
+	for _, seal := range s.Seals {
+		at := slices.IndexFunc(members, func(m Member) bool { return m.Key == seal.Key && m.Public == seal.Public })
+		if seal.Public == "" || seal.Key == own {
+			continue
+		}
+		v.OtherKeys = slices.DeleteFunc(v.OtherKeys, func(key string) bool { return key == seal.Key })
+		if at < 0 {
+			v.Strangers = append(v.Strangers, seal.Key)
+			continue
+		}
+		m := members[at]
+		key, ok := seal.publicKey()
+		signature, err := base64.StdEncoding.DecodeString(seal.Signature)
+		switch {
+		case seal.Entries < 1 || seal.Entries > len(s.History):
+			return len(s.History) + 1, lang.T("%s sealed %d entries and %d are left: the newest were removed", m.Who(), seal.Entries, len(s.History))
+		case !ok || err != nil || !ed25519.Verify(key, []byte(publicDomain+seal.message(s.SessionID, s.History)), signature):
+			return seal.Entries, lang.T("the seal of %s does not fit entry %d: the entry or the seal was changed", m.Who(), seal.Entries)
+		case seal.Broken > 0:
+			return seal.Broken, lang.T("the history was found changed from entry %d on when %s sealed a later entry", seal.Broken, m.Who())
+		}
+		v.Members = append(v.Members, m)
+		v.Unvouched = overlap(v.Unvouched, s.unvouchedSpans(&seal, 0, 0))
+	}
+	return 0, lang.Text{}
 }
 
 // judgeChain returns the status of a history without a detected change, and the reason if it does

@@ -19,6 +19,9 @@ type Known struct {
 	// Elsewhere are its records of the session in other folders, as far as they matter: if
 	// there is none of this folder, or the session is ahead of it.
 	Elsewhere []Elsewhere
+	// Members are those whose keys were added to the project. They matter if somebody else has sealed
+	// the session.
+	Members []Member
 }
 
 // Elsewhere is a machine's record of a session in another folder.

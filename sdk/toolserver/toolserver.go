@@ -44,7 +44,8 @@ const (
 	maxTools        = 128
 	maxPages        = 16
 	maxDescription  = 2_000
-	maxSchema       = 32 << 10
+	// maxDefinitions bounds the schemas and descriptions of all tools, which go to the model with each call.
+	maxDefinitions = 256 << 10
 )
 
 // Options name a server: a Command or a URL.
@@ -70,7 +71,9 @@ type Server struct {
 	// end ends the program, whose output is read as lines; both are nil for an address.
 	end   func()
 	lines *lines
-	tools []sdk.AnyTool
+	// complaint is the end of its standard error.
+	complaint tail
+	tools     []sdk.AnyTool
 	// Skipped says which tools are not offered, and why.
 	Skipped []string
 }
@@ -96,6 +99,9 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 		s.Close()
 		if context.Cause(ctx) != nil {
 			err = context.Cause(ctx)
+		}
+		if said := s.complaint.String(); said != "" {
+			err = fmt.Errorf("%w; its last words: %s", err, said)
 		}
 		return fail(err)
 	}
@@ -124,70 +130,59 @@ func (s *Server) start(ctx context.Context) error {
 	var hello mcp.InitializeRequest
 	hello.Params.ClientInfo = mcp.Implementation{Name: "bmad-mcp", Version: "1"}
 	if _, err := s.client.Initialize(ctx, hello); err != nil {
-		return fmt.Errorf("it does not begin: %w", err)
+		return fmt.Errorf("it does not begin: %w", s.explain(err))
 	}
-	named := map[string]bool{}
+	named, size := map[string]bool{}, 0
 	var next mcp.ListToolsRequest
 	for range maxPages {
 		page, err := s.client.ListToolsByPage(ctx, next)
 		if err != nil {
-			return fmt.Errorf("it does not name its tools: %w", err)
+			return fmt.Errorf("it does not name its tools: %w", s.explain(err))
 		}
 		for _, t := range page.Tools {
-			tool, why := s.tool(t)
+			tool, err := s.tool(t)
+			more := len(tool.Schema) + len(tool.Description)
 			switch {
-			case why != "":
+			case err != nil:
 			case named[tool.Name]:
-				why = "another has this name"
+				err = errors.New("another has this name")
+			case size+more > maxDefinitions:
+				err = fmt.Errorf("with the tools before it, it has more than %d bytes in all", maxDefinitions)
 			case len(s.tools) == maxTools:
-				why = fmt.Sprintf("only the first %d are offered", maxTools)
+				err = fmt.Errorf("only the first %d are offered", maxTools)
 			default:
 				named[tool.Name] = true
+				size += more
 				s.tools = append(s.tools, tool)
 				continue
 			}
 			if len(s.Skipped) < maxTools {
-				s.Skipped = append(s.Skipped, fmt.Sprintf("%.80q: %s", t.Name, why))
+				s.Skipped = append(s.Skipped, fmt.Sprintf("%.80q: %v", t.Name, err))
 			}
 		}
 		if next.Params.Cursor = page.NextCursor; page.NextCursor == "" {
-			break
+			return nil
 		}
 	}
+	s.Skipped = append(s.Skipped, fmt.Sprintf("those behind the first %d pages", maxPages))
 	return nil
 }
 
-// tool returns a tool as the SDK knows it. why is the reason if it cannot be offered.
-func (s *Server) tool(t mcp.Tool) (tool sdk.RawTool, why string) {
+// tool returns a tool as the SDK knows it.
+func (s *Server) tool(t mcp.Tool) (sdk.RawTool, error) {
 	name := strings.Map(func(r rune) rune {
 		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, t.Name)
-	definition, err := json.Marshal(t)
-	var form struct {
-		Schema json.RawMessage `json:"inputSchema"`
-	}
-	if err == nil {
-		err = json.Unmarshal(definition, &form)
-	}
-	tool = sdk.RawTool{
-		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: form.Schema,
+	schema, err := json.Marshal(t.InputSchema)
+	tool := sdk.RawTool{
+		Name: s.o.Name + "_" + name, Description: clip(cmp.Or(t.Description, t.Title), maxDescription), Schema: schema,
 		Idempotent: isTrue(t.Annotations.IdempotentHint) || isTrue(t.Annotations.ReadOnlyHint), Timeout: s.o.Timeout,
 		Run: func(ctx context.Context, input json.RawMessage) (string, error) { return s.call(ctx, t.Name, input) },
 	}
-	switch {
-	case err != nil:
-		why = err.Error()
-	case len(form.Schema) > maxSchema:
-		why = fmt.Sprintf("its schema has more than %d bytes", maxSchema)
-	default:
-		if err := tool.Check(); err != nil {
-			why = err.Error()
-		}
-	}
-	return tool, why
+	return tool, cmp.Or(err, tool.Check())
 }
 
 func isTrue(hint *bool) bool { return hint != nil && *hint }
@@ -197,13 +192,8 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 	var request mcp.CallToolRequest
 	request.Params.Name, request.Params.Arguments = name, input
 	result, err := s.client.CallTool(ctx, request)
-	switch {
-	case s.lines != nil && s.lines.tooLong.Load():
-		return "", fmt.Errorf("the tool server %q has sent a message of more than %d bytes, which ended its connection", s.o.Name, MaxMessage)
-	case errors.Is(err, transport.ErrTransportClosed):
-		return "", fmt.Errorf("the tool server %q has ended; its tools cannot be used any more", s.o.Name)
-	case err != nil:
-		return "", fmt.Errorf("the tool server %q did not carry this out: %w", s.o.Name, err)
+	if err != nil {
+		return "", fmt.Errorf("the tool server %q gave no result: %w. Whether it has done its work is not known", s.o.Name, s.explain(err))
 	}
 	text, err := describe(result)
 	if err != nil {
@@ -213,6 +203,17 @@ func (s *Server) call(ctx context.Context, name string, input json.RawMessage) (
 		return "", errors.New(cmp.Or(text, "the tool failed, and says no more"))
 	}
 	return text, nil
+}
+
+// explain says in our words why a connection has ended.
+func (s *Server) explain(err error) error {
+	switch {
+	case s.lines != nil && s.lines.tooLong.Load():
+		return fmt.Errorf("it has sent a message of more than %d bytes, which ended its connection", MaxMessage)
+	case errors.Is(err, transport.ErrTransportClosed):
+		return errors.New("its program has ended, and its tools cannot be used any more")
+	}
+	return err
 }
 
 // describe returns a result as text. Pictures and sounds are named, not repeated.

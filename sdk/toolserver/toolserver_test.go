@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
@@ -28,6 +29,9 @@ func TestMain(m *testing.M) {
 	switch manner := os.Getenv("TOOL_SERVER"); manner {
 	case "":
 		os.Exit(m.Run())
+	case "no key":
+		fmt.Fprintln(os.Stderr, strings.Repeat("x", 10_000)+"\nTRACKER_TOKEN is not set")
+		os.Exit(1)
 	case "good":
 		_ = server.ServeStdio(goodServer())
 	default:
@@ -63,6 +67,9 @@ func goodServer() *server.MCPServer {
 		return mcp.NewToolResultText(strings.Repeat("x", 20<<20)), nil
 	})
 	text("die", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) { os.Exit(3); return nil, nil })
+	text("lie", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{mcp.TextContent{Type: "film"}}}, nil
+	})
 	text("hang", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) { select {} })
 	text("env", func(mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(strings.Join(os.Environ(), "\n")), nil
@@ -86,10 +93,19 @@ func badServer(manner string) {
 			fmt.Println("hello, I am not JSON")
 			fmt.Println(strings.Repeat("x", 10<<20))
 			select {}
+		case m.Method == "tools/list" && manner == "endless":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"t%s","inputSchema":{"type":"object"}}],"nextCursor":%[1]q}}`+"\n", m.ID, m.ID)
+		case m.Method == "tools/list":
+			tool := `{"name":"t%d","inputSchema":{"type":"object","properties":{"a":{"description":"` + strings.Repeat("long", 5_000) + `"}}}}`
+			tools := make([]string, 30)
+			for n := range tools {
+				tools[n] = fmt.Sprintf(tool, n)
+			}
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[%s]}}`+"\n", m.ID, strings.Join(tools, ","))
 		case m.Method != "initialize":
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`+"\n", m.ID)
 		default:
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`+"\n", m.ID)
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`+"\n", m.ID)
 			if manner == "dies" {
 				return
 			}
@@ -199,7 +215,7 @@ func TestAddress(t *testing.T) {
 
 // TestServerFailsUnderWay: a server that dies, hangs or sends too much costs its tools, not the session.
 func TestServerFailsUnderWay(t *testing.T) {
-	for tool, want := range map[string]string{"die": "has ended", "hang": "took longer than 200ms", "huge": "more than 8388608 bytes"} {
+	for tool, want := range map[string]string{"die": "its program has ended", "hang": "took longer than 200ms", "huge": "more than 8388608 bytes", "lie": "unknown content type"} {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
 			timeout := time.Minute
@@ -211,19 +227,37 @@ func TestServerFailsUnderWay(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := results(t, s, fake.Call("tracker_"+tool, nil), fake.Call("tracker_find_all_issues", nil))
-			if !got[0].IsError || !strings.Contains(got[0].Text, want) {
+			if !got[0].IsError || !strings.Contains(got[0].Text, want) || !strings.Contains(got[0].Text, "as done its work is not known") {
 				t.Errorf("%t %.200q, want %q", got[0].IsError, got[0].Text, want)
 			}
-			if lives := tool == "hang"; got[1].IsError == lives {
+			if lives := tool == "hang" || tool == "lie"; got[1].IsError == lives {
 				t.Errorf("the next call: %t %.200q", got[1].IsError, got[1].Text)
 			}
 		})
 	}
 }
 
+// TestManyTools: however much a server has to say of its tools, what a model is told of them is bounded, and
+// the rest is named.
+func TestManyTools(t *testing.T) {
+	for manner, want := range map[string]string{"endless": "pages", "wordy": "bytes in all"} {
+		s, err := connect(t, manner, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := 0
+		for _, tool := range s.Tools() {
+			size += len(tool.(sdk.RawTool).Schema) + len(tool.(sdk.RawTool).Description)
+		}
+		if len(s.Tools()) == 0 || size > 256<<10 || !strings.Contains(strings.Join(s.Skipped, "\n"), want) {
+			t.Errorf("%s: %d tools of %d bytes; skipped %.300q", manner, len(s.Tools()), size, s.Skipped)
+		}
+	}
+}
+
 // TestServerFailsAtTheStart: the error names the server and what is wrong, in bounded time.
 func TestServerFailsAtTheStart(t *testing.T) {
-	for manner, want := range map[string]string{"dies": "does not", "chatter": "does not begin"} {
+	for manner, want := range map[string]string{"dies": "does not", "chatter": "does not begin", "no key": "TRACKER_TOKEN is not set"} {
 		if _, err := connect(t, manner, time.Minute); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"tracker"`) {
 			t.Errorf("%s: %v", manner, err)
 		}
@@ -271,15 +305,19 @@ func TestNoProgramIsLeft(t *testing.T) {
 	}
 }
 
-// BenchmarkCall: a call of a tool over the standard streams of a program, with the server's part.
-func BenchmarkCall(b *testing.B) {
-	s, err := connect(b, "good", time.Minute)
+// TestCallsAnswerSoon: a call of a tool over the standard streams of a program takes at most 1 ms with the
+// server's part: 10 calls take 10 units.
+func TestCallsAnswerSoon(t *testing.T) {
+	s, err := connect(t, "good", time.Minute)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	for b.Loop() {
-		if text, err := s.Tools()[1].(sdk.RawTool).Run(b.Context(), json.RawMessage(`{}`)); err != nil {
-			b.Fatal(text, err)
+	find := s.Tools()[1].(sdk.RawTool)
+	scratch.Within(t, "10 calls of a tool of a server", 10, func() {
+		for range 10 {
+			if text, err := find.Run(t.Context(), json.RawMessage(`{}`)); err != nil {
+				t.Fatal(text, err)
+			}
 		}
-	}
+	})
 }

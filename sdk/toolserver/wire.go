@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,7 +61,7 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stdout = outSide // its complaints on standard error belong to nobody
+	cmd.Stdout, cmd.Stderr = outSide, &s.complaint
 	err = cmd.Start()
 	_ = outSide.Close() // the program has its own
 	if err != nil {
@@ -85,6 +86,29 @@ func (s *Server) startProgram() (wire transport.Interface, err error) {
 	}
 	s.lines = &lines{from: out}
 	return transport.NewIO(s.lines, in, io.NopCloser(strings.NewReader(""))), nil
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// maxComplaint bounds the end of a program's standard error that an error repeats, in bytes.
+const maxComplaint = 500
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, p...)
+	t.data = t.data[max(0, len(t.data)-maxComplaint):]
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(string(t.data), ""))
 }
 
 // lines ends a stream at a line that is longer than MaxMessage.

@@ -116,30 +116,18 @@ type replier func(ctx context.Context, q sdk.Question) (text string, ok bool, er
 func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, reply replier, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
-	var ended bool
-	var failed error
-	for !ended {
+	for {
 		select {
 		case e, ok := <-events:
 			if !ok {
 				events = nil
-				continue
-			}
-			if err := react(ctx, s, t, e, reply); err != nil {
+			} else if err := react(ctx, s, t, e, reply); err != nil {
 				return err
 			}
-		case failed = <-done:
-			ended = true
-		}
-	}
-	for { // events from before the end
-		select {
-		case e, ok := <-events:
-			if !ok {
-				return failed
+		case failed := <-done:
+			for len(events) > 0 { // from before the end
+				t.tell(<-events)
 			}
-			t.tell(e)
-		default:
 			t.endLine()
 			return failed
 		}

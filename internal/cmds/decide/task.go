@@ -253,7 +253,7 @@ func (o *taskOptions) status() *cobra.Command {
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {
-			changes = feed.New(feed.Options{Now: o.Engine().Clock, Log: o.Log})
+			changes = feed.New(feed.Options{Watch: o.Engine().Projects().Watch, Now: o.Engine().Clock, Log: o.Log})
 			defer changes.Close()
 		}
 		return act(cmd, args)

@@ -136,6 +136,12 @@ func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verificat
 			s.TaskName, v.Problem)
 	}
 	sayMoved(o.App, v)
+	for _, m := range v.Members {
+		o.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
+	}
+	if len(v.Strangers) > 0 {
+		o.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
+	}
 	if len(v.OtherKeys) > 0 {
 		o.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
 	}

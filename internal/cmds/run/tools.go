@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
 )
@@ -36,7 +37,7 @@ func Tools(ctx context.Context, a *app.App, names []string) (tools []sdk.AnyTool
 	for _, o := range options {
 		s, err := toolserver.Connect(ctx, o)
 		if err != nil {
-			return nil, end, fault.New(fault.NotAllowed, "%q", err.Error()).WithHint("look at tool_servers in your own settings file")
+			return nil, end, fault.New(fault.NotAllowed, "%s", visible.Line(err.Error())).WithHint("look at tool_servers in your own settings file")
 		}
 		servers, tools = append(servers, s), append(tools, s.Tools()...)
 		if len(s.Skipped) > 0 {

@@ -165,6 +165,8 @@ func question(w permission.Want) lang.Text {
 	switch w.Kind {
 	case trust.KindRubric:
 		return lang.T("may the server audit by this rubric in place of the built-in one")
+	case trust.KindMember:
+		return lang.T("is this the key of somebody who works on the project: their seals then vouch for what they did")
 	case trust.KindWorkflow:
 		return lang.T("may runs of this project follow this workflow, which says at which stages you are asked")
 	case trust.KindSource:

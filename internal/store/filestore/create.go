@@ -17,7 +17,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	id, ok := parseID(session.SessionID)
+	id, ok := store.ParseID(session.SessionID)
 	if !ok {
 		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
 	}

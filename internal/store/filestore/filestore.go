@@ -13,9 +13,8 @@
 //
 // # Invariants
 //
-//   - Texts are written first, then the artifact, then the session's file; renaming that is
-//     the commit. A crash leaves an unused file, never a reference to a missing one
-//     (TestEveryCut, TestEveryFault).
+//   - Texts are written first, then the session's file; renaming that is the commit. A crash
+//     leaves an unused file, never a reference to a missing one (TestEveryCut, TestEveryFault).
 package filestore
 
 import (
@@ -25,8 +24,6 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
-
-	"github.com/google/uuid"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
@@ -71,21 +68,12 @@ type decoded struct {
 	session *workflow.Session
 }
 
-// parseID returns the canonical form of an id, so that a path is built from nothing else.
-func parseID(id string) (string, bool) {
-	u, err := uuid.Parse(id)
-	if err != nil || len(id) != 36 {
-		return "", false
-	}
-	return u.String(), true
-}
-
 // Get returns a session by its id.
 func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok {
 		return nil, store.NotFound(id)
 	}
@@ -164,7 +152,7 @@ func (s *Store) Stored(ctx context.Context, id string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok {
 		return nil, store.NotFound(id)
 	}

@@ -82,7 +82,7 @@ func (s *Store) Each(ctx context.Context, do func(*workflow.Session) error) ([]s
 
 // StoredHash returns the hash of the stored form of a session.
 func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
-	if canonical, ok := parseID(id); ok && canonical == id {
+	if canonical, ok := store.ParseID(id); ok && canonical == id {
 		if info, err := s.dir.Lstat(store.SessionPath(id)); err == nil {
 			if known, ok := s.recall(ctx, id, durable.VersionOf(info)); ok {
 				return hex.EncodeToString(known.sum[:]), nil
@@ -262,7 +262,7 @@ func (s *Store) readAll(ctx context.Context, f *folder, files []unread) error {
 func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session) {
 	id := one.id
 	f = &file{}
-	if canonical, ok := parseID(id); !ok || canonical != id {
+	if canonical, ok := store.ParseID(id); !ok || canonical != id {
 		f.err = fault.New(fault.Storage, "session file %s/session-%s.json has no session id in lower case in its name, so it is skipped", Folder, id).
 			WithHint("rename it to session-<session_id>.json")
 		return f, nil

@@ -104,7 +104,7 @@ func (s *Store) withoutUnstored(data []byte) []byte {
 		return data
 	}
 	id, _, _ := strings.Cut(string(data[at+len(entryStart):]), `"`)
-	if _, ok := parseID(id); !ok || !s.isGone(store.SessionPath(id)) {
+	if _, ok := store.ParseID(id); !ok || !s.isGone(store.SessionPath(id)) {
 		return data
 	}
 	if at == 1 {

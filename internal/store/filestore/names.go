@@ -34,7 +34,7 @@ func (s *Store) owner(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, ok := parseID(strings.TrimSpace(string(data)))
+	id, ok := store.ParseID(strings.TrimSpace(string(data)))
 	if !ok || s.isGone(store.SessionPath(id)) {
 		return "", nil
 	}
@@ -87,7 +87,7 @@ func (s *Store) reserve(ctx context.Context, id string, names store.Names) (name
 
 // Find returns the id for an id or a task name.
 func (s *Store) Find(ctx context.Context, ref string) (string, error) {
-	if id, ok := parseID(ref); ok {
+	if id, ok := store.ParseID(ref); ok {
 		if s.dir.Exists(store.SessionPath(id)) {
 			return id, nil
 		}

@@ -12,7 +12,7 @@ import (
 
 // Update changes a session under its lock.
 func (s *Store) Update(ctx context.Context, id string, change store.Change) (*workflow.Session, error) {
-	canonical, ok := parseID(id)
+	canonical, ok := store.ParseID(id)
 	if !ok || s.isGone(store.SessionPath(canonical)) {
 		return nil, s.missing(id)
 	}
@@ -62,7 +62,7 @@ func (s *Store) update(t *tx, change store.Change) (session *workflow.Session, s
 
 // repairPatience bounds how long an update that is stored waits for the lock to repair
 // derived files: the process that holds it is likely to repair them too.
-const repairPatience = 200 * time.Millisecond
+var repairPatience = 200 * time.Millisecond
 
 // repairDerived recreates the mapping and the session's name if they are missing. A problem with them must not
 // fail an update that is stored.

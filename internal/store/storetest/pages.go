@@ -33,11 +33,7 @@ func move(t *testing.T, b Backend, id string, stage workflow.StageID, state work
 
 // list returns the page that a query asks for.
 func list(ctx context.Context, in store.Sessions, q store.Query) (store.Page, error) {
-	all, err := in.All(ctx)
-	if err != nil {
-		return store.Page{}, err
-	}
-	return all.Page(q)
+	return store.List(ctx, in, q)
 }
 
 func testQuery(t *testing.T, b Backend, reopen func() Backend) {

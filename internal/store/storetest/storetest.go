@@ -30,6 +30,9 @@ func Files(dir *durable.Dir) *filestore.Store {
 	return filestore.NewSummaries(func() time.Time { return time.Time{} }).Store(dir)
 }
 
+// At returns the store of a project as Files does.
+func At(place store.Place) (Backend, error) { return Files(place.Dir), nil }
+
 // Run runs the suite. open returns an empty backend; reopen returns another
 // handle on the same data, as a second process would have it.
 func Run(t *testing.T, open func(t *testing.T) (b Backend, reopen func() Backend)) {
@@ -54,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) (b Backend, reopen func() Backend
 		"Query":            testQuery,
 		"Pages":            testPages,
 		"CopiesAreApart":   testCopiesAreApart,
+		"Members":          testMembers,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

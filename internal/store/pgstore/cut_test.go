@@ -1,0 +1,253 @@
+package pgstore_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// epoch is the time of the sessions here.
+var epoch = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func newSession() *workflow.Session {
+	return workflow.Default().NewSession(uuid.NewString(), "build a wall", "/p", "test", epoch)
+}
+
+func create(t testing.TB, b store.Backend) *workflow.Session {
+	t.Helper()
+	s := newSession()
+	if err := b.Create(context.Background(), s, storetest.Numbered("task")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// step submits a text, as the engine does: the session refers to it, and its rounds say which change it was.
+func step(text string) store.Change {
+	return func(tx store.Tx, s *workflow.Session) error {
+		refs, err := tx.Put(context.Background(), []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: text, At: epoch}})
+		if err == nil {
+			s.Record(workflow.PO).FinalResultRef = &refs[0]
+			s.ReworkCount++
+		}
+		return err
+	}
+}
+
+// proxy passes bytes on to a server, and cuts a connection after some of them.
+type proxy struct {
+	listener net.Listener
+	to       string
+	// up and down are the bytes to and from the server until the cut; a negative number sets none.
+	up, down atomic.Int64
+	mu       sync.Mutex
+	open     []net.Conn
+}
+
+func newProxy(t testing.TB, to string) *proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: l, to: to}
+	p.up.Store(-1)
+	p.down.Store(-1)
+	t.Cleanup(func() { _ = l.Close(); p.drop() })
+	go p.serve()
+	return p
+}
+
+func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
+
+func (p *proxy) serve() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		server, err := net.Dial("tcp", p.to)
+		if err != nil {
+			_ = client.Close()
+			continue
+		}
+		p.mu.Lock()
+		p.open = append(p.open, client, server)
+		p.mu.Unlock()
+		go p.pass(server, client, &p.up)
+		go p.pass(client, server, &p.down)
+	}
+}
+
+// pass copies bytes until there are none left, and then ends the connection.
+func (p *proxy) pass(to, from net.Conn, left *atomic.Int64) {
+	defer func() { _ = to.Close(); _ = from.Close() }()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if have := left.Load(); have >= 0 {
+			cut := min(int64(n), have)
+			left.Store(have - cut)
+			if _, writeErr := to.Write(buffer[:cut]); writeErr != nil || cut < int64(n) || have == cut {
+				left.Store(-1) // the next connection is whole
+				return
+			}
+			continue
+		}
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drop ends all connections.
+func (p *proxy) drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open = nil
+}
+
+// through returns the address of a database through a proxy.
+func through(t testing.TB, address string) (*proxy, string) {
+	t.Helper()
+	config, port := parse(t, address)
+	p := newProxy(t, fmt.Sprintf("127.0.0.1:%d", port))
+	return p, fmt.Sprintf(config, p.port())
+}
+
+// thorough asks for every cut, and ten rounds of kills.
+var thorough = os.Getenv("BMAD_EVERY_CUT") == "1"
+
+// TestEveryCut cuts the connection after some bytes of an update, or after every one, in both directions. The change is stored wholly or
+// not at all, the answer fits, and a repetition by a caller that was told to look is safe.
+func TestEveryCut(t *testing.T) {
+	address := migrated(t)
+	straight := open(t, address).Store(at)
+	p, cutAddress := through(t, address)
+	every := 151
+	if thorough {
+		every = 1
+	}
+	for _, direction := range []string{"to the server", "from the server"} {
+		left := &p.up
+		if direction == "from the server" {
+			left = &p.down
+		}
+		outcomes := map[string]int{}
+		d := open(t, cutAddress)
+		b := d.Store(at)
+		s := create(t, b)
+		if _, err := b.Update(context.Background(), s.SessionID, step("warm")); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; ; n += every {
+			before, err := straight.Get(context.Background(), s.SessionID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf("text %d", n)
+			runs := 0
+			left.Store(int64(n))
+			_, err = b.Update(context.Background(), s.SessionID, func(tx store.Tx, s *workflow.Session) error {
+				runs++
+				return step(text)(tx, s)
+			})
+			wasCut := left.Swap(-1) < 0
+			after, getErr := straight.Get(context.Background(), s.SessionID)
+			if getErr != nil {
+				t.Fatal(getErr)
+			}
+			stored := after.Revision == before.Revision+1 && after.ReworkCount == before.ReworkCount+1
+			if !stored && (after.Revision != before.Revision || after.ReworkCount != before.ReworkCount) || runs > 1 {
+				t.Fatalf("%s, byte %d: a part is stored: revision %d after %d; run %d times", direction, n, after.Revision, before.Revision, runs)
+			}
+			if body, readErr := straight.Read(context.Background(), *after.Record(workflow.PO).FinalResultRef); readErr != nil || stored && body != text {
+				t.Fatalf("%s, byte %d: the text is %q, %v", direction, n, body, readErr)
+			}
+			switch {
+			case err == nil && !stored:
+				t.Fatalf("%s, byte %d: acknowledged, and lost", direction, n)
+			case err != nil && stored:
+				t.Fatalf("%s, byte %d: it is stored, but the answer is %v", direction, n, err)
+			case err != nil && !fault.Is(err, fault.Storage):
+				t.Fatalf("%s, byte %d: got %v, want a storage error", direction, n, err)
+			case err != nil:
+				outcomes["refused"]++
+			case wasCut:
+				outcomes["done, found afterwards"]++
+			default:
+				outcomes["done"]++
+			}
+			if !wasCut {
+				break
+			}
+		}
+		t.Logf("%s: %v", direction, outcomes)
+		if outcomes["refused"] == 0 || direction == "from the server" && outcomes["done, found afterwards"] == 0 {
+			t.Errorf("%s: the cuts show nothing: %v", direction, outcomes)
+		}
+	}
+}
+
+// TestDurable: a change is on the disk when it is acknowledged, although the database would not wait for that; and a
+// stronger setting stays. Its waits are bounded.
+func TestDurable(t *testing.T) {
+	address := migrated(t)
+	s := create(t, open(t, address).Store(at))
+	for set, want := range map[string]string{"off": "on", "remote_apply": "remote_apply"} {
+		b := open(t, address+"&synchronous_commit="+set).Store(at)
+		if _, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) error {
+			for name, want := range map[string]string{"synchronous_commit": want, "lock_timeout": "10s", "idle_in_transaction_session_timeout": "1min"} {
+				if got, err := pgstore.Setting(tx, name); err != nil || got != want {
+					t.Errorf("with %s, %s is %s, %v, want %s", set, name, got, err, want)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestStopped has a caller hang with its lock: others are told so, and it is told when it goes on.
+func TestStopped(t *testing.T) {
+	address := migrated(t)
+	dir := durable.NewDir("/p", nil)
+	dir.LockTimeout = 50 * time.Millisecond
+	one, two := open(t, address).Store(at), open(t, address).Store(store.Place{Key: at.Key, Dir: dir})
+	s := create(t, one)
+	if _, err := one.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) error {
+		if _, err := two.Update(context.Background(), s.SessionID, step("other")); !fault.Is(err, fault.Conflict) {
+			t.Errorf("while another holds it: %v", err)
+		}
+		pgstore.EndIdle(tx)
+		return nil
+	}); !fault.Is(err, fault.Storage) {
+		t.Errorf("who was ended by the server is told %v", err)
+	}
+	if got, err := two.Update(context.Background(), s.SessionID, step("later")); err != nil || got.Revision != s.Revision+1 {
+		t.Errorf("then: %v, %v", got, err)
+	}
+}

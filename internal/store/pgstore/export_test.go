@@ -1,0 +1,29 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+)
+
+// Judge judges a schema.
+var Judge = judge
+
+// NewestSchema is the version of the last migration.
+const NewestSchema = newestSchema
+
+// Setting returns a setting of the server, as it is for a change.
+func Setting(t store.Tx, name string) (value string, err error) {
+	err = t.(*tx).conn.QueryRow(context.Background(), `select current_setting($1)`, name).Scan(&value)
+	return value, err
+}
+
+// EndIdle has the server end a change, as it ends one that hangs for a minute.
+func EndIdle(t store.Tx) {
+	conn := t.(*tx).conn
+	_, _ = conn.Exec(context.Background(), `select set_config('idle_in_transaction_session_timeout', '1ms', true)`)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_, _ = conn.WaitForNotification(ctx) // returns when the server has ended it
+}

@@ -1,0 +1,131 @@
+package pgstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// rows is the result of a list.
+type rows struct {
+	sessions []workflow.Summary
+	broken   []store.Broken
+}
+
+// summaries lists sessions; rest is what follows the condition on tenant and project, whose arguments are the
+// first two.
+func (s *Store) summaries(ctx context.Context, project int64, rest string, args ...any) (out rows, err error) {
+	var newer []string
+	err = s.db.ask(ctx, func(row pgx.Row) error {
+		var sum workflow.Summary
+		var objective []byte
+		var stage, state, created, updated string
+		var version int
+		if err := row.Scan(&sum.SessionID, &sum.TaskName, &objective, &stage, &state, &created, &updated, &version, &sum.Revision); err != nil {
+			return err
+		}
+		if version > workflow.FormatVersion {
+			newer = append(newer, sum.SessionID)
+			return nil
+		}
+		sum.Objective, sum.CurrentStage, sum.CurrentState = string(objective), workflow.StageID(stage), workflow.State(state)
+		var err error
+		if sum.CreatedAt, err = time.Parse(stamp, created); err == nil {
+			sum.UpdatedAt, err = time.Parse(stamp, updated)
+		}
+		out.sessions = append(out.sessions, sum)
+		return err
+	}, `select session_id::text, task_name, objective, stage, state, created_at, updated_at, version, revision
+		from session where tenant_id = $1 and project_id = $2 `+rest, append([]any{s.db.tenant, project}, args...)...)
+	for _, id := range newer {
+		if _, readErr := s.Get(ctx, id); readErr != nil && err == nil {
+			out.broken = append(out.broken, store.Broken{Path: store.SessionPath(id), Err: readErr})
+		}
+	}
+	return out, err
+}
+
+// All lists all sessions.
+func (s *Store) All(ctx context.Context) (store.Listing, error) {
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return store.Listing{}, err
+	}
+	all, err := s.summaries(ctx, project, ``)
+	return store.NewListing(all.sessions, all.broken), err
+}
+
+// Latest lists the n sessions that were changed last.
+func (s *Store) Latest(ctx context.Context, n int) (store.Listing, error) {
+	page, err := s.List(ctx, store.Query{Limit: n})
+	all := store.NewListing(page.Sessions, page.Broken)
+	all.Unread = page.Total - len(page.Sessions)
+	return all, err
+}
+
+// TaskNames returns the task names in use.
+func (s *Store) TaskNames(ctx context.Context) (names []string, err error) {
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.ask(ctx, func(row pgx.Row) error {
+		names = append(names, "")
+		return row.Scan(&names[len(names)-1])
+	}, `select task_name from session where tenant_id = $1 and project_id = $2 order by task_name`, s.db.tenant, project)
+	return names, err
+}
+
+// List returns the page that a query asks for, by an index. Only a text is looked for in all sessions: case beyond
+// ASCII depends on the settings of a database.
+func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
+	page := store.Page{Sessions: []workflow.Summary{}}
+	if q.Text != "" {
+		all, err := s.All(ctx)
+		if err != nil {
+			return page, err
+		}
+		return all.Page(q)
+	}
+	changed, id, err := q.Cursor()
+	if err != nil {
+		return page, err
+	}
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return page, err
+	}
+	var states []string // nil selects all
+	if q.States != nil {
+		states = []string{}
+		for _, state := range q.States {
+			states = append(states, string(state))
+		}
+	}
+	const selected = ` and ($3 = '' or stage = $3) and ($4::text[] is null or state = any($4))`
+	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&page.Total, &page.Active) },
+		`select count(*), count(*) filter (where active) from session where tenant_id = $1 and project_id = $2`+selected,
+		s.db.tenant, project, string(q.Stage), states)
+	if err != nil {
+		return page, err
+	}
+	last, limit := "~", any(nil) // after every time
+	if q.After != "" {
+		last = stamped(changed)
+	}
+	if q.Limit > 0 {
+		limit = q.Limit + 1
+	}
+	found, err := s.summaries(ctx, project, selected+` and updated_at <= $5 and (updated_at < $5 or session_id::text > $6)
+		order by updated_at desc, session_id limit $7`, string(q.Stage), states, last, id, limit)
+	page.Sessions, page.Broken = append(page.Sessions, found.sessions...), found.broken
+	if q.Limit > 0 && len(page.Sessions) > q.Limit {
+		page.Sessions = page.Sessions[:q.Limit]
+		page.Next = store.CursorAt(page.Sessions[q.Limit-1])
+	}
+	return page, err
+}

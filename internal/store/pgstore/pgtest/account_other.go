@@ -1,0 +1,14 @@
+//go:build !unix
+
+package pgtest
+
+import (
+	"errors"
+	"os/exec"
+)
+
+func give(string) error { return exec.ErrNotFound }
+
+func asAnother(*exec.Cmd) {}
+
+func killTree(int) error { return errors.ErrUnsupported }

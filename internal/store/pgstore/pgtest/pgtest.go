@@ -1,0 +1,244 @@
+// Package pgtest starts PostgreSQL servers for tests.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+)
+
+// Password is that of all accounts, which tests look for in what is said.
+const Password = "s3cret-of-the-store"
+
+// Server is a running server, which accepts connections over loopback alone.
+type Server struct {
+	Port int
+
+	bin, folder string
+	options     []string
+	running     *exec.Cmd
+	stop        func() error
+}
+
+var shared = struct {
+	sync.Once
+	server *Server
+	err    error
+	names  atomic.Int64
+}{}
+
+// Main runs the tests of a package, and ends the server that they share.
+func Main(m *testing.M) {
+	code := m.Run()
+	if shared.server != nil {
+		shared.server.Close()
+	}
+	os.Exit(code)
+}
+
+// New returns the address of an empty database of its own, on a server that all tests of the package share. The
+// account owns it, and has no rights beyond it. Without PostgreSQL the test is skipped.
+func New(t testing.TB) (address string) {
+	t.Helper()
+	shared.Do(func() { shared.server, shared.err = start("fsync=off", "full_page_writes=off") })
+	if errors.Is(shared.err, exec.ErrNotFound) {
+		t.Skip("no PostgreSQL on the PATH or in /usr/lib/postgresql: install Debian's package postgresql")
+	}
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server.Database(t)
+}
+
+// Start starts a server for one test, with options such as synchronous_commit=off.
+func Start(t testing.TB, options ...string) *Server {
+	t.Helper()
+	s, err := start(options...)
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip("no PostgreSQL on the PATH or in /usr/lib/postgresql: install Debian's package postgresql")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Database makes an empty database, and returns its address.
+func (s *Server) Database(t testing.TB) (address string) {
+	t.Helper()
+	name := fmt.Sprintf("db%d", shared.names.Add(1))
+	s.Do(t, `create role `+name+` login password '`+Password+`'`, `create database `+name+` owner `+name)
+	return s.Address(name, name)
+}
+
+// Address returns the address of a database for an account.
+func (s *Server) Address(account, database string) string {
+	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s?sslmode=disable", account, Password, s.Port, database)
+}
+
+// Do runs statements as the superuser.
+func (s *Server) Do(t testing.TB, statements ...string) {
+	t.Helper()
+	Do(t, s.Address("postgres", "postgres"), statements...)
+}
+
+// Do runs statements in the database at an address.
+func Do(t testing.TB, address string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// start makes the files of a server, and starts it.
+func start(options ...string) (s *Server, err error) {
+	s = &Server{options: options}
+	if s.bin, err = programs(); err != nil {
+		return nil, err
+	}
+	if s.folder, err = os.MkdirTemp("", "bmad-pg-"); err != nil {
+		return nil, err
+	}
+	if err = s.make(); err == nil {
+		err = s.Up()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// programs returns the folder of the newest server's programs.
+func programs() (string, error) {
+	if name, err := exec.LookPath("postgres"); err == nil {
+		return filepath.Dir(name), nil
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if len(found) == 0 {
+		return "", exec.ErrNotFound
+	}
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+}
+
+func version(name string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(name))))
+	return n
+}
+
+func (s *Server) make() error {
+	file := filepath.Join(s.folder, "password")
+	if err := os.WriteFile(file, []byte(Password+"\n"), 0o600); err != nil {
+		return err
+	}
+	if err := errors.Join(give(file), give(s.folder)); err != nil {
+		return err
+	}
+	args := []string{"-D", s.data(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync"}
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, "initdb"), args...) //nolint:gosec // the programs of the server
+	cmd.Dir = s.folder
+	asAnother(cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	return nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+// Up starts the server, and returns when it accepts connections.
+func (s *Server) Up() error {
+	if s.Port == 0 {
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		s.Port = l.Addr().(*net.TCPAddr).Port
+		_ = l.Close()
+	}
+	args := []string{"-D", s.data(), "-k", s.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "max_connections=200"}
+	for _, o := range s.options {
+		args = append(args, "-c", o)
+	}
+	// The shell ends the server when the test has ended, however that ends.
+	const untilTheEnd = `"$@" >log 2>&1 & read -r _; kill -QUIT $!; wait`
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", untilTheEnd, "sh", filepath.Join(s.bin, "postgres")}, args...)...) //nolint:gosec // as above
+	cmd.Dir = s.folder
+	asAnother(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.running = cmd
+	s.stop = func() error {
+		_ = in.Close()
+		return cmd.Wait()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.Address("postgres", "postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		if ctx.Err() != nil {
+			said, _ := durable.ReadPath(filepath.Join(s.folder, "log"), durable.MaxText)
+			return fmt.Errorf("the server does not start: %w: %s", err, said)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Kill ends all processes of the server at once.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	data, err := durable.ReadPath(filepath.Join(s.data(), "postmaster.pid"), durable.MaxText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(data), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killTree(pid); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.stop() // the shell says that it was killed
+	s.stop = nil
+}
+
+// Close ends the server, and removes its files.
+func (s *Server) Close() {
+	if s.stop != nil {
+		_ = s.stop()
+	}
+	_ = os.RemoveAll(s.folder)
+}

@@ -1,0 +1,40 @@
+package pgstore
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// newestSchema is the version of the last migration. A program uses this schema and its neighbours: a team
+// migrates before or after its members change to the next program.
+const newestSchema = 1
+
+// judge refuses a schema that a program made for another cannot use.
+func judge(have, newest int64) error {
+	switch {
+	case have < 1:
+		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
+	case have < newest-1:
+		return unfit(fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses %d and later", have, newest-1))
+	case have > newest+1:
+		return fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses up to %d", have, newest+1).WithHint("use a newer bmad-mcp; nothing was changed")
+	}
+	return nil
+}
+
+// unfit gives the error for a schema that has to be migrated first its remedy.
+func unfit(e *fault.Error) error {
+	return e.WithHint("its owner runs: bmad-mcp store migrate; nothing was changed")
+}
+
+// schemaOf returns the version of a database's schema; 0 if it has none.
+func schemaOf(ctx context.Context, conn *pgx.Conn) (version int64, err error) {
+	err = conn.QueryRow(ctx, `select coalesce(max(version_id), 0) from goose_db_version where is_applied`).Scan(&version)
+	if codeOf(err) == missingTable {
+		return 0, nil
+	}
+	return version, err
+}

@@ -1,0 +1,202 @@
+package pgstore
+
+import (
+	"context"
+	"encoding/hex"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// stamp is the form of a time in a column: it sorts, and loses nothing.
+const stamp = "2006-01-02T15:04:05.000000000Z"
+
+func stamped(t time.Time) string { return t.UTC().Format(stamp) }
+
+// isText reports whether a column of text can hold a value.
+func isText(v string) bool { return utf8.ValidString(v) && !strings.ContainsRune(v, 0) }
+
+// Create stores a new session under the first free task name.
+func (s *Store) Create(ctx context.Context, session *workflow.Session, names store.Names) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	id, ok := store.ParseID(session.SessionID)
+	if !ok {
+		return fault.New(fault.InvalidArgument, "%q is not a session id", session.SessionID)
+	}
+	project, err := s.id(ctx, true)
+	for err == nil {
+		n := store.FirstFree(func(n int) bool {
+			name := names.Candidate(n)
+			isTaken := err == nil && names.Taken != nil && names.Taken(name)
+			if err == nil && !isTaken {
+				err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&isTaken) },
+					`select exists (select from session where tenant_id = $1 and project_id = $2 and task_name = $3)`, s.db.tenant, project, name)
+			}
+			return isTaken
+		})
+		if err != nil {
+			break
+		}
+		session.TaskName = names.Candidate(n)
+		var data []byte
+		if data, err = store.Encode(session); err != nil {
+			break
+		}
+		err = s.insert(ctx, project, id, session, data)
+		switch constraintOf(err) {
+		case "session_name": // another was faster
+			err = nil
+			continue
+		case "session_pkey":
+			return fault.New(fault.Conflict, "session %q exists already", id)
+		}
+		if err != nil && !isDefinite(err) {
+			err = s.settle(ctx, project, id, session.Revision, workflow.Hash(data), err)
+		}
+		if err == nil {
+			s.db.tell(project)
+			return nil
+		}
+	}
+	return s.db.trouble(err)
+}
+
+// insert stores a new session.
+func (s *Store) insert(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
+	if !isText(session.TaskName) {
+		return fault.New(fault.InvalidArgument, "the task name %q cannot be stored", session.TaskName)
+	}
+	conn, err := s.db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return s.db.askOn(ctx, conn.Conn(), nil, `insert into session
+		(tenant_id, project_id, session_id, task_name, objective, stage, state, active, created_at, updated_at, version, revision, body)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`, s.row(project, id, session, data)...)
+}
+
+// row returns the columns of a session.
+func (s *Store) row(project int64, id string, session *workflow.Session, data []byte) []any {
+	return []any{s.db.tenant, project, id, session.TaskName, []byte(session.Objective), string(session.CurrentStage), string(session.CurrentState),
+		session.CurrentState.Active(), stamped(session.CreatedAt), stamped(session.UpdatedAt), session.Version, session.Revision, data}
+}
+
+// Get returns a session by its id.
+func (s *Store) Get(ctx context.Context, id string) (*workflow.Session, error) {
+	data, err := s.Stored(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return decode(id, data)
+}
+
+func decode(id string, data []byte) (*workflow.Session, error) {
+	return store.Decode(data, store.SessionPath(strings.ToLower(id)))
+}
+
+// one reads one row of a session; it is an error if there is none.
+func (s *Store) one(ctx context.Context, id, columns string, into ...any) error {
+	canonical, ok := store.ParseID(id)
+	if !ok {
+		return store.NotFound(id)
+	}
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return err
+	}
+	found := false
+	err = s.db.ask(ctx, func(row pgx.Row) error { found = true; return row.Scan(into...) },
+		`select `+columns+` from session where tenant_id = $1 and project_id = $2 and session_id = $3`, s.db.tenant, project, canonical)
+	if err == nil && !found {
+		return store.NotFound(id)
+	}
+	return err
+}
+
+// Stored returns the stored form of a session.
+func (s *Store) Stored(ctx context.Context, id string) (data []byte, err error) {
+	err = s.one(ctx, id, `body`, &data)
+	return data, err
+}
+
+// StoredHash returns the hash of the stored form.
+func (s *Store) StoredHash(ctx context.Context, id string) (string, error) {
+	var sum []byte
+	err := s.one(ctx, id, `sha256(body)`, &sum)
+	return hex.EncodeToString(sum), err
+}
+
+// Confirm has nothing to do: a change is durable before anyone sees it.
+func (s *Store) Confirm(ctx context.Context, _ string) error { return ctx.Err() }
+
+// Find returns the id for an id or a task name.
+func (s *Store) Find(ctx context.Context, ref string) (id string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if ref == "" || !isText(ref) {
+		return "", store.NotFound(ref)
+	}
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	canonical, _ := store.ParseID(ref)
+	err = s.db.ask(ctx, func(row pgx.Row) error { return row.Scan(&id) }, `select session_id::text from session
+		where tenant_id = $1 and project_id = $2 and (session_id = nullif($3, '')::uuid or task_name = $4)
+		order by session_id = nullif($3, '')::uuid nulls last limit 1`, s.db.tenant, project, canonical, ref)
+	if err != nil || id != "" {
+		return id, err
+	}
+	names, err := s.TaskNames(ctx)
+	if err != nil {
+		return "", err
+	}
+	return "", store.NotFound(ref, names...)
+}
+
+// Read returns the text behind a reference.
+func (s *Store) Read(ctx context.Context, ref workflow.ContentRef) (string, error) {
+	project, err := s.id(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	var body *string
+	if isText(ref.FilePath) {
+		err = s.db.ask(ctx, scanText(&body), readText, s.db.tenant, project, ref.FilePath)
+	}
+	return found(ref, body, err)
+}
+
+const readText = `select body from content where tenant_id = $1 and project_id = $2 and path = $3`
+
+func scanText(into **string) func(pgx.Row) error {
+	return func(row pgx.Row) error {
+		var data []byte
+		err := row.Scan(&data)
+		text := string(data)
+		*into = &text
+		return err
+	}
+}
+
+// found returns a text that was looked for.
+func found(ref workflow.ContentRef, body *string, err error) (string, error) {
+	switch {
+	case err != nil:
+		return "", err
+	case body == nil:
+		return "", store.MissingContent(ref, fs.ErrNotExist)
+	}
+	return *body, nil
+}

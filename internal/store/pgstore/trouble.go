@@ -1,0 +1,88 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+)
+
+// The codes of PostgreSQL that are told apart.
+const (
+	lockTimedOut  = "55P03"
+	idleTimedOut  = "25P03"
+	readOnly      = "25006"
+	unique        = "23505"
+	missingTable  = "42P01"
+	notPermitted  = "42501"
+	diskIsFull    = "53100"
+	wrongPassword = "28P01"
+)
+
+// trouble gives an error of the database its code and a remedy. Errors that have a code, and those of the context,
+// are returned unchanged.
+func (d *Database) trouble(err error) error {
+	var coded *fault.Error
+	if err == nil || errors.As(err, &coded) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !reaching(err) {
+		return err
+	}
+	code := codeOf(err)
+	switch code {
+	case lockTimedOut, "40001", "40P01":
+		return fault.New(fault.Conflict, "it is in use: another call holds it in the store").
+			WithHint("wait for the other call to end, then repeat this one")
+	case missingTable:
+		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
+	}
+	e := fault.New(fault.Storage, "the store %s cannot be used: %w", d, err)
+	switch code {
+	case idleTimedOut:
+		return e.WithHint("the call was held up for too long: repeat it; nothing was changed")
+	case readOnly:
+		return e.WithHint("it is read-only: name a primary, or all hosts and target_session_attrs=read-write; nothing was changed")
+	case notPermitted:
+		return e.WithHint("give this account the rights of the role that ran bmad-mcp store migrate; nothing was changed")
+	case diskIsFull:
+		return e.WithHint("its disk is full: free some space there, then repeat the action; nothing was changed")
+	case wrongPassword, "28000":
+		return e.WithHint("check the account, and its password in PGPASSFILE or in the address; nothing was changed")
+	}
+	return e.WithHint("check that it runs and can be reached (bmad-mcp store status), then repeat the action; nothing was changed, and no files are used in its place")
+}
+
+// reaching reports whether an error is that of a connection that could not be made.
+func reaching(err error) bool {
+	var failed *pgconn.ConnectError
+	return errors.As(err, &failed)
+}
+
+func codeOf(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Code
+	}
+	return ""
+}
+
+// constraintOf returns the constraint that an error says is violated.
+func constraintOf(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == unique {
+		return said.ConstraintName
+	}
+	return ""
+}
+
+// isDefinite reports whether an error of a transaction whose commit was sent says that it was not stored: the
+// server has answered, and not because it was being shut down.
+func isDefinite(err error) bool {
+	code := codeOf(err)
+	return code != "" && !strings.HasPrefix(code, "08") && !slices.Contains([]string{"57P01", "57P02", "57P03"}, code)
+}
