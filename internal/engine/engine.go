@@ -95,10 +95,13 @@ func New(o Options) *Engine {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
+	if o.Who == nil {
+		o.Who = func(string) workflow.Person { return workflow.Person{} }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log}, memory: newMemory(maxRemembered)}
+	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log, who: o.Who}, memory: newMemory(maxRemembered)}
 	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
 	e.born = e.Now()
 	return e
@@ -109,9 +112,6 @@ func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.
 
 // who returns the person on whose behalf the engine acts in a project.
 func (e *Engine) who(p *project.Project) workflow.Person {
-	if e.options.Who == nil {
-		return workflow.Person{}
-	}
 	return e.options.Who(p.Dir.Path())
 }
 
