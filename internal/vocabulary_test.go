@@ -25,7 +25,7 @@ var places = []place{
 	{"Channel", "words", "GrantNote", []string{"Terminal", "Script"}, "who decides by them reads what the command prints"},
 	{"Channel", "dashboard", "channelWords", nil, ""},
 	{"Assurance", "dashboard", "assuranceWords", nil, ""},
-	{"Event", "workflow", "table", []string{"Started", "PolicyChanged", "Adopted", "Edited"}, "they create a session or leave it where it is"},
+	{"Event", "workflow", "table", []string{"Started", "PolicyChanged", "Adopted", "Edited", "Granted"}, "they create a session or leave it where it is"},
 	{"Event", "dashboard", "eventWords", nil, ""},
 	{"State", "workflow", "States", nil, ""},
 	{"State", "workflow", "Allowed", nil, ""},

@@ -37,6 +37,8 @@ type App struct {
 	Unread   error
 	// Reach bounds an assistant on stdio; nil if a person works at a terminal.
 	Reach *reach.Reach
+	// Who says who the program acts for in a folder; nil is the account that it runs under.
+	Who func(folder string) workflow.Person
 	// built are the parts, once they are needed; nil before SetUp.
 	built     *lazyParts
 	databases *databases

@@ -24,6 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -113,7 +114,12 @@ func (a *App) Build(within []string) *Parts {
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
 	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
 	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
+	who := a.Who
+	if who == nil {
+		who = terminal.NewWho()
+	}
 	out.Engine = engine.New(engine.Options{
+		Who:      who,
 		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
 	})
 	return out

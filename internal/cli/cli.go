@@ -19,7 +19,12 @@ import (
 )
 
 // Main runs the program and returns its exit code.
-func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
+func Main(args []string, in io.Reader, out, errOut io.Writer) int {
+	return Run(&app.App{Terminal: terminal.New(in, out, errOut)}, args, in)
+}
+
+// Run is Main for a program that is put together.
+func Run(a *app.App, args []string, in io.Reader) (code int) {
 	// A client that closes our output must not kill us in the middle of an action.
 	signal.Ignore(syscall.SIGPIPE)
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -31,7 +36,6 @@ func Main(args []string, in io.Reader, out, errOut io.Writer) (code int) {
 	// The first signal asks; with stop done, a second one ends the process.
 	context.AfterFunc(ctx, stop)
 
-	a := &app.App{Terminal: terminal.New(in, out, errOut)}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())

@@ -15,15 +15,18 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 func TestMain(m *testing.M) {
 	commands := map[string]func(){
-		"bmad-mcp": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"bmad-mcp": func() { os.Exit(cli.Run(scriptProgram(), os.Args[1:], os.Stdin)) },
 		"stand-in": standIn,
 	}
 	leave := func() {}
@@ -31,6 +34,16 @@ func TestMain(m *testing.M) {
 		leave = scratch.Enter() // before the copies of the program are made
 	}
 	testscript.Main(entered{m, leave}, commands)
+}
+
+// scriptProgram returns the program as scripts run it: it acts for the person that the script names by its variables, and for
+// nobody that is known without them.
+func scriptProgram() *app.App {
+	a := &app.App{Terminal: terminal.New(os.Stdin, os.Stdout, os.Stderr)}
+	a.Who = func(string) workflow.Person {
+		return workflow.Person{Subject: os.Getenv("SCRIPT_SUBJECT"), Name: os.Getenv("SCRIPT_NAME")}
+	}
+	return a
 }
 
 // entered runs the tests with their folders in memory, except those of scripts: some of these

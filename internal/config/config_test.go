@@ -254,8 +254,8 @@ func TestVerifyTakesAWholeCommand(t *testing.T) {
 
 func TestErrorsNamePlaceAndChoices(t *testing.T) {
 	tests := []struct{ project, user, env, want string }{
-		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: audit_floor, base_url, checks, cost_limit, document_language, form_timeout, gate, host_confirm, language, lock_timeout,"},
-		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: audit_floor, engines, gate, gate_score, pause, proved, scoring, verdict, verify"},
+		{project: "a: 1", want: ".claude/bmad-task.yaml, line 1: unknown key \"a\"; valid keys: approvers, audit_floor, base_url, checks, cost_limit, document_language, form_timeout, four_eyes, gate, host_confirm, language, lock_timeout,"},
+		{project: "log_level: warn\nstages:\n  po:\n    gates: 90\n", want: "line 4: unknown key \"gates\", did you mean gate? valid keys of a stage: approvers, audit_floor, engines, four_eyes, gate, gate_score, pause, proved, quorum, scoring, verdict, verify"},
 		{project: "gate: loose", want: "gate \"loose\" is not one of relay, auto, strict"},
 		{project: "stages: {qa: {gate: 1}}", want: "stages.qa.gate \"1\" is not one of relay, auto, strict"},
 		{project: "scoring: none", want: "scoring \"none\" is not one of claimed, audited"},
@@ -305,4 +305,55 @@ func FuzzLoad(f *testing.F) {
 			_, _ = load(t, text, "")
 		}
 	})
+}
+
+// TestRulesForPeople checks that each source can only narrow who lets a stage pass, and that a stage which nobody could
+// let pass is an error that names all lists.
+func TestRulesForPeople(t *testing.T) {
+	for name, tt := range map[string]struct {
+		user, project string
+		environ       []string
+		want          string // approvers, four_eyes, quorum
+		ignored       string
+		err           string
+	}{
+		"unset":          {want: " false 0"},
+		"of all stages":  {project: "approvers: [ann, bob]\nfour_eyes: true\nquorum: 2\n", want: "ann bob true 2"},
+		"of one stage":   {user: "approvers: [ann]\nquorum: 3\nstages: {po: {approvers: bob, quorum: 2}}\n", want: "bob false 2"},
+		"variables":      {environ: []string{"BMAD_APPROVERS=ann, bob", "BMAD_PO_FOUR_EYES=true", "BMAD_PO_QUORUM=2"}, want: "ann bob true 2"},
+		"narrower":       {user: "approvers: [ann, bob]\n", project: "approvers: [bob, cat]\nquorum: 2\n", want: "bob false 2", ignored: "approvers bob, cat"},
+		"looser":         {user: "four_eyes: true\nquorum: 3\n", project: "four_eyes: false\nquorum: 2\n", want: " true 3", ignored: "four_eyes false"},
+		"own exception":  {user: "four_eyes: true\nstages: {po: {four_eyes: false}}\n", want: " false 0"},
+		"nobody":         {user: "approvers: [ann]\n", project: "approvers: [bob, cat]\n", err: "no account is among all of its approvers, ann (bmad-mcp/config.yaml); bob, cat (.claude/bmad-task.yaml)"},
+		"nobody, either": {user: "approvers: [ann]\n", environ: []string{"BMAD_PO_APPROVERS=eve"}, err: "ann (bmad-mcp/config.yaml); eve (BMAD_*)"},
+		"no name":        {project: "approvers: []\n", err: "does not name accounts"},
+		"a name twice":   {project: "approvers: [ann, ann]\n", err: "each once"},
+		"not a truth":    {project: "four_eyes: two\n", err: `four_eyes "two" is not one of true, false`},
+		"no quorum":      {project: "quorum: 0\n", err: `quorum "0" is not a whole number from 1 to 20`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := load(t, tt.project, tt.user, tt.environ...)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("got %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, _ := c.Under(workflow.Default()).Stage(workflow.PO)
+			p := st.Policy()
+			if got := strings.TrimPrefix(strings.Join(p.Approvers, " "), " ") + fmt.Sprintf(" %v %d", p.Watched(), p.Quorum); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			var ignored []string
+			for _, text := range c.Ignored {
+				ignored = append(ignored, text.String())
+			}
+			if text := strings.Join(ignored, "; "); !strings.Contains(text, tt.ignored) || tt.ignored == "" && text != "" {
+				t.Errorf("ignored: %q, want %q", text, tt.ignored)
+			}
+		})
+	}
 }

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -61,6 +64,10 @@ func complete(p, other workflow.Policy) workflow.Policy {
 	p.Verdict = cmp.Or(p.Verdict, other.Verdict)
 	p.Proved = cmp.Or(p.Proved, other.Proved)
 	p.AuditFloor = cmp.Or(p.AuditFloor, other.AuditFloor)
+	p.FourEyes, p.Quorum = cmp.Or(p.FourEyes, other.FourEyes), cmp.Or(p.Quorum, other.Quorum)
+	if p.Approvers == nil {
+		p.Approvers = other.Approvers
+	}
 	return p
 }
 
@@ -75,6 +82,7 @@ var unset = workflow.Policy{Pause: workflow.PauseGates, Verdict: workflow.Verdic
 func (r *rules) inForce(st workflow.Stage) (force, project workflow.Policy) {
 	person := r.layers[user].policy(st.ID).Stricter(r.layers[environment].policy(st.ID))
 	defaults := st.Policy()
+	defaults.Approvers, defaults.FourEyes, defaults.Quorum = nil, nil, 0
 	defaults.Pause, defaults.Verdict, defaults.Proved = "", "", "" // the settings decide them, whatever a session has
 	person = complete(complete(complete(person, workflow.Policy{Scoring: r.scoring}), defaults), unset)
 	project = r.layers[own].policy(st.ID)
@@ -102,6 +110,9 @@ var policyRules = []policyRule{
 	word("verdict", isJudged, workflow.VerdictModes, func(p *workflow.Policy) *workflow.VerdictMode { return &p.Verdict }),
 	word("proved", isJudged, workflow.Proofs, func(p *workflow.Policy) *workflow.Proof { return &p.Proved }),
 	points("audit_floor", workflow.Stage.Floored, func(p *workflow.Policy) **float64 { return &p.AuditFloor }),
+	{"approvers", isGated, func(p workflow.Policy) string { return strings.Join(p.Approvers, ", ") }, setApprovers},
+	{"four_eyes", isGated, fourEyes, setFourEyes},
+	{"quorum", isGated, quorum, setQuorum},
 	word("pause", func(workflow.Stage) bool { return true }, workflow.PauseModes, func(p *workflow.Policy) *workflow.PauseMode { return &p.Pause }),
 }
 
@@ -137,6 +148,64 @@ func points(name string, isFor func(workflow.Stage) bool, field func(*workflow.P
 func isGated(st workflow.Stage) bool  { return st.Gate != workflow.GateNone }
 func isScored(st workflow.Stage) bool { return st.Gate == workflow.GateScore }
 func isJudged(st workflow.Stage) bool { return st.Gate == workflow.GateVerdict }
+
+// setApprovers sets the accounts whose yes counts, given with commas between.
+func setApprovers(p *workflow.Policy, key, v string) error {
+	p.Approvers = nil
+	for name := range strings.SplitSeq(v, ",") {
+		if name = strings.TrimSpace(name); name == "" || len(name) > 100 || slices.Contains(p.Approvers, name) {
+			return lang.Errorf("%s %q does not name accounts of this system, each once", key, visible.Cut(v, 80, "…"))
+		}
+		p.Approvers = append(p.Approvers, name)
+	}
+	return nil
+}
+
+func fourEyes(p workflow.Policy) string {
+	if p.FourEyes == nil {
+		return ""
+	}
+	return strconv.FormatBool(*p.FourEyes)
+}
+
+func setFourEyes(p *workflow.Policy, key, v string) error {
+	var word string
+	err := pick(&word, key, v, []string{"true", "false"})
+	p.FourEyes = new(word == "true")
+	return err
+}
+
+func quorum(p workflow.Policy) string {
+	if p.Quorum == 0 {
+		return ""
+	}
+	return strconv.Itoa(p.Quorum)
+}
+
+// maxQuorum bounds the people whose yes a gate wants.
+const maxQuorum = 20
+
+func setQuorum(p *workflow.Policy, key, v string) (err error) {
+	if p.Quorum, err = strconv.Atoi(v); err != nil || p.Quorum < 1 || p.Quorum > maxQuorum {
+		return lang.Errorf("%s %q is not a whole number from %d to %d", key, v, 1, maxQuorum)
+	}
+	return nil
+}
+
+// checkApprovers refuses rules by which nobody could let a stage pass.
+func (r *rules) checkApprovers(st workflow.Stage) error {
+	if force, _ := r.inForce(st); force.Approvers == nil || len(force.Approvers) > 0 {
+		return nil
+	}
+	var lists []string
+	for from, name := range []string{user: UserFile, own: ProjectFile, environment: "BMAD_*"} {
+		if accounts := r.layers[from].policy(st.ID).Approvers; accounts != nil {
+			lists = append(lists, fmt.Sprintf("%s (%s)", strings.Join(accounts, ", "), name))
+		}
+	}
+	return fault.New(fault.InvalidArgument, "nobody could let %s pass: no account is among all of its approvers, %s", st.ID, strings.Join(lists, "; ")).
+		WithHint("name one account that is in each of them; nothing was changed")
+}
 
 // listIgnored describes the rules of a project that did not take effect at a stage.
 func listIgnored(st workflow.Stage, project, force workflow.Policy) []lang.Text {

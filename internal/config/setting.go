@@ -91,8 +91,8 @@ func (s setting) personFirst() setting {
 
 // rule returns the setting of a rule for the gates of all stages.
 func rule(name string) setting {
-	return setting{key: name, guard: Tighten, set: func(l *loader, values []string) error {
-		return setRule(&l.rules.layers[l.from].all, name, name, values[0])
+	return setting{key: name, list: name == "approvers", guard: Tighten, set: func(l *loader, values []string) error {
+		return setRule(&l.rules.layers[l.from].all, name, name, strings.Join(values, ","))
 	}}
 }
 

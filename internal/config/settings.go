@@ -11,6 +11,7 @@ import (
 
 // settings are those that are not of one stage, sorted by key.
 var settings = []setting{
+	rule("approvers"),
 	rule("audit_floor"),
 	address("base_url", func(c *Config) *string { return &c.Model.BaseURL }).personOnly(modelIsTheirs),
 	{key: "checks", list: true, guard: PersonOnly, set: setChecks, value: func(c *Config) any { return strings.Join(c.Checks, "; ") }},
@@ -18,6 +19,7 @@ var settings = []setting{
 	choice("document_language", func(c *Config) *string { return &c.DocumentLanguage }, lang.Settings),
 	duration("form_timeout", time.Second, time.Hour, func(c *Config) *time.Duration { return &c.FormTimeout }).
 		tightenOnly(func(before, after *Config) bool { return after.FormTimeout < before.FormTimeout }),
+	rule("four_eyes"),
 	rule("gate"),
 	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
 	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
@@ -43,6 +45,7 @@ var settings = []setting{
 	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
 	rule("proved"),
 	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
+	rule("quorum"),
 	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),
 	setting{key: "rubrics", set: setRubrics, value: func(c *Config) any { return c.Rubrics }}.personFirst(),
 	rule("scoring"),

@@ -60,8 +60,7 @@ func (s Source) Load(dir *durable.Dir) (Config, error) {
 	if err := l.environ(s.Environ); err != nil {
 		return c, err
 	}
-	c.noteRefused()
-	return c, nil
+	return c, c.noteRefused()
 }
 
 func (l *loader) file(name string, data []byte, err error, base string) error {

@@ -19,14 +19,17 @@ type stageSetting struct {
 
 // stageSettings are those of one stage, sorted by name.
 var stageSettings = []stageSetting{
+	{"approvers", (*workflow.Definition).Gated, noGate},
 	{"audit_floor", func(_ *workflow.Definition, st workflow.Stage) bool { return st.Floored() }, func(stage, name string, have lang.Text) error {
 		return lang.Errorf("stage %q has no audit floor; %s is for %s", stage, name, have)
 	}},
 	{name: "engines"},
-	{"gate", (*workflow.Definition).Gated, func(stage, _ string, _ lang.Text) error { return lang.Errorf("stage %q has no gate", stage) }},
+	{"four_eyes", (*workflow.Definition).Gated, noGate},
+	{"gate", (*workflow.Definition).Gated, noGate},
 	{"gate_score", hasScore, noScore},
 	{name: "pause"},
 	{"proved", hasVerdict, noVerdict},
+	{"quorum", (*workflow.Definition).Gated, noGate},
 	{"scoring", hasScore, noScore},
 	{"verdict", hasVerdict, noVerdict},
 	{"verify", isVerified, func(stage, _ string, have lang.Text) error {
@@ -36,6 +39,8 @@ var stageSettings = []stageSetting{
 
 func hasScore(_ *workflow.Definition, st workflow.Stage) bool   { return isScored(st) }
 func hasVerdict(_ *workflow.Definition, st workflow.Stage) bool { return isJudged(st) }
+
+func noGate(stage, _ string, _ lang.Text) error { return lang.Errorf("stage %q has no gate", stage) }
 
 func noScore(stage, name string, have lang.Text) error {
 	return lang.Errorf("stage %q has no score gate; %s is for %s", stage, name, have)
@@ -72,13 +77,13 @@ func (l *loader) applyToStage(stage, name, key string, values []string) error {
 	switch {
 	case name == "engines":
 		return l.setEngines(id, key, values)
-	case len(values) != 1:
+	case len(values) != 1 && name != "approvers":
 		return lang.Errorf("%s takes one value, not %d", key, len(values))
 	case name == "verify":
 		setVerify(l, id, values[0])
 		return nil
 	}
-	return setRule(l.rules.layers[l.from].stage(id), name, key, values[0])
+	return setRule(l.rules.layers[l.from].stage(id), name, key, strings.Join(values, ","))
 }
 
 // listStages lists stages as "a, b and c".

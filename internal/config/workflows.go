@@ -185,14 +185,19 @@ func (c *Config) Under(d *workflow.Definition) *workflow.Definition {
 	return out
 }
 
-// noteRefused notes the settings of the project's file that do not take effect.
-func (c *Config) noteRefused() {
+// noteRefused notes the settings of the project's file that do not take effect, and refuses those that contradict
+// each other.
+func (c *Config) noteRefused() error {
 	for _, st := range c.stages() {
+		if err := c.rules.checkApprovers(st); err != nil {
+			return err
+		}
 		force, project := c.rules.inForce(st)
 		for _, text := range listIgnored(st, project, force) {
 			c.note(text)
 		}
 	}
+	return nil
 }
 
 // note notes a text once.

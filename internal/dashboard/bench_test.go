@@ -46,6 +46,8 @@ type world struct {
 	server *httptest.Server
 	d      *dashboard.Dashboard
 	reads  *reads
+	// acting is the person on whose behalf the engine acts.
+	acting workflow.Person
 	// theirs are texts of others: documents, objectives, notes.
 	theirs []string
 
@@ -90,7 +92,7 @@ func newWorld(t testing.TB) *world {
 			Known:    project.Known{Folder: string(state)},
 			Settings: config.Source{UserFolder: filepath.Join(w.root, "config")},
 		}),
-		Trust: state, Typed: state, Notes: w.memory, Now: w.now, NewID: w.newID,
+		Who: func(string) workflow.Person { return w.acting }, Trust: state, Typed: state, Notes: w.memory, Now: w.now, NewID: w.newID,
 	})
 	d, err := dashboard.New(dashboard.Options{
 		Version: "1.2.3", Engine: w.engine, State: filepath.Join(w.root, "state", "dashboard"), Memory: w.memory, Health: health,

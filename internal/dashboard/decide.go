@@ -124,7 +124,7 @@ func (d *Dashboard) readDecision(a *asked) (it *decision, err error) {
 func faster(it *decision) error {
 	s := it.session
 	last := s.Last()
-	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.By, last.At.UTC().Format(time.RFC3339),
+	return fault.New(fault.Conflict, "somebody was faster: %s on %s took the run to %s, revision %d", last.Actor(), last.At.UTC().Format(time.RFC3339),
 		place(it.a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), s.Revision).
 		WithHint("your words are kept on this page: load the page of the run to see where it is")
 }
@@ -148,6 +148,8 @@ func (d *Dashboard) prepare(it *decision) error {
 	case it.SHA256 != q.SHA256:
 		return fault.New(fault.Conflict, "the document is not the one that the page shows: it was changed since").
 			WithHint("your words are kept: load the page again, read what it shows, and decide then")
+	case !offered && q.Barred != nil:
+		return q.Barred
 	case !offered:
 		return fault.New(fault.InvalidArgument, "%q cannot be decided here", it.Decision).WithHint("the page of the document offers what can")
 	case it.Decision != string(workflow.DecisionAnswer) && (len(it.Answers) > 0 || it.SkipRest):

@@ -31,6 +31,7 @@ var eventWords = map[workflow.Event]lang.Text{
 	workflow.EventStarted:          lang.T("The run began"),
 	workflow.EventPolicyChanged:    lang.T("The settings of the gates changed"),
 	workflow.EventAdopted:          lang.T("The person accepted changes by other hands"),
+	workflow.EventGranted:          lang.T("One of the yeses that the gate wants"),
 	workflow.EventEdited:           lang.T("The text was taken as it was edited"),
 	workflow.EventQuestioned:       lang.T("Handed in, with questions"),
 	workflow.EventScoredBelow:      lang.T("Handed in, below the gate"),
@@ -100,6 +101,9 @@ func describeDecision(l lang.Language, g *workflow.Grant, unvouched bool) string
 	text := l.Say("%s, %s", how, assuranceWords[g.Assurance])
 	if took, known := g.Took(); known {
 		text = l.Say("%s, in %s", text, ago(l, took.Round(time.Second)))
+	}
+	if who := g.Who(); who != "" {
+		text = l.Say("%s: %s", who, text)
 	}
 	return text
 }

@@ -23,10 +23,17 @@ type osFS struct {
 	near *near
 	// file and dir are the permissions of new files and folders.
 	file, dir fs.FileMode
+	// group is nil for a folder whose files are never shared.
+	group *group
+}
+
+// ordinary returns the file system of a folder as the person has set it up.
+func ordinary(root *os.Root) osFS {
+	return osFS{root: root, file: fileMode, dir: dirMode, group: &group{}}
 }
 
 // OpenDir opens an existing folder; the error for a file matches syscall.ENOTDIR.
-func OpenDir(name string) (*Dir, error) { return openDir(name, osFS{file: fileMode, dir: dirMode}) }
+func OpenDir(name string) (*Dir, error) { return openDir(name, ordinary(nil)) }
 
 // OpenPrivateDir opens an existing folder in which the files and folders that are made are
 // private to their owner.
@@ -60,12 +67,12 @@ func OpenDirIn(root, rel, path string) (*Dir, error) {
 		return nil, err
 	}
 	if rel == "." {
-		return NewDir(path, osFS{root: around, file: fileMode, dir: dirMode}), nil
+		return NewDir(path, ordinary(around)), nil
 	}
 	defer func() { _ = around.Close() }()
 	inner, err := around.OpenRoot(rel)
 	if err == nil {
-		return NewDir(path, osFS{root: inner, file: fileMode, dir: dirMode}), nil
+		return NewDir(path, ordinary(inner)), nil
 	}
 	if info, statErr := around.Stat(rel); statErr == nil && !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
@@ -117,12 +124,25 @@ func (o osFS) open(name string, flags int) (f *os.File, err error) {
 		f, err = in.OpenFile(name, flags, o.file)
 		return err
 	})
+	if err == nil && flags&os.O_CREATE != 0 {
+		o.share(f)
+	}
 	return f, err
 }
 
 func (o osFS) Mkdir(name string) error {
 	o.near.forget(name) // the earlier one is gone
-	return o.at("mkdirat", name, func(in *os.Root, name string) error { return in.Mkdir(name, o.dir) })
+	return o.at("mkdirat", name, func(in *os.Root, name string) error {
+		err := in.Mkdir(name, o.dir)
+		if err != nil || !o.isShared() {
+			return err
+		}
+		if f, err := in.Open(name + "/"); err == nil {
+			o.share(f)
+			_ = f.Close() // nothing was written
+		}
+		return nil
+	})
 }
 
 func (o osFS) Rename(from, to string) error {
@@ -178,6 +198,7 @@ func (o osFS) TryLock(name, holder string) (func() error, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	o.share(f)
 	unlock, ok, err := lockFile(o.root, f, name, holder)
 	return unlock, ok, err
 }

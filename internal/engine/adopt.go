@@ -29,7 +29,8 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	case !before.Trusting:
 		return Outcome{}, fault.New(fault.Storage, "there is no key to seal histories with").WithHint("run it where the server has its state folder")
 	case !before.Integrity.Changed() && len(before.Altered) == 0:
-		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.TaskName).
+		return Outcome{}, fault.New(fault.NotAllowed,
+			"there is nothing to adopt: nothing shows that %s was changed by other hands, and its approved texts are as they were approved", before.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(before.Session))
 	}
 	grant, err := r.acceptance(ctx, before)
@@ -37,7 +38,7 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt,
-		By: r.req.By, Feedback: grant.Feedback, Grant: grant}, before.Altered,
+		By: r.req.By, Person: r.who(r.project), Feedback: grant.Feedback, Grant: grant}, before.Altered,
 		func(s *workflow.Session) []workflow.Alteration {
 			r.disk = documents.On(r.project) // the files may have changed while the person was asked
 			return r.disk.Altered(ctx, s, r.check.found)

@@ -86,7 +86,7 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 		}
 	}
 	seal := r.check.seal(ctx, s)
-	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By}
+	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By, Person: r.who(r.project)}
 	notePolicy(&now, note)
 	r.person.In(r.project).NoteVerify(&now, note)
 	if err := apply(tx, &now); err != nil {

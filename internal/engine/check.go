@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"os/user"
 	"reflect"
 	"runtime"
 	"slices"
@@ -227,19 +226,12 @@ func (k *keeper) join(ctx context.Context, p *project.Project, signer workflow.S
 	if _, joined := k.joined.LoadOrStore(p.Dir.Path(), true); joined {
 		return
 	}
-	if err := backend.AddMember(context.WithoutCancel(ctx), workflow.NewMember(notary.Public(), account(), "")); err != nil {
+	who := k.who(p.Dir.Path())
+	if err := backend.AddMember(context.WithoutCancel(ctx), workflow.NewMember(notary.Public(), who.Subject, who.Name)); err != nil {
 		k.joined.Delete(p.Dir.Path())
 		k.log.Warn("the key of this machine was not added to the project", "project", p.Dir.Path(), "error", err)
 	}
 }
-
-// account returns the name of the account that this program runs in; "" if it is not known.
-var account = sync.OnceValue(func() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return ""
-})
 
 // needsPerson reports whether a gate of the session requires the person's own act.
 func (c *check) needsPerson(s *workflow.Session) bool {
@@ -372,6 +364,7 @@ type vouchers interface {
 type keeper struct {
 	records vouchers // nil if nothing is sealed or recorded
 	log     *slog.Logger
+	who     func(folder string) workflow.Person
 
 	signing sync.Mutex
 	signs   workflow.Signer // once it was had

@@ -48,6 +48,9 @@ func (r *run) decide(ctx context.Context, granted func(context.Context, *standin
 	if edit != nil {
 		note = words.EditsNote(s.Language, edit.Edits)
 	}
+	if s.Last().Event == workflow.EventGranted {
+		return r.reply(ctx, s, reply.Short, words.Counted(s, grant)+note+words.Message(s))
+	}
 	if s.CurrentState == workflow.Refining {
 		return r.reply(ctx, s, reply.Short, words.GrantNote(s.Language, grant)+note+words.Message(s))
 	}
@@ -70,6 +73,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 			return words.EditedDraft(s)
 		}
 	}
+	more := yes && s.Ruled() && s.Missing() > 1
 	if edit != nil {
 		if err := r.enterEdit(ctx, tx, s, edit); err != nil {
 			return err
@@ -78,6 +82,12 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 	note := workflow.Transition{Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Feedback: grant.Feedback, Grant: &grant}
 	if rec.FinalResultRef != nil {
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
+	}
+	if more { // the gate stays until the others have said yes to the same text
+		note.Event, note.Action, note.By, note.Person, note.At = workflow.EventGranted, r.req.Action, r.req.By, grant.Person, r.Now()
+		s.Note(note)
+		s.UpdatedAt = note.At
+		return nil
 	}
 	on := workflow.ChangeRequest{Stage: s.CurrentStage, Round: rec.Iteration, SHA256: note.SHA256}
 	rec.DropRequests(workflow.RequestUnmentioned) // an older program let a submission ignore them
@@ -265,7 +275,7 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	}
 	audited, findings, _ := measure(s.Stage, rec)
 	s.Note(workflow.Transition{
-		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By,
+		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.who(r.project),
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
 		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: []string{s.Draft.Work}, Kept: sub.Edits,

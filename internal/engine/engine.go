@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Trust has the person's key, allowances and records, outside of projects.
@@ -61,6 +62,8 @@ type Options struct {
 	Typed TypedDecisions
 	// Personas may be nil: every stage then has its own role.
 	Personas Personas
+	// Who returns the person on whose behalf the engine acts in a project's folder; nil if nobody is known.
+	Who func(folder string) workflow.Person
 	// Notes is the memory of the projects from run to run; nil for none.
 	Notes Notes
 	// Names are the names that the faces have for their tool of decisions and the program.
@@ -92,10 +95,13 @@ func New(o Options) *Engine {
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
 	}
+	if o.Who == nil {
+		o.Who = func(string) workflow.Person { return workflow.Person{} }
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log}, memory: newMemory(maxRemembered)}
+	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log, who: o.Who}, memory: newMemory(maxRemembered)}
 	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
 	e.born = e.Now()
 	return e
@@ -103,6 +109,11 @@ func New(o Options) *Engine {
 
 // Allow records that the person allows something, with its files as they were shown.
 func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.person.Allow(ctx, w) }
+
+// who returns the person on whose behalf the engine acts in a project.
+func (e *Engine) who(p *project.Project) workflow.Person {
+	return e.options.Who(p.Dir.Path())
+}
 
 // Now returns the time by the engine's clock, in the precision that is stored.
 func (e *Engine) Now() time.Time { return e.options.Now().UTC().Truncate(time.Millisecond) }

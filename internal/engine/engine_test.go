@@ -55,7 +55,9 @@ type bench struct {
 	// chinese is true if no reply may have a sentence in English.
 	chinese bool
 	people  engine.Personas
-	notes   engine.Notes
+	// acting is the person on whose behalf the engine acts.
+	acting workflow.Person
+	notes  engine.Notes
 	// backend keeps the sessions and texts: in files, unless a test says otherwise.
 	backend func(store.Place) (store.Backend, error)
 }
@@ -110,6 +112,7 @@ func (b *bench) restart() {
 		}),
 		Trust:    trust.UserState(b.state),
 		Typed:    trust.UserState(b.state),
+		Who:      func(string) workflow.Person { return b.acting },
 		Personas: b.people,
 		Notes:    b.notes,
 		Now: func() time.Time {

@@ -37,6 +37,7 @@ func (e *Engine) run(p *project.Project, id string, req request.Request, call in
 
 func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
 	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.Now()
+	note.Person = r.who(r.project)
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 
@@ -103,6 +104,9 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	st.Policy = st.Stage.Policy()
 	if at := s.Current().Policy; at != nil && (s.CurrentState.Gated() || s.GateMet()) {
 		st.Policy = st.Policy.Stricter(*at)
+	}
+	if st.Policy.Ruled() {
+		st.Call.Subject = r.who(r.project).Subject
 	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
 	st.Draft.Path = st.Draft.Work

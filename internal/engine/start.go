@@ -32,6 +32,7 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	}
 	id := e.options.NewID()
 	s := w.NewSession(id, strings.TrimSpace(req.Objective), p.Dir.Path(), req.By, e.Now())
+	s.History[0].Person = e.who(p)
 	s.Policy = policies(p.Config.Under(w)) // the session keeps the definition without the settings
 	guard.KeepVerify(s)
 	settings := config.ProjectFile

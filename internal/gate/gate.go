@@ -38,6 +38,9 @@ func Decidable(s *standing.Standing, w Word) error {
 		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", words.Clip(want, 80)).
 			WithHint("call status, show the human what waits now, and let them decide")
 	}
+	if barred := words.Barred(s); barred != nil && w.Given && !w.No { // before anyone is asked
+		return barred
+	}
 	switch {
 	case w.No, s.Blocked(): // nothing is saved
 		return nil
@@ -129,6 +132,9 @@ func Granted(s *standing.Standing, g workflow.Grant) (workflow.Grant, error) {
 	if g.Decision == workflow.DecisionChanges {
 		return g, nil
 	}
+	if barred := words.Barred(s); barred != nil {
+		return g, barred
+	}
 	if s.Overrides() {
 		g.Decision = workflow.DecisionOverride
 	}
@@ -188,9 +194,21 @@ func Allowed(s *standing.Standing) []workflow.Action {
 	return actions
 }
 
-// Approvals names the person's choices if a session waits for approval.
+// Approvals names the person's choices if a session waits for a decision.
 func Approvals(s *standing.Standing) []string {
+	all := approvals(s)
+	if s.Bar() == standing.NotBarred {
+		return all
+	}
+	return slices.DeleteFunc(all, func(act string) bool {
+		return slices.Contains([]string{"confirm", "approve", "accept_below_gate", "accept_risk"}, act)
+	})
+}
+
+func approvals(s *standing.Standing) []string {
 	switch {
+	case s.CurrentState == workflow.AwaitingConfirmation:
+		return []string{"confirm", "reject"}
 	case s.Stage.Gate == workflow.GateApproval:
 		return []string{"approve", "reject"}
 	case s.Stage.Gate == workflow.GateScore:

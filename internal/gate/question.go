@@ -4,6 +4,7 @@
 package gate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -36,6 +37,8 @@ type Question struct {
 	Page string
 	// Choices are the decisions that can be taken, in the words of this gate.
 	Choices []Choice
+	// Barred is the refusal of a yes, which is not among the choices then; nil if a yes counts.
+	Barred error
 	// Questions are the open ones, if answers are asked for. Choices then has the one to take
 	// the document without answering, if its gate is met.
 	Questions []workflow.Question
@@ -114,7 +117,7 @@ func Ask(s *standing.Standing) Question {
 	q := Question{
 		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
 		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
-		Edited: s.Draft.Edit != nil,
+		Edited: s.Draft.Edit != nil, Barred: words.Barred(s),
 	}
 	if doc := s.Waiting(); doc != nil {
 		q.Draft, q.Size = doc.Path, doc.Size
@@ -127,7 +130,7 @@ func Ask(s *standing.Standing) Question {
 func AskQuestions(s *standing.Standing) Question {
 	q := Ask(s)
 	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
-	if s.Met() {
+	if s.Met() && q.Barred == nil {
 		q.Text, q.SHA256 = words.Facts(s.AtGate()), Bind(s.AtGate()).SHA256
 		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeLabel(s)}}
 	}
@@ -155,16 +158,22 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 func Bind(s *standing.Standing) Bound {
 	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
 	if s.CurrentState.Gated() {
-		if b.SHA256 = s.Draft.SHA256; s.Draft.Edit != nil {
-			b.SHA256 = s.Draft.Edit.SHA256
-		}
+		b.SHA256 = s.Draft.Now()
 	}
 	return b
 }
 
-// Choices returns the decisions at the gate of a session, in its words. A failed verdict names the
+// Choices returns the decisions of the caller at the gate of a session, in its words. A failed verdict names the
 // faults that are to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
+	all := choices(s)
+	if s.Bar() == standing.NotBarred {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c Choice) bool { return c.Decision != workflow.DecisionChanges })
+}
+
+func choices(s *standing.Standing) []Choice {
 	yesLabel, noLabel := words.Labels(s)
 	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}
 	no := Choice{Decision: workflow.DecisionChanges, Label: noLabel}

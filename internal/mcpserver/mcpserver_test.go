@@ -249,6 +249,9 @@ var variable = []struct {
 	{regexp.MustCompile(`/TestTranscripts[^ ,"\\()]*`), "<home>"},
 	{regexp.MustCompile(time.Now().Format(time.DateOnly)), "<date>"},
 	{regexp.MustCompile(`(one piece of software work: )PO → [^.]*`), "${1}<stages>"}, // TestStagesAreTold reads them
+	{regexp.MustCompile(`(eyes: written by |everybody but )[^ ,;)]+`), "${1}<account>"},
+	{regexp.MustCompile(`[^ "\\]+( wrote this round)`), "<account>${1}"},
+	{regexp.MustCompile(`(subject[\\]*": ?[\\]*")[^"\\]*`), "${1}<account>"},
 	{regexp.MustCompile(`"version":"(v\d|\(devel\))[^"]*"`), `"version":"<version>"`},
 }
 
@@ -368,7 +371,11 @@ func writes(t *testing.T, dir, line string) {
 		return
 	}
 	name, text, _ := strings.Cut(rest, " ")
-	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o600); err != nil {
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -26,7 +26,7 @@ func interact(s *standing.Standing, out *Reply) {
 		}
 		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
 	case workflow.AwaitingConfirmation:
-		askHuman(out, "confirm", "reject")
+		askHuman(out, gate.Approvals(s)...)
 		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
 	case workflow.AwaitingApproval:
 		askHuman(out, gate.Approvals(s)...)
@@ -65,10 +65,14 @@ func decides(s *standing.Standing, out *Reply) {
 		out.ShowFirst = s.Say("Before user_message, print all of `%s` in the chat, unless it is there already: the human may see no files here.", doc.Path)
 	}
 	way := s.Route()
-	if way == standing.ByWord && !s.Call.Describing() {
+	if way == standing.ByWord && !s.Call.Describing() && !s.Ruled() {
 		return
 	}
 	out.Gate = NewGateView(s)
+	if s.Bar() != standing.NotBarred && s.CurrentState.Gated() {
+		out.NextCall = waitCall(s) // the caller can only say no
+		return
+	}
 	switch way {
 	case standing.ByForm, standing.ByFormAgain:
 		// The form is the question: the call that shows it states no decision.
@@ -92,6 +96,14 @@ func NewGateView(s *standing.Standing) *GateView {
 	view := &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
 	if s.BelowFloor() {
 		view.AuditFloor = s.Policy.AuditFloor
+	}
+	if !s.Ruled() {
+		return view
+	}
+	p := s.Policy
+	view.Needs = &Needs{Approvers: p.Approvers, FourEyes: p.Watched(), Quorum: max(p.Quorum, 1), Missing: s.Missing()}
+	for _, g := range s.Given() {
+		view.Needs.Given = append(view.Needs.Given, Given{g.Person, g.At})
 	}
 	return view
 }

@@ -11,6 +11,7 @@ package reply
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
@@ -194,6 +195,8 @@ type GateView struct {
 	// AuditFloor is the audit that the document would need for a yes that was given beforehand to
 	// count; nil unless it has less.
 	AuditFloor *float64 `json:"audit_floor,omitempty"`
+	// Needs says whose yes the gate wants; nil if anybody's will do.
+	Needs *Needs `json:"needs,omitempty"`
 	// Terminal is the command by which the human decides themselves.
 	Terminal string `json:"terminal"`
 	// Page is the address at which a dashboard shows the document, and takes the decision.
@@ -202,12 +205,32 @@ type GateView struct {
 	Silence string `json:"no_decision,omitempty"`
 }
 
+// Needs are the rules for the people who let a document pass.
+type Needs struct {
+	// Approvers are the accounts whose yes counts; nil is everybody's.
+	Approvers []string `json:"approvers,omitzero"`
+	// FourEyes is true if the writer of the newest round cannot let it pass.
+	FourEyes bool `json:"four_eyes"`
+	// Quorum is the number of people whose yes it wants, Given those that it has, and Missing the others.
+	Quorum  int     `json:"quorum"`
+	Given   []Given `json:"given,omitempty"`
+	Missing int     `json:"missing"`
+}
+
+// Given is a yes that counts at a gate that is still pending.
+type Given struct {
+	workflow.Person
+	At time.Time `json:"at"`
+}
+
 // GrantView is who decided, in short; the session's history has all of it.
 type GrantView struct {
 	Channel   workflow.Channel   `json:"channel"`
 	Assurance workflow.Assurance `json:"assurance"`
 	Decision  workflow.Decision  `json:"decision"`
 	TookMS    *int64             `json:"took_ms,omitempty"`
+	// The person is the one whose account brought the decision.
+	workflow.Person
 	// Unvouched is true if nothing vouches for the entry that it stands in.
 	Unvouched bool `json:"unvouched,omitempty"`
 }

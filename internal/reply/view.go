@@ -108,7 +108,8 @@ func (r *Reply) AddStages(s *standing.Standing) {
 			view.Audit = &rec.Audit.Score
 		}
 		if entry, g := s.Grant(st.ID); g != nil {
-			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Unvouched: s.Trusting && !s.Integrity.Vouches(entry)}
+			view.Grant = &GrantView{Channel: g.Channel, Assurance: g.Assurance, Decision: g.Decision, TookMS: g.TookMS, Person: g.Person}
+			view.Grant.Unvouched = s.Trusting && !s.Integrity.Vouches(entry)
 		}
 		if rec.Artifact != nil {
 			view.Artifact, view.Stale = rec.Artifact.Path, rec.Artifact.Stale

@@ -181,6 +181,9 @@ func (p *page) decisions() {
 	var rows [][]string
 	for _, e := range p.grantSteps(func(*workflow.Grant) bool { return true }) {
 		by := fmt.Sprintf("%s (%s)", cell(string(e.Grant.Channel)), cell(string(e.Grant.Assurance)))
+		if who := e.Grant.Who(); who != "" {
+			by = p.Say("%s: %s", cell(who), by)
+		}
 		if e.Unvouched {
 			by = p.Say("unvouched: says %s", cell(string(e.Grant.Channel)))
 		}

@@ -157,6 +157,9 @@ func (q *Request) Repeats(s *workflow.Session) bool {
 	if last.Action == workflow.ActionReopen { // its stage is the one it went to
 		stage = last.ToStage()
 	}
+	if last.Event == workflow.EventGranted { // which is one person's yes of several
+		return false
+	}
 	if last.Action != q.Action || q.Stage != "" && q.Stage != string(stage) {
 		return false
 	}

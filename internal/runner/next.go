@@ -30,6 +30,8 @@ type facts struct {
 	// below is true if the audit of the document is below the floor of its gate.
 	below  bool
 	strict bool
+	// barred is true if the gate wants the yes of other people.
+	barred bool
 	gates  Gates
 	// person is true if someone can be asked, answers if all open questions are answered in a file.
 	person, answers bool
@@ -108,6 +110,8 @@ func nextAtQuestions(f facts) step {
 
 func nextAtGate(f facts) step {
 	switch {
+	case f.barred:
+		return stopGate
 	case f.gates == Ask && f.person:
 		return decide
 	case f.edited:

@@ -38,6 +38,8 @@ func TestNext(t *testing.T) {
 		"gate, ask":                         {with(gate, func(f *facts) { f.gates, f.person = Ask, true }), decide},
 		"gate, ask without a person":        {with(gate, func(f *facts) { f.gates = Ask }), stopGate},
 		"gate, yes":                         {with(gate, func(f *facts) { f.gates = Yes }), sayYes},
+		"gate, for other people, yes":       {with(gate, func(f *facts) { f.gates, f.barred = Yes, true }), stopGate},
+		"gate, for other people":            {with(gate, func(f *facts) { f.gates, f.person, f.barred = Ask, true, true }), stopGate},
 		"gate, yes, below the floor":        {with(gate, func(f *facts) { f.gates, f.below = Yes, true }), stopFloor},
 		"gate, ask, below the floor":        {with(gate, func(f *facts) { f.gates, f.person, f.below = Ask, true, true }), decide},
 		"gate, stop, below the floor":       {with(gate, func(f *facts) { f.gates, f.below = Stop, true }), stopGate},

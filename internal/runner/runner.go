@@ -24,6 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -145,7 +146,7 @@ func (r *run) facts() facts {
 		state: s.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
 		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
-		pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
+		barred: s.Bar() != standing.NotBarred, pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
 	open := s.Current().OpenQuestions()
@@ -208,6 +209,9 @@ func (r *run) sayStop(s step) string {
 		return l.Say("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage)
 	case stopGiven:
 		return l.Say("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
+	}
+	if why := words.Bars(r.now.Standing); !why.Empty() {
+		return l.Say("the gate of %s waits for other people: %s", stage, why)
 	}
 	return l.Say("the gate of %s waits for your decision", stage)
 }

@@ -107,7 +107,8 @@ func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
 // if there is none.
 func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
 	for i, e := range slices.Backward(s.History) {
-		if e.Grant != nil && e.Event != workflow.EventAdopted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
+		noted := e.Event == workflow.EventAdopted || e.Event == workflow.EventGranted
+		if e.Grant != nil && !noted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
 			return i + 1, e.Grant
 		}
 	}

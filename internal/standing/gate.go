@@ -124,7 +124,8 @@ func (s *Standing) RoundsBelow() int {
 		switch {
 		case e.Event == workflow.EventScoredBelow, e.Event == workflow.EventExhausted, e.Event == workflow.EventQuestioned:
 			n++
-		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventAnswered, e.Event == workflow.EventSkipped, e.Action == workflow.ActionSubmit:
+		case e.Event == workflow.EventPolicyChanged, e.Event == workflow.EventGranted, e.Event == workflow.EventAnswered,
+			e.Event == workflow.EventSkipped, e.Action == workflow.ActionSubmit:
 		default:
 			return n
 		}

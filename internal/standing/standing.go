@@ -120,6 +120,8 @@ type Call struct {
 	Action workflow.Action
 	// Stage is the stage that the call names.
 	Stage string
+	// Subject is the person on whose behalf the caller acts, if it matters at the gate.
+	Subject string
 	// Asks is true if the person can be reached, Forms if by a form of the host that an
 	// assistant works in, and NoForms if the last form was seen by nobody.
 	Asks, Forms, NoForms bool

@@ -69,6 +69,9 @@ func (p *Person) decide(ctx context.Context, q gate.Question) (gate.Response, er
 	}
 	if p.Edited {
 		yes := slices.IndexFunc(q.Choices, func(c gate.Choice) bool { return c.Decision != workflow.DecisionChanges })
+		if yes < 0 && q.Barred != nil {
+			return gate.Response{}, q.Barred
+		}
 		if !q.Edited || yes < 0 {
 			return Silent(lang.T("the draft was not changed since it was scored")), nil
 		}

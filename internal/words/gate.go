@@ -16,6 +16,9 @@ func options(s *standing.Standing, ways ...string) string {
 	if s.Unusable() {
 		return s.Say("The draft is not what was handed in: it is missing, or was changed since. **You can now** restore the file, or say what to change.")
 	}
+	if s.Bar() != standing.NotBarred {
+		return s.Say("**You can now** say what to change; or wait (%s).", mayDecide(s))
+	}
 	switch s.Route() {
 	case standing.ByForm:
 		return s.Say("**You can now** decide in the form that follows, or view the document first.")
@@ -122,6 +125,9 @@ func digestOf(s *standing.Standing, draft string) digest {
 	}
 	d.add(visible.Shorten(s.Say("Goal: %s", plainMarks.Replace(visible.Line(s.Objective))), goalColumns, "…"))
 	d.add(AlteredNote(s))
+	for _, line := range needs(s) {
+		d.add(line)
+	}
 	switch {
 	case st.Gate == workflow.GateScore:
 		d.add(scores(s))

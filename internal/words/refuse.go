@@ -16,7 +16,7 @@ func Lost(s *workflow.Session, repeated bool) error {
 			WithHint("call status, then decide again")
 	}
 	what := lang.T("%s by %s on %s took the session from %s to %s, revision %d",
-		last.Action, Clip(last.By, 60), last.At.UTC().Format("2006-01-02 15:04:05 MST"), last.From, last.To, s.Revision)
+		last.Action, Clip(last.Actor(), 100), last.At.UTC().Format("2006-01-02 15:04:05 MST"), last.From, last.To, s.Revision)
 	switch {
 	case repeated:
 		return fault.New(fault.Conflict, "this step was taken already: %s", what).WithHint("go on from there: %s", NextMoveOf(s))

@@ -95,6 +95,15 @@ func policyText(p workflow.Policy) string {
 	if p.GateScore != nil {
 		text += fmt.Sprintf(", %s %s", p.Scoring, Points(*p.GateScore))
 	}
+	if p.Approvers != nil {
+		text += ", approvers: " + strings.Join(p.Approvers, ", ")
+	}
+	if p.Watched() {
+		text += ", four_eyes"
+	}
+	if p.Quorum > 1 {
+		text += fmt.Sprintf(", quorum %d", p.Quorum)
+	}
 	if p.Pause == workflow.PauseStages {
 		text += ", pause: " + string(p.Pause)
 	}

@@ -71,8 +71,10 @@ type Grant struct {
 	// Comments are the person's remarks on lines of the draft.
 	Comments []Comment `json:"comments,omitempty"`
 	// Client is the name and version of the program that brought the decision.
-	Client string    `json:"client,omitempty"`
-	At     time.Time `json:"at"`
+	Client string `json:"client,omitempty"`
+	// The person is the one whose account the program ran under.
+	Person
+	At time.Time `json:"at"`
 	// TookMS is the time that the person took, in milliseconds; nil if that is unknown.
 	TookMS *int64  `json:"took_ms,omitempty"`
 	Stage  StageID `json:"stage"`

@@ -25,7 +25,9 @@ type Transition struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	// By names the caller: the MCP client, or "terminal".
-	By        string   `json:"by"`
+	By string `json:"by"`
+	// The person is the one on whose behalf the caller acted.
+	Person
 	Iteration int      `json:"iteration,omitempty"`
 	Score     *float64 `json:"score,omitempty"`
 	Verdict   Verdict  `json:"verdict,omitempty"`
@@ -74,6 +76,14 @@ func (t Transition) FromStage() StageID { return stageOf(t.From) }
 
 // ToStage returns the stage of To.
 func (t Transition) ToStage() StageID { return stageOf(t.To) }
+
+// Actor names who took the step, and with which program.
+func (t Transition) Actor() string {
+	if who := t.Who(); who != "" {
+		return who + ", " + t.By
+	}
+	return t.By
+}
 
 func stageOf(place string) StageID {
 	stage, _, _ := strings.Cut(place, "/")

@@ -1,6 +1,9 @@
 package workflow
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+)
 
 // GateMode selects the channels that may decide at a gate.
 type GateMode string
@@ -79,7 +82,13 @@ type Policy struct {
 	// Verdict is empty for VerdictRows, Proved for ProvedNone.
 	Verdict VerdictMode `json:"verdict,omitempty"`
 	Proved  Proof       `json:"proved,omitempty"`
-	Extra   Extra       `json:",unknown"`
+	// Approvers are the subjects whose yes counts: nil is everybody's, an empty list nobody's.
+	Approvers []string `json:"approvers,omitzero"`
+	// FourEyes wants the yes of a person who has not written what they let pass. Quorum is the number of people
+	// whose yes a gate wants; 0 is one.
+	FourEyes *bool `json:"four_eyes,omitempty"`
+	Quorum   int   `json:"quorum,omitempty"`
+	Extra    Extra `json:",unknown"`
 }
 
 // Met reports whether the scores of a document reach the gate.
@@ -95,6 +104,15 @@ func (p Policy) Stricter(other Policy) Policy {
 	p.Pause = stricter(PauseModes(), p.Pause, other.Pause)
 	p.Verdict = stricter(VerdictModes(), p.Verdict, other.Verdict)
 	p.Proved = stricter(Proofs(), p.Proved, other.Proved)
+	if p.Approvers == nil {
+		p.Approvers = other.Approvers
+	} else if other.Approvers != nil {
+		p.Approvers = slices.DeleteFunc(slices.Clone(p.Approvers), func(subject string) bool { return !slices.Contains(other.Approvers, subject) })
+	}
+	if p.FourEyes == nil || other.Watched() {
+		p.FourEyes = other.FourEyes
+	}
+	p.Quorum = max(p.Quorum, other.Quorum)
 	p.GateScore, p.AuditFloor = higher(p.GateScore, other.GateScore), higher(p.AuditFloor, other.AuditFloor)
 	return p
 }
@@ -106,6 +124,12 @@ func higher(a, b *float64) *float64 {
 	}
 	return a
 }
+
+// Watched reports whether nobody lets their own work pass.
+func (p Policy) Watched() bool { return p.FourEyes != nil && *p.FourEyes }
+
+// Ruled reports whether it matters who says yes.
+func (p Policy) Ruled() bool { return p.Approvers != nil || p.Watched() || p.Quorum > 1 }
 
 // Same reports whether two policies are equal, apart from unknown keys.
 func (p Policy) Same(other Policy) bool {

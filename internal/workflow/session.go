@@ -328,7 +328,7 @@ func (s *Session) Returns() int {
 		switch {
 		case e.Event == EventReturned && e.FromStage() == s.CurrentStage:
 			n++
-		case e.Event == EventPolicyChanged || e.Event == EventAdopted:
+		case e.Event == EventPolicyChanged || e.Event == EventAdopted || e.Event == EventGranted:
 		default:
 			return n
 		}
@@ -357,16 +357,16 @@ func (r *Record) KnowsQuestion(id string) bool {
 	return slices.ContainsFunc(r.Questions, same) || slices.ContainsFunc(r.Asked, same)
 }
 
-// Strict reports whether the gate of any stage requires the person's own act, by the given
+// Strict reports whether the gate of any stage requires the person's own act, or the yes of certain people, by the given
 // stages or by the session. The current stage alone would not be enough: an edit of the session
 // would change that first.
 func (s *Session) Strict(stages []Stage) bool {
 	for _, st := range stages {
-		gates := []GateMode{st.Rules.Gate, s.Policy[st.ID].Gate}
+		rules := []Policy{st.Rules, s.Policy[st.ID]}
 		if rec := s.Stages[st.ID]; rec != nil && rec.Policy != nil {
-			gates = append(gates, rec.Policy.Gate)
+			rules = append(rules, *rec.Policy)
 		}
-		if slices.Contains(gates, GateStrict) {
+		if slices.ContainsFunc(rules, func(p Policy) bool { return p.Gate == GateStrict || p.Ruled() }) {
 			return true
 		}
 	}

@@ -163,6 +163,10 @@ func (s Stage) Policy() Policy {
 	if s.Rules.Pause != PauseGates {
 		p.Pause = s.Rules.Pause
 	}
+	p.Approvers, p.Quorum = s.Rules.Approvers, s.Rules.Quorum
+	if s.Rules.Watched() {
+		p.FourEyes = s.Rules.FourEyes
+	}
 	if s.Gate == GateVerdict {
 		if s.Rules.Verdict == VerdictStated {
 			p.Verdict = s.Rules.Verdict

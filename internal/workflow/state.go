@@ -80,14 +80,16 @@ func (s State) Allowed() []Action {
 // Event is the outcome of an action, fired on the state machine.
 type Event string
 
-// The events. EventStarted creates a session, EventPolicyChanged, EventAdopted and EventEdited
-// leave its state unchanged: they are not in the table. EventEdited makes a round of a document that was
+// The events. EventStarted creates a session, EventPolicyChanged, EventAdopted, EventEdited and EventGranted
+// leave its state unchanged: they are not in the table. EventGranted is a yes at a gate that wants those of more people,
+// EventEdited makes a round of a document that was
 // edited at its gate, ahead of the person's decision on it.
 const (
 	EventStarted          Event = "started"
 	EventPolicyChanged    Event = "policy_changed"
 	EventAdopted          Event = "adopted"
 	EventEdited           Event = "edited"
+	EventGranted          Event = "granted"
 	EventQuestioned       Event = "questioned"
 	EventScoredBelow      Event = "scored_below"
 	EventScoredReady      Event = "scored_ready"

@@ -52,5 +52,5 @@ func (s *Session) Steps(v Verification) []Step {
 
 // moves reports whether an entry is more than a note.
 func moves(e Transition) bool {
-	return e.Event != EventPolicyChanged && e.Event != EventAdopted && e.Event != EventEdited
+	return e.Event != EventPolicyChanged && e.Event != EventAdopted && e.Event != EventEdited && e.Event != EventGranted
 }

@@ -30,6 +30,9 @@ func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
 		}
 		if g := s.Grant; g != nil {
 			line += a.Lang.Say(", %s: %s", g.Decision, a.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			if who := g.Who(); who != "" && !g.Unvouched {
+				line += a.Lang.Say(", %s", who)
+			}
 		}
 		if s.Artifact != "" {
 			line += a.Lang.Say(", %s", s.Artifact)

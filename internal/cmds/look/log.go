@@ -185,7 +185,7 @@ func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
 			words = adoptionText(o.Lang, e.Adoption)
 		}
 		rows = append(rows, []string{
-			e.At.Local().Format("2006-01-02 15:04:05"), e.By, string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			e.At.Local().Format("2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
 			o.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}

@@ -116,7 +116,7 @@ func (t *sessionText) print(cwd string) error {
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.By),
+			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.Actor()),
 			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
 		})
 	}

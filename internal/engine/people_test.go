@@ -1,0 +1,318 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The people of these tests.
+var (
+	ann = workflow.Person{Subject: "ann", Name: "Ann Author <ann@example.org>"}
+	bob = workflow.Person{Subject: "bob", Name: "Bob <bob@example.org>"}
+	cat = workflow.Person{Subject: "cat"}
+)
+
+// TestPeopleAreRecorded checks that every entry and every decision says on whose behalf it was made, by keys that an
+// older program keeps.
+func TestPeopleAreRecorded(t *testing.T) {
+	b := newBench(t)
+	b.acting = ann
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	b.acting = bob
+	b.settings("pause: stages\n") // whose note of the history is somebody's, too
+	b.at("architect/generating", confirm(true))
+	b.at("po/refining", request.Request{Action: workflow.ActionReopen, Stage: "po"})
+	b.acting = workflow.Person{} // an older program
+	b.at("po/cancelled", request.Request{Action: workflow.ActionCancel})
+
+	s := b.stored()
+	var got []string
+	for _, e := range s.History {
+		line := string(e.Event) + " " + e.Subject
+		if e.Grant != nil {
+			line += " " + e.Grant.Subject + " " + e.Grant.Name
+		}
+		got = append(got, line)
+	}
+	want := "started ann\nscored_ready ann\npolicy_changed bob\nconfirmed bob bob Bob <bob@example.org>\nreopened bob bob Bob <bob@example.org>\ncancelled   "
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if who, actor := s.History[3].Who(), s.History[3].Actor(); who != "Bob (bob)" || actor != "Bob (bob), test" || s.Last().Actor() != "test" {
+		t.Errorf("%q, %q, %q", who, actor, s.Last().Actor())
+	}
+	data, err := store.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain struct{ History []map[string]any }
+	if err := json.Unmarshal(data, &plain); err != nil {
+		t.Fatal(err)
+	}
+	grant, _ := plain.History[3]["grant"].(map[string]any)
+	if plain.History[0]["subject"] != "ann" || plain.History[0]["name"] != ann.Name || grant["subject"] != "bob" || grant["name"] != bob.Name {
+		t.Errorf("the keys are not flat: %v", plain.History)
+	}
+	if _, has := plain.History[5]["subject"]; has {
+		t.Error("nobody has a subject")
+	}
+	if v := s.Verify(nil, nil); v.Status == workflow.ChainChanged {
+		t.Errorf("%+v", v)
+	}
+}
+
+// ruled returns a run whose first document waits at its gate, written by ann under the rules of the project's file.
+func ruled(t *testing.T, rules string) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.settings(rules)
+	b.acting = ann
+	b.do(start("x"))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96"))
+	return b
+}
+
+// unmoved checks that something changes nothing on disk.
+func (b *bench) unmoved(what string, do func()) {
+	b.t.Helper()
+	before := b.tree()
+	do()
+	if after := b.tree(); !maps.Equal(before, after) {
+		for name, text := range after {
+			if before[name] != text {
+				b.t.Errorf("%s changed %s", what, name)
+			}
+		}
+	}
+}
+
+// tree returns all files of the project, by their names.
+func (b *bench) tree() map[string]string {
+	b.t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[path] = string(data)
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
+
+// TestFourEyes checks that who wrote a round cannot let it pass by any channel, and another person can.
+func TestFourEyes(t *testing.T) {
+	yes := func(via workflow.Channel) request.Request {
+		r := confirm(true)
+		r.Via = via
+		return r
+	}
+	for name, try := range map[string]func(b *bench) request.Request{
+		"the assistant's word": func(*bench) request.Request { return yes(workflow.ChannelRelayed) },
+		"a script":             func(*bench) request.Request { return yes(workflow.ChannelScript) },
+		"bmad-confirm":         func(*bench) request.Request { return yes(workflow.ChannelHostConfirmed) },
+		"typed": func(b *bench) request.Request {
+			b.types(workflow.ActionConfirm, workflow.DecisionApprove, "")
+			return yes(workflow.ChannelRelayed)
+		},
+		"the terminal": func(*bench) request.Request {
+			return request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}}
+		},
+		"a form": func(*bench) request.Request {
+			return relays(request.Request{Action: workflow.ActionConfirm}, personal(workflow.ChannelElicited, workflow.DecisionApprove, ""))
+		},
+		"a page": func(*bench) request.Request {
+			return request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelBrowser, workflow.DecisionApprove, "")}}
+		},
+		"a passkey": func(*bench) request.Request {
+			return request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelPasskey, workflow.DecisionApprove, "")}}
+		},
+		"looser settings": func(b *bench) request.Request {
+			b.settings("four_eyes: false\n")
+			return yes(workflow.ChannelScript)
+		},
+		"another name": func(b *bench) request.Request {
+			b.acting.Name = bob.Name
+			return yes(workflow.ChannelScript)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := ruled(t, "four_eyes: true\n")
+			req := try(b)
+			b.unmoved(name, func() { b.refused(req, fault.GatePending, "ann wrote this round") })
+			b.acting = bob
+			b.at("architect/generating", confirm(true))
+			if g := b.stored().Last().Grant; g.Subject != "bob" {
+				t.Errorf("decided by %q", g.Subject)
+			}
+		})
+	}
+}
+
+// TestFourEyesOfAnotherRound checks who counts as the writer of a round: who handed in the newest one, and who lets an
+// edited draft pass. Of a round of an older program nobody is known, so that nobody is another person.
+func TestFourEyesOfAnotherRound(t *testing.T) {
+	b := ruled(t, "four_eyes: true\n")
+	b.acting = bob
+	b.at("po/refining", confirm(false))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D2\nQuality Score: 96"))
+	b.refused(confirm(true), fault.GatePending, "bob wrote this round")
+
+	b.acting = cat
+	work := ".bmad-task/work/x/po.md"
+	b.write(work, "# D2, and more\nQuality Score: 96\n")
+	edited := request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}}
+	b.unmoved("a yes to an own edit", func() {
+		if hint := b.refused(edited, fault.GatePending, "nobody can let their own change pass"); !strings.Contains(hint, "say no, and have it handed in once more") {
+			t.Error(hint)
+		}
+	})
+	b.at("po/refining", confirm(false))
+	b.at("po/awaiting_confirmation", byPath(workflow.PO, work))
+	b.refused(confirm(true), fault.GatePending, "cat wrote this round")
+	b.acting = ann
+	b.at("architect/generating", confirm(true))
+
+	b.acting = workflow.Person{}
+	b.at("architect/awaiting_confirmation", submit(workflow.Architect, "# A\nQuality Score: 96"))
+	b.refused(confirm(true), fault.GatePending, "nothing shows on whose behalf")
+	b.acting = ann
+	b.refused(confirm(true), fault.GatePending, "nothing shows who wrote this round")
+}
+
+// TestFourEyesOfAnEditedSession checks that a session in which somebody has put another writer waits for a person, and
+// that to adopt it makes nobody another person.
+func TestFourEyesOfAnEditedSession(t *testing.T) {
+	b := ruled(t, "four_eyes: true\n")
+	file := ".bmad-task/session-" + b.session + ".json"
+	text := b.read(file)
+	b.write(file, strings.ReplaceAll(text, `"subject": "ann"`, `"subject": "eve"`))
+	b.refused(confirm(true), fault.Conflict, "changed by other hands")
+	_, err := b.engine.Adopt(b.t.Context(), request.Request{
+		Address: project.Address{Cwd: b.dir, Session: b.session}, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionAdopt, "")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []workflow.Person{ann, bob} {
+		b.acting = who
+		b.refused(confirm(true), fault.GatePending, "nothing shows who wrote this round")
+	}
+	b.at("po/refining", confirm(false))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D2\nQuality Score: 96"))
+	b.acting = ann
+	b.at("architect/generating", confirm(true))
+}
+
+// TestApprovers checks that only the yes of those who are named counts, and anybody's no does.
+func TestApprovers(t *testing.T) {
+	b := ruled(t, "stages: {po: {approvers: [bob, cat]}}\n")
+	b.unmoved("a yes of ann", func() {
+		if hint := b.refused(confirm(true), fault.GatePending, "ann is not among those who can let this pass"); !strings.Contains(hint, "those who can: bob, cat") {
+			t.Error(hint)
+		}
+	})
+	r := b.do(request.Request{Action: workflow.ActionStatus})
+	if n := r.Gate.Needs; n == nil || !slices.Equal(n.Approvers, []string{"bob", "cat"}) || n.FourEyes || n.Quorum != 1 || n.Missing != 1 || r.NextCall != nil || !slices.Equal(r.PendingUserActions, []string{"reject"}) {
+		t.Errorf("%+v, %v, %v", n, r.NextCall, r.PendingUserActions)
+	}
+	b.at("po/refining", confirm(false))
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D2\nQuality Score: 96"))
+	b.settings("stages: {po: {approvers: [ann, cat]}}\n") // the gate that is pending keeps those that it had
+	b.refused(confirm(true), fault.GatePending, "ann is not among")
+	b.acting = bob
+	b.refused(confirm(true), fault.GatePending, "bob is not among")
+	b.acting = cat
+	b.at("architect/generating", confirm(true))
+}
+
+// TestQuorum checks that a gate collects the yeses of several people for one text, each once.
+func TestQuorum(t *testing.T) {
+	b := ruled(t, "quorum: 3\nfour_eyes: true\n")
+	b.acting = bob
+	r := b.at("po/awaiting_confirmation", confirm(true))
+	if !strings.Contains(r.UserMessage, "The yes of Bob (bob) counts.") || !strings.Contains(r.UserMessage, "It needs the yes of 3 people. Given: Bob (bob) on 2026-") || !strings.Contains(r.UserMessage, "Missing: 2.") {
+		t.Error(r.UserMessage)
+	}
+	b.unmoved("the same yes", func() { b.refused(confirm(true), fault.GatePending, "the yes of bob counts already") })
+	if n := b.do(request.Request{Action: workflow.ActionStatus}).Gate.Needs; n.Missing != 2 || len(n.Given) != 1 || n.Given[0].Person != bob || n.Given[0].At.IsZero() {
+		t.Errorf("%+v", n)
+	}
+
+	// A no of anybody sends it back, and another round empties the quorum.
+	b.acting = cat
+	b.at("po/refining", confirm(false))
+	b.acting = ann
+	b.at("po/awaiting_confirmation", submit(workflow.PO, "# D\nQuality Score: 96\n\nMore."))
+	dan, eve := workflow.Person{Subject: "dan"}, workflow.Person{Subject: "eve"}
+	for i, who := range []workflow.Person{bob, dan} {
+		b.acting = who
+		b.at("po/awaiting_confirmation", confirm(true))
+		if n := b.do(request.Request{Action: workflow.ActionStatus}).Gate.Needs; n.Missing != 2-i {
+			t.Errorf("%+v", n)
+		}
+	}
+	b.unmoved("a yes of the writer", func() {
+		b.acting = ann
+		b.refused(confirm(true), fault.GatePending, "ann wrote this round")
+	})
+	b.acting = eve
+	b.at("architect/generating", confirm(true))
+	var given []string
+	for _, e := range b.stored().History {
+		if e.Grant != nil {
+			given = append(given, string(e.Event)+" "+e.Grant.Subject)
+		}
+	}
+	if want := "granted bob, changes_requested cat, granted bob, granted dan, confirmed eve"; strings.Join(given, ", ") != want {
+		t.Errorf("got %v", given)
+	}
+}
+
+// TestEditEmptiesTheQuorum checks that yeses to a text do not count for another one.
+func TestEditEmptiesTheQuorum(t *testing.T) {
+	b := ruled(t, "quorum: 2\n")
+	b.acting = bob
+	b.at("po/awaiting_confirmation", confirm(true))
+	b.write(".bmad-task/work/x/po.md", "# D, otherwise\n")
+	edited := request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: personal(workflow.ChannelTerminal, workflow.DecisionApprove, "")}}
+	b.acting = cat
+	b.at("po/awaiting_confirmation", edited)
+	if n := b.do(request.Request{Action: workflow.ActionStatus}).Gate.Needs; n.Missing != 1 || len(n.Given) != 1 || n.Given[0].Subject != "cat" {
+		t.Errorf("%+v", n)
+	}
+	b.acting = bob
+	b.at("architect/generating", confirm(true))
+	if saved := b.read(".claude/specs/x/01-product-requirements.md"); !strings.Contains(saved, "otherwise") {
+		t.Error(saved)
+	}
+}
+
+// TestTwoMachinesOfATeam checks that people with keys and state folders of their own decide on one run.
+func TestTwoMachinesOfATeam(t *testing.T) {
+	b := ruled(t, "quorum: 2\n")
+	anns := b.state
+	b.state, b.acting = t.TempDir(), bob
+	b.restart()
+	b.at("po/awaiting_confirmation", confirm(true))
+	b.state, b.acting = anns, ann
+	b.restart()
+	b.at("architect/generating", confirm(true))
+}

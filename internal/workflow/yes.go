@@ -1,0 +1,39 @@
+package workflow
+
+import "slices"
+
+// Writers returns the subjects who answer for the newest round of the current stage: who handed it in, or edited it at
+// its gate. "" is among them if that is not known: of an older program, or since somebody has adopted the session as
+// other hands have changed it.
+func (s *Session) Writers() []string {
+	var out []string
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == EventAdopted:
+			out = append(out, "")
+		case e.Action == ActionSubmit && e.Event != EventPolicyChanged && e.FromStage() == s.CurrentStage:
+			return append(out, e.Subject)
+		}
+	}
+	return append(out, "")
+}
+
+// Given returns the yeses to a text with which the gate of the current stage is still pending, one of each person, the
+// oldest first. Another round, or an edit, has none.
+func (s *Session) Given(sha256 string) []Grant {
+	var out []Grant
+	for _, e := range slices.Backward(s.History) {
+		if e.Event == EventPolicyChanged {
+			continue
+		}
+		if e.Event != EventGranted || e.Grant == nil {
+			break
+		}
+		again := slices.ContainsFunc(out, func(g Grant) bool { return g.Subject == e.Grant.Subject })
+		if g := *e.Grant; g.Subject != "" && g.SHA256 == sha256 && !again {
+			out = append(out, g)
+		}
+	}
+	slices.Reverse(out)
+	return out
+}
