@@ -58,7 +58,13 @@ func TestSync(t *testing.T) {
 	dir := project(t)
 	free := make(chan struct{})
 	slow := fake.Text("One.")
-	slow.Before = func(context.Context, provider.Request) error { <-free; return nil }
+	slow.Before = func(ctx context.Context, _ provider.Request) error {
+		select {
+		case <-free:
+		case <-ctx.Done(): // a test that has failed ends
+		}
+		return ctx.Err()
+	}
 	one, _ := client(t, sdk.Options{Project: dir}, slow, fake.Text("Never."))
 	two, _ := client(t, sdk.Options{Project: dir}, fake.Text("Two."))
 	c, err := one.StartConversation(t.Context(), "pm", sdk.ConversationOptions{})

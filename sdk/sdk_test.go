@@ -93,7 +93,8 @@ func next(t testing.TB, events <-chan sdk.Event, kind sdk.EventType) sdk.Event {
 }
 
 func TestSession(t *testing.T) {
-	c, p := client(t, sdk.Options{}, write("/docs/prd.md", "# PRD\n"), fake.Text("The PRD is written."))
+	dir := project(t)
+	c, p := client(t, sdk.Options{Project: dir}, write("/docs/prd.md", "# PRD\n"), fake.Text("The PRD is written."))
 	s, err := c.StartAgent(t.Context(), "pm", "create-prd for a shop", sdk.SessionOptions{Context: map[string]any{"users": 3}})
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +105,9 @@ func TestSession(t *testing.T) {
 	}
 	if len(r.Documents) != 1 || r.Documents[0].Path != "/docs/prd.md" || r.Documents[0].Content != "# PRD\n" {
 		t.Errorf("documents %+v; want /docs/prd.md alone", r.Documents)
+	}
+	if onDisk, err := os.ReadFile(filepath.Join(dir, "docs", "prd.md")); err != nil || string(onDisk) == r.Documents[0].Content {
+		t.Errorf("the project's own file reads %q, %v; want it as it was", onDisk, err)
 	}
 	if r.Status != sdk.Ended || r.Text != "The PRD is written." || r.Costs.Spent <= 0 || len(r.Tools) != 1 {
 		t.Errorf("result %+v", r)
@@ -556,8 +560,8 @@ func TestBudget(t *testing.T) {
 	if _, err = s.Run(newContext(t)); !errors.As(err, &limit) || limit.Spent.Short() != "$1.40" || limit.Limit != price.Dollar {
 		t.Errorf("error %v; want the limit with both amounts", err)
 	}
-	if len(p.Requests()) != 2 {
-		t.Errorf("%d calls; want none after the limit", len(p.Requests()))
+	if calls := p.Requests(); len(calls) != 2 || calls[1].MaxTokens >= 100_000 {
+		t.Errorf("%d calls, the last of up to %d tokens; want none after the limit, nor an answer of more than is left", len(calls), calls[len(calls)-1].MaxTokens)
 	}
 	var percents []int
 	events := s.Events()

@@ -46,6 +46,9 @@ func next(t *testing.T, out *bufio.Scanner) map[string]any {
 	if err := json.Unmarshal(out.Bytes(), &m); err != nil {
 		t.Fatalf("%v in %s", err, out.Bytes())
 	}
+	if m["jsonrpc"] != "2.0" {
+		t.Errorf("not of JSON-RPC 2.0: %s", out.Bytes())
+	}
 	return m
 }
 

@@ -155,6 +155,12 @@ func TestChangesAreSeen(t *testing.T) {
 	if l.At(project) != s {
 		t.Error("nothing has changed, and it was read again")
 	}
+	for _, text := range []string{"# Help\n\nOf before.\n", "# Help\n\nOf today.\n"} { // no list has it, so that it is read each time
+		write(t, text, project, "_bmad", "core", "tasks", "help.md")
+		if got, err := l.At(project).Task("help", "", library.ToolNames{}); err != nil || !strings.Contains(got, text[8:18]) {
+			t.Errorf("the task reads %q, %v; want %q", got, err, text)
+		}
+	}
 	if err := os.RemoveAll(filepath.Join(project, "_bmad", "cis")); err != nil {
 		t.Fatal(err)
 	}
