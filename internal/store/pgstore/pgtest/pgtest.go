@@ -199,6 +199,23 @@ func (s *Server) Up() error {
 		s.Port = l.Addr().(*net.TCPAddr).Port
 		_ = l.Close()
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for {
+		said, err := s.try(ctx)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return fmt.Errorf("the server does not start: %w: %s", err, said)
+		}
+		_ = s.stop() // it has ended
+	}
+}
+
+// try starts the server once. An error before the context's end is that of a server that has not found the memory of
+// a killed one free yet; said is its log.
+func (s *Server) try(ctx context.Context) (said string, err error) {
 	args := []string{"-D", s.data(), "-k", s.folder, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-c", "max_connections=200"}
 	for _, o := range s.options {
 		args = append(args, "-c", o)
@@ -209,27 +226,25 @@ func (s *Server) Up() error {
 	cmd.Dir = s.folder
 	asAnother(cmd)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	if err != nil {
+		return "", err
 	}
 	s.running = cmd
 	s.stop = func() error {
 		_ = in.Close()
 		return cmd.Wait()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	for {
 		conn, err := pgx.Connect(ctx, s.Address("postgres", "postgres"))
 		if err == nil {
-			return conn.Close(ctx)
+			return "", conn.Close(ctx)
 		}
-		if ctx.Err() != nil {
-			said, _ := durable.ReadPath(filepath.Join(s.folder, "log"), durable.MaxText)
-			return fmt.Errorf("the server does not start: %w: %s", err, said)
+		log, _ := durable.ReadPath(filepath.Join(s.folder, "log"), durable.MaxText)
+		if ctx.Err() != nil || strings.Contains(string(log), "is still in use") {
+			return string(log), err
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
