@@ -146,7 +146,7 @@ func TestEveryCut(t *testing.T) {
 	address := migrated(t)
 	straight := open(t, address).Store(at)
 	p, cutAddress := through(t, address)
-	every := 607
+	every := 211
 	if thorough {
 		every = 1
 	}
