@@ -98,6 +98,9 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 			Waits: r.req.Hold != nil, Chat: r.req.Chat,
 		},
 	}
+	if elsewhere, ok := r.project.Backend.(store.Named); ok {
+		st.SessionFile = elsewhere.Name()
+	}
 	if r.req.Page != nil && s.CurrentState.WaitsForHuman() {
 		st.Call.Page = r.req.Page(st.Folder, s.TaskName, string(s.CurrentStage))
 	}

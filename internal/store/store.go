@@ -89,6 +89,12 @@ type Members interface {
 	AddMember(ctx context.Context, m workflow.Member) error
 }
 
+// Named is a [Backend] whose sessions are no files of the project.
+type Named interface {
+	// Name names the store for people, without a password.
+	Name() string
+}
+
 // Contents reads large texts.
 type Contents interface {
 	// Read returns the text behind a reference. The error matches fs.ErrNotExist if the text is gone.

@@ -92,6 +92,9 @@ func HasPassword(address string) bool {
 // Store returns the store of a project.
 func (d *Database) Store(at store.Place) *Store { return &Store{db: d, key: at.Key, dir: at.Dir} }
 
+// Name returns the address of the database, without its password.
+func (s *Store) Name() string { return s.db.String() }
+
 // String returns the address without its password and parameters.
 func (d *Database) String() string {
 	c := d.config.ConnConfig
