@@ -89,7 +89,7 @@ type Members interface {
 	AddMember(ctx context.Context, m workflow.Member) error
 }
 
-// Named is a [Backend] whose sessions are no files of the project.
+// Named is a [Backend] whose sessions are not files of the project.
 type Named interface {
 	// Name names the store for people, without a password.
 	Name() string
