@@ -17,7 +17,7 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 15254}, []string{
+	{"workflow core", goal{want: 13000, today: 15268}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},

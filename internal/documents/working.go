@@ -56,7 +56,7 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	info, err := d.project.Dir.Stat(artifact.WorkPath(s.TaskName, s.CurrentStage))
-	if !errors.Is(err, fs.ErrNotExist) && (err != nil || ref == nil || !d.isOutdated(s, info.ModTime(), *ref)) {
+	if !errors.Is(err, fs.ErrNotExist) && (err != nil || ref == nil || !d.isOutdated(ctx, s, info.ModTime(), *ref)) {
 		return
 	}
 	if ref == nil && s.Stage.Gate == workflow.GateVerdict {
@@ -73,15 +73,29 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 	d.SaveWork(s.Session, body)
 }
 
-// isOutdated reports whether a working copy that was written at a moment is still an earlier round than
-// the newest, of which it has not heard. Someone who puts an earlier round back does that later, and means it.
-func (d *Disk) isOutdated(s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
+// isOutdated reports whether a working copy that was written at a moment has not heard of the newest round:
+// it is still an earlier one, the form of a report that nobody has filled in, or edits that a submission has
+// replaced and kept. Someone who puts such a text back does that later, and means it.
+func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
 	if written.After(newest.LastUpdated) {
 		return false
 	}
 	work := d.read(artifact.WorkPath(s.TaskName, s.CurrentStage), 0)
-	return work.hash != newest.SHA256 && slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
-		return e.FromStage() == s.CurrentStage && e.SHA256 != "" && e.SHA256 == work.hash
+	if work.err != nil || work.hash == newest.SHA256 {
+		return false
+	}
+	if s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank() {
+		return true
+	}
+	return slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
+		if e.FromStage() != s.CurrentStage {
+			return false
+		}
+		kept := ""
+		if e.Kept != "" {
+			kept, _ = d.text(ctx, workflow.ContentRef{FilePath: e.Kept}) // one that is gone is compared with nothing
+		}
+		return e.SHA256 != "" && e.SHA256 == work.hash || kept != "" && kept == string(work.data)
 	})
 }
 
