@@ -42,6 +42,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return nil, err
 	}
 	r.check.record(ctx, after)
+	r.keeper.join(ctx, r.project, r.check.signer)
 	r.settle(r.id)
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])

@@ -118,7 +118,6 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 	if c.keeper.records == nil || signer == nil {
 		return
 	}
-	c.keeper.join(ctx, c.project, signer)
 	cause := ""
 	if c.found.Changed() {
 		cause = c.found.Cause.In(c.project.Language(s.Objective))

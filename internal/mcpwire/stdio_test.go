@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -225,23 +226,23 @@ func TestLegacyClientsAreAsked(t *testing.T) {
 // TestRest checks that memory is given back once behind calls of tools, when there have been none for a time.
 func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		given := 0
+		var given atomic.Int32
 		f := newStdioFilter(strings.NewReader(""), io.Discard, testWire())
 		f.ctx = t.Context()
-		f.resting = time.AfterFunc(rest, func() { given++ })
+		f.resting = time.AfterFunc(rest, func() { given.Add(1) })
 		go f.work(t.Context())
 		for n := range 3 {
 			f.queue <- call{n, fmt.Appendf(nil, callOfTool, n, "missing")}
 			time.Sleep(rest - 1)
 			synctest.Wait()
-			if given != 0 {
+			if given.Load() != 0 {
 				t.Errorf("memory was given back behind call %d of 3", n+1)
 			}
 		}
 		time.Sleep(3 * rest)
 		synctest.Wait()
-		if given != 1 {
-			t.Errorf("memory was given back %d times, not once", given)
+		if n := given.Load(); n != 1 {
+			t.Errorf("memory was given back %d times, not once", n)
 		}
 	})
 }
