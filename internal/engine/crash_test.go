@@ -324,13 +324,21 @@ func (w world) sound(t *testing.T) error {
 	return problem
 }
 
-// mends checks that a process that only looks at the session writes the artifacts that are not there.
+// mends checks that the artifacts are as the session says, once a process has looked at it.
 func (w world) mends(t *testing.T, s *workflow.Session) error {
 	t.Helper()
+	if w.holdsArtifacts(s) == nil {
+		return nil
+	}
 	w = newWorldOf(w.disk.Copy(), filepath.Base(w.path), w.recorded)
 	if _, err := w.engine.Do(ctx, request.Request{Action: workflow.ActionStatus, Address: project.Address{Cwd: w.path, Session: s.SessionID}}); err != nil {
 		return err
 	}
+	return w.holdsArtifacts(s)
+}
+
+// holdsArtifacts compares the artifacts with the session.
+func (w world) holdsArtifacts(s *workflow.Session) error {
 	for _, rec := range s.Stages {
 		if rec.Artifact == nil {
 			continue
