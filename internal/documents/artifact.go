@@ -53,11 +53,7 @@ func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standi
 		ref = refs[0]
 	}
 	saved.Text = &ref
-	d.later(saved.Path, body, func() error {
-		kept, err := artifact.Save(d.project.Dir, saved, body, saved.Replaces)
-		d.Kept = cmp.Or(kept, d.Kept)
-		return err
-	})
+	d.saveLater(saved, body)
 	s.SetArtifact(s.Workflow, st.ID, saved)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -11,6 +12,15 @@ import (
 func (d *Disk) later(name, body string, write func() error) {
 	d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
 	d.pending = append(d.pending, pending{name, write})
+}
+
+// saveLater has the file of an artifact written once the session is stored.
+func (d *Disk) saveLater(a workflow.Artifact, body string) {
+	d.later(a.Path, body, func() error {
+		kept, err := artifact.Save(d.project.Dir, a, body, a.Replaces)
+		d.Kept = cmp.Or(kept, d.Kept)
+		return err
+	})
 }
 
 // Settle writes the files of a change that is stored. The error names one that cannot be written: the

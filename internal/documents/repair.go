@@ -23,10 +23,7 @@ func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
 			continue
 		}
 		if body, err := d.text(ctx, *a.Text); err == nil && workflow.Hash([]byte(body)) == a.SHA256 {
-			d.later(a.Path, body, func() error {
-				_, err := artifact.Save(d.project.Dir, *a, body, a.Replaces)
-				return err
-			})
+			d.saveLater(*a, body)
 		}
 	}
 	d.LayOut(ctx, s)

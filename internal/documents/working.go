@@ -56,14 +56,16 @@ func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
 		return
 	}
 	info, err := d.project.Dir.Stat(artifact.WorkPath(s.TaskName, s.CurrentStage))
-	if !errors.Is(err, fs.ErrNotExist) && (err != nil || ref == nil || !d.isOutdated(ctx, s, info.ModTime(), *ref)) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil, ref == nil, !d.isOutdated(ctx, s, info.ModTime(), *ref):
 		return
 	}
-	if ref == nil && s.Stage.Gate == workflow.GateVerdict {
-		d.GatherCriteria(ctx, s)
-		d.SaveWork(s.Session, s.Contract().Form()+"\n")
-	}
 	if ref == nil {
+		if s.Stage.Gate == workflow.GateVerdict {
+			d.GatherCriteria(ctx, s)
+			d.SaveWork(s.Session, s.Contract().Form()+"\n")
+		}
 		return
 	}
 	body, err := d.text(ctx, *ref)
@@ -88,14 +90,16 @@ func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written tim
 		return true
 	}
 	return slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
-		if e.FromStage() != s.CurrentStage {
+		switch {
+		case e.FromStage() != s.CurrentStage:
+			return false
+		case e.SHA256 == work.hash:
+			return true
+		case e.Kept == "":
 			return false
 		}
-		kept := ""
-		if e.Kept != "" {
-			kept, _ = d.text(ctx, workflow.ContentRef{FilePath: e.Kept}) // one that is gone is compared with nothing
-		}
-		return e.SHA256 != "" && e.SHA256 == work.hash || kept != "" && kept == string(work.data)
+		kept, err := d.text(ctx, workflow.ContentRef{FilePath: e.Kept})
+		return err == nil && kept != "" && kept == string(work.data)
 	})
 }
 

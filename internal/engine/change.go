@@ -43,7 +43,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 	}
 	r.check.record(ctx, after)
 	r.keeper.join(ctx, r.project, r.check.signer)
-	r.settle(r.id)
+	r.settle()
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
 	return now, nil
@@ -56,14 +56,14 @@ func (r *run) repair(ctx context.Context, s *workflow.Session) {
 		return
 	}
 	r.disk.Repair(context.WithoutCancel(ctx), r.gatherFacts(s), false)
-	r.settle(s.SessionID)
+	r.settle()
 }
 
 // settle writes the files of a session that is stored. It fails no action: the next call writes them,
 // and the reply describes the files as they are.
-func (r *run) settle(id string) {
+func (r *run) settle() {
 	if err := r.disk.Settle(); err != nil {
-		r.options.Log.Warn("a document is stored, but its file cannot be written", "session", id, "error", err)
+		r.options.Log.Warn("a document is stored, but its file cannot be written", "session", r.id, "error", err)
 	}
 }
 

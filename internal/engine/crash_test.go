@@ -324,7 +324,7 @@ func (w world) sound(t *testing.T) error {
 	return problem
 }
 
-// mends checks that the artifacts are as the session says, once a process has looked at it.
+// mends checks that a status call restores the artifacts on record.
 func (w world) mends(t *testing.T, s *workflow.Session) error {
 	t.Helper()
 	if w.holdsArtifacts(s) == nil {

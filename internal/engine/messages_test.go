@@ -317,7 +317,7 @@ func TestPromptOfTheRound(t *testing.T) {
 	}
 }
 
-// TestLeadIsWhole: the line above a form that says what is decided is not cut, with the scores that it has.
+// TestLeadIsWhole: the first line of a form names the decision and the scores, and is not cut.
 func TestLeadIsWhole(t *testing.T) {
 	b := newBench(t)
 	b.do(start("Build a clock"))

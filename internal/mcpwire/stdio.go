@@ -161,7 +161,7 @@ func (f *stdioFilter) note(line []byte) []byte {
 		// it under an id that may be the client's; a result beside it prevents that.
 		return editJSON(line, func(answer map[string]any) { answer["result"] = struct{}{} })
 	}
-	if !f.opened(m, early) {
+	if !f.track(m, early) {
 		return nil
 	}
 	if m.Method == string(mcp.MethodToolsCall) {
@@ -171,8 +171,8 @@ func (f *stdioFilter) note(line []byte) []byte {
 	return line
 }
 
-// opened remembers that a request is open, and returns true; or answers it, if that is what early does.
-func (f *stdioFilter) opened(m message, early edit) bool {
+// track remembers that a request is open, and returns true; or answers it, if that is what early does.
+func (f *stdioFilter) track(m message, early edit) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if early.answer != nil {

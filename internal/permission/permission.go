@@ -32,6 +32,8 @@ type Consent interface {
 	Allowances() ([]trust.Allowance, error)
 	// Bind binds allowances of an older version to the project.
 	Bind(ctx context.Context, project string) error
+	// ReadSigner returns the signer of their machine; nil if there is none.
+	ReadSigner() (workflow.Signer, error)
 	// Allow records allowances.
 	Allow(ctx context.Context, a trust.Allowance) error
 }

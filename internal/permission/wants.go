@@ -65,18 +65,13 @@ func (w *wanted) members() {
 	if err != nil || sure { // those who work on the project see the sessions in any case
 		return
 	}
-	var own workflow.Member
-	if keys, ok := w.Consent.(interface {
-		ReadSigner() (workflow.Signer, error)
-	}); ok {
-		if signer, _ := keys.ReadSigner(); signer != nil {
-			if n, ok := signer.(workflow.Notary); ok {
-				own = workflow.NewMember(n.Public(), "", "")
-			}
-		}
+	own := ""
+	if w.Consent != nil {
+		signer, _ := w.Consent.ReadSigner() // without one, no key is one's own
+		own = workflow.NotaryKey(signer)
 	}
 	for _, m := range list {
-		if m.Key == own.Key {
+		if m.Key == own {
 			continue
 		}
 		w.add(MemberOf(w.project.Dir.Path(), m), w.language().Say("seals of histories"))

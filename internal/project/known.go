@@ -91,7 +91,7 @@ func (k Known) Add(ctx context.Context, project string) error {
 func (k Known) Remove(ctx context.Context, project string) (removed bool, err error) {
 	dir, err := durable.OpenDir(k.Folder)
 	if err != nil {
-		return false, nil //nolint:nilerr // there is no list, or none that can be read
+		return false, nil //nolint:nilerr // without a list that can be read, nothing is to be removed
 	}
 	defer func() { _ = dir.Close() }()
 	list := readKnown(dir).Projects

@@ -10,7 +10,7 @@ import (
 // TestAccount checks that the account is that of the process, and that no variable makes it another's.
 func TestAccount(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("there is no id -un")
+		t.Skip("this machine lacks the command id")
 	}
 	out, err := exec.CommandContext(t.Context(), "id", "-un").Output()
 	if err != nil {

@@ -46,12 +46,12 @@ func (s Seal) publicKey() (key ed25519.PublicKey, ok bool) {
 
 // Signed reports whether a session has a public seal of another key than that of a signer.
 func (s *Session) Signed(signer Signer) bool {
-	own := notaryKey(signer)
+	own := NotaryKey(signer)
 	return slices.ContainsFunc(s.Seals, func(seal Seal) bool { return seal.Public != "" && seal.Key != own })
 }
 
-// notaryKey names the public key of a signer; "" if it has none.
-func notaryKey(signer Signer) string {
+// NotaryKey names the public key of a signer; "" if it has none.
+func NotaryKey(signer Signer) string {
 	if n, ok := signer.(Notary); ok {
 		return PublicKeyName(n.Public())
 	}
@@ -64,7 +64,7 @@ func (s *Session) notarize(signer Signer, next Seal) {
 	if !ok {
 		return
 	}
-	next.Key, next.Public, next.Extra = notaryKey(signer), base64.StdEncoding.EncodeToString(n.Public()), nil
+	next.Key, next.Public, next.Extra = NotaryKey(signer), base64.StdEncoding.EncodeToString(n.Public()), nil
 	s.Seals = slices.DeleteFunc(s.Seals, func(seal Seal) bool {
 		if seal.Key == next.Key {
 			next.Extra = seal.Extra

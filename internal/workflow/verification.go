@@ -120,7 +120,7 @@ func (s *Session) verification(signer Signer, k *Known) Verification { //nolint:
 	if k != nil {
 		members = k.Members
 	}
-	memberBroken, memberProblem := s.vouch(&v, notaryKey(signer), members)
+	memberBroken, memberProblem := s.vouch(&v, NotaryKey(signer), members)
 	broken := func(entry int, problem lang.Text) Verification {
 		v.Broken, v.problem, v.Cause = max(entry, 1), problem, problem
 		if v.Broken <= len(s.History) {

@@ -287,7 +287,7 @@ func (s *Store) open(one unread, whole bool) (f *file, session *workflow.Session
 	if f.err == nil {
 		f.err = itself(f.summary.SessionID, id)
 	}
-	if f.err == nil && session != nil && one.before != nil { // it changed, and is what the call is about
+	if f.err == nil && session != nil && one.before != nil { // it has changed, so that the next call is likely to ask for it
 		s.mu.Lock()
 		s.latest = decoded{id, data, session}
 		s.mu.Unlock()

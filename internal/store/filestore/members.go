@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"path"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// MembersFolder has a file for each public key that seals sessions.
-const MembersFolder = Folder + "/members"
+// membersFolder has a file for each public key that seals sessions.
+const membersFolder = Folder + "/members"
 
 // maxMember bounds the read of a file, in bytes; ours have about 200.
 const maxMember = 1 << 12
@@ -21,7 +20,7 @@ func (s *Store) Members(ctx context.Context) (out []workflow.Member, sure bool, 
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	entries, err := s.dir.ReadDir(MembersFolder)
+	entries, err := s.dir.ReadDir(membersFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -30,7 +29,7 @@ func (s *Store) Members(ctx context.Context) (out []workflow.Member, sure bool, 
 	}
 	for _, e := range entries {
 		var m workflow.Member
-		data, err := s.dir.ReadFile(MembersFolder+"/"+e.Name(), maxMember)
+		data, err := s.dir.ReadFile(membersFolder+"/"+e.Name(), maxMember)
 		if err == nil && json.Unmarshal(data, &m) == nil && m.Key+".json" == e.Name() {
 			out = append(out, m)
 		}
@@ -40,7 +39,7 @@ func (s *Store) Members(ctx context.Context) (out []workflow.Member, sure bool, 
 
 // AddMember adds a key, unless it is there.
 func (s *Store) AddMember(ctx context.Context, m workflow.Member) error {
-	name := MembersFolder + "/" + m.Key + ".json"
+	name := membersFolder + "/" + m.Key + ".json"
 	if err := ctx.Err(); err != nil || s.dir.Exists(name) {
 		return err
 	}
@@ -48,11 +47,11 @@ func (s *Store) AddMember(ctx context.Context, m workflow.Member) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.dir.MkdirAll(path.Dir(name)); err != nil {
+	if _, err := s.dir.MkdirAll(membersFolder); err != nil {
 		return s.storage(err)
 	}
 	if err := s.dir.CreateUnsynced(name, append(data, '\n')); err != nil && !errors.Is(err, fs.ErrExist) {
 		return s.storage(err)
 	}
-	return s.dir.SyncDir(MembersFolder)
+	return s.dir.SyncDir(membersFolder)
 }

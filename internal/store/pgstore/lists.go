@@ -115,7 +115,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	}
 	last, limit := "~", any(nil) // after every time
 	if q.After != "" {
-		last = stamped(changed)
+		last = formatTime(changed)
 	}
 	if q.Limit > 0 {
 		limit = q.Limit + 1

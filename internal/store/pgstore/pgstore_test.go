@@ -185,7 +185,7 @@ func TestTenantsAreApart(t *testing.T) {
 		t.Error("tenant 7 has written a row of tenant 0")
 	}
 	if _, err := pgstore.Open(address + "&bmad.tenant=x"); !fault.Is(err, fault.InvalidArgument) {
-		t.Errorf("a tenant that is no number: %v", err)
+		t.Errorf("a tenant that is not a number: %v", err)
 	}
 }
 

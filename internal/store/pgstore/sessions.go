@@ -18,7 +18,7 @@ import (
 // stamp is the form of a time in a column: it sorts, and loses nothing.
 const stamp = "2006-01-02T15:04:05.000000000Z"
 
-func stamped(t time.Time) string { return t.UTC().Format(stamp) }
+func formatTime(t time.Time) string { return t.UTC().Format(stamp) }
 
 // isText reports whether a column of text can hold a value.
 func isText(v string) bool { return utf8.ValidString(v) && !strings.ContainsRune(v, 0) }
@@ -95,7 +95,7 @@ const (
 // row returns the columns of a session.
 func (s *Store) row(project int64, id string, session *workflow.Session, data []byte) []any {
 	return []any{s.db.tenant, project, id, session.TaskName, []byte(session.Objective), string(session.CurrentStage), string(session.CurrentState),
-		session.CurrentState.Active(), stamped(session.CreatedAt), stamped(session.UpdatedAt), session.Version, session.Revision, data}
+		session.CurrentState.Active(), formatTime(session.CreatedAt), formatTime(session.UpdatedAt), session.Version, session.Revision, data}
 }
 
 // Get returns a session by its id.

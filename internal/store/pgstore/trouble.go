@@ -33,11 +33,11 @@ func (d *Database) trouble(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !reaching(err) {
 		return err
 	}
-	return d.refused(err)
+	return d.refuse(err)
 }
 
-// refused is trouble for an error that is not the caller's.
-func (d *Database) refused(err error) error {
+// refuse is trouble for an error that is not the caller's.
+func (d *Database) refuse(err error) error {
 	code := codeOf(err)
 	switch code {
 	case lockTimedOut, "40001", "40P01":

@@ -220,21 +220,21 @@ func (s *Store) settle(ctx context.Context, project int64, id string, revision i
 		case err == nil && have == revision && hex.EncodeToString(sum) == hash:
 			return nil
 		case err == nil && have > 0 && have <= revision:
-			return s.db.refused(lost) // nothing was stored: at most another was faster
+			return s.db.refuse(lost) // nothing was stored: at most another was faster
 		case err == nil:
 			// A new session that is not there may come yet; a newer state may have come from this one.
-			return unknown(s.db, lost)
+			return unknownOutcome(s.db, lost)
 		}
 		select {
 		case <-ctx.Done():
-			return unknown(s.db, lost)
+			return unknownOutcome(s.db, lost)
 		case <-time.After(wait):
 		}
 	}
 }
 
-// unknown is the error for a commit of which nobody knows whether it was stored.
-func unknown(d *Database, cause error) error {
+// unknownOutcome is the error for a commit of which nobody knows whether it was stored.
+func unknownOutcome(d *Database, cause error) error {
 	return fault.New(fault.Storage, "the store %s has not said whether the change was stored: %w", d, cause).
 		WithHint("call status to see where the session stands before anything is repeated")
 }
