@@ -60,9 +60,12 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	r.check.record(ctx, s)
 	r.caller.show(s.Revision)
 	where := ""
+	if elsewhere, ok := p.Backend.(store.Named); ok {
+		where = elsewhere.Name()
+	}
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
 		where = p.Dir.Path()
 	}
 	st := r.standing(ctx, s)
-	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings)+words.Message(st))
+	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings))
 }
