@@ -37,6 +37,8 @@ type Change struct {
 	Command []string `json:"command,omitempty"`
 	Backup  string   `json:"backup,omitempty"`
 	Next    string   `json:"next,omitempty"`
+	// Allow offers the rule by which the host does not ask about each call of the workflow's tool.
+	Allow string `json:"allow,omitempty"`
 
 	host          Host
 	entry         string // its name
@@ -72,6 +74,9 @@ func (p Plan) Install(h Host) Change {
 		return c
 	}
 	c.Next = h.Next(p.Scope).In(p.Language)
+	if h.rules != nil { // bmad-confirm is not in it: what it decides has to be asked about
+		c.Allow = p.Say("put \"mcp__%s__bmad-task\" into permissions.allow of %s", p.Entry.Name, h.rules(p.Machine, p.Scope))
+	}
 	var notes []string
 	if _, err := exec.LookPath(p.Entry.Command); err != nil {
 		notes = append(notes, p.Say("%s is not there, or cannot be run: the host will not be able to start it", p.Entry.Command))
