@@ -1,0 +1,120 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// shared is a store of a team in memory, whose rows its administrator can put back.
+type shared struct {
+	*storetest.Mem
+	put map[string][]byte
+}
+
+func (s *shared) Get(ctx context.Context, id string) (*workflow.Session, error) {
+	if data, ok := s.put[id]; ok {
+		return store.Decode(data, store.SessionPath(id))
+	}
+	return s.Mem.Get(ctx, id)
+}
+
+// clones returns two clones of one person, whose sessions are in one store.
+func clones(t *testing.T) (first, second *bench, kept *shared) {
+	t.Helper()
+	kept = &shared{storetest.NewMem(), map[string][]byte{}}
+	first, second = newBench(t), newBench(t)
+	second.state, second.own = first.state, first.own
+	for _, b := range []*bench{first, second} {
+		b.environ = []string{"BMAD_STORE=postgres://db.example.com/team", "BMAD_PROJECT=git.example.com/team/relay"}
+		b.backend = func(store.Place) (store.Backend, error) { return kept, nil }
+		b.restart()
+	}
+	return first, second, kept
+}
+
+// TestClonesShareTheirRecords checks that a machine knows the last state of a run in a shared store, whichever
+// clone it was seen in: a row that was put back shows in all of them.
+func TestClonesShareTheirRecords(t *testing.T) {
+	first, second, kept := clones(t)
+	first.to(workflow.PO, workflow.Generating)
+	second.session = first.session
+	second.do(submit(workflow.PO, "Quality Score: 70"))
+	old, err := kept.Stored(ctx, first.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.do(status(""))
+	second.do(submit(workflow.PO, "Quality Score: 95"))
+	for _, b := range []*bench{first, second} {
+		if r := b.do(status("")); r.Integrity != "" {
+			t.Errorf("as it is: %q\n%s", r.Integrity, r.UserMessage)
+		}
+	}
+	kept.put[first.session] = old
+	for _, b := range []*bench{first, second} {
+		if r := b.do(status("")); r.Integrity != "changed" {
+			t.Errorf("put back: %q\n%s", r.Integrity, r.UserMessage)
+		}
+	}
+}
+
+// TestClonesOfFilesHaveRecordsOfTheirOwn checks that a clone with files is not measured by what another one has done.
+func TestClonesOfFilesHaveRecordsOfTheirOwn(t *testing.T) {
+	first, second := newBench(t), newBench(t)
+	second.state = first.state
+	second.restart()
+	first.to(workflow.PO, workflow.Generating)
+	if err := os.CopyFS(filepath.Join(second.dir, store.Folder), os.DirFS(filepath.Join(first.dir, store.Folder))); err != nil {
+		t.Fatal(err)
+	}
+	second.session = first.session
+	first.do(submit(workflow.PO, "Quality Score: 70"))
+	r := second.do(status(""))
+	if want := "it is a copy of the session in " + first.dir; !strings.Contains(r.UserMessage, want) {
+		t.Errorf("no %q in %s", want, r.UserMessage)
+	}
+}
+
+// TestRecordsOfAnOlderProgram checks that what was recorded for a clone counts, once, for the project.
+func TestRecordsOfAnOlderProgram(t *testing.T) {
+	first, second, kept := clones(t)
+	first.to(workflow.PO, workflow.Generating)
+	first.do(submit(workflow.PO, "Quality Score: 70"))
+	old, err := kept.Stored(ctx, first.session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.do(submit(workflow.PO, "Quality Score: 75"))
+	state := trust.UserState(first.state)
+	signer, err := state.Signer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := state.Checkpoints(signer, "store:git.example.com/team/relay", first.session)[first.session]
+	if err := os.RemoveAll(filepath.Join(first.state, "checkpoints")); err != nil {
+		t.Fatal(err)
+	}
+	if err := state.Record(ctx, signer, first.dir, first.session, record); err != nil {
+		t.Fatal(err)
+	}
+	second.session = first.session
+	kept.put[first.session] = old
+	if r := second.do(status("")); r.Integrity != "changed" {
+		t.Errorf("put back: %q\n%s", r.Integrity, r.UserMessage)
+	}
+	delete(kept.put, first.session)
+	if r := second.do(submit(workflow.PO, "Quality Score: 80")); r.Integrity != "" {
+		t.Errorf("as it is: %q\n%s", r.Integrity, r.UserMessage)
+	}
+	if now := state.Checkpoints(signer, first.dir, first.session); len(now) != 0 {
+		t.Errorf("kept for the clone, too: %v", now)
+	}
+}
