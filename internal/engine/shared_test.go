@@ -2,11 +2,16 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -116,5 +121,49 @@ func TestRecordsOfAnOlderProgram(t *testing.T) {
 	}
 	if now := state.Checkpoints(signer, first.dir, first.session); len(now) != 0 {
 		t.Errorf("kept for the clone, too: %v", now)
+	}
+}
+
+// TestOwnRunComesFirst checks that of several active runs a call without a name means the caller's own, and that it
+// still asks if they have two.
+func TestOwnRunComesFirst(t *testing.T) {
+	first, _, _ := clones(t)
+	files := newBench(t)
+	for name, b := range map[string]*bench{"shared": first, "files": files} {
+		begin := func(who workflow.Person, task string) string {
+			b.acting = who
+			b.do(start(task))
+			return b.session
+		}
+		looks := func(who workflow.Person) *reply.Reply {
+			t.Helper()
+			b.acting, b.session = who, ""
+			return b.do(status(""))
+		}
+		of := begin(ann, "of ann")
+		if r := looks(bob); r.SessionID != of || strings.Contains(r.UserMessage, "Others are active") {
+			t.Errorf("%s: a colleague's is the only one: %s\n%s", name, r.SessionID, r.UserMessage)
+		}
+		begin(cat, "of cat")
+		if r := looks(ann); r.SessionID != of || !strings.Contains(r.UserMessage, "Others are active, too: of-cat.") {
+			t.Errorf("%s: her own: %s\n%s", name, r.SessionID, r.UserMessage)
+		}
+		for _, who := range []workflow.Person{bob, {}} {
+			if r := looks(who); r.SessionID != "" || len(r.Sessions) != 2 {
+				t.Errorf("%s: two of colleagues: %s, %v", name, r.SessionID, r.Sessions)
+			}
+		}
+		for n := range 12 { // more than a page
+			begin(bob, fmt.Sprintf("of bob %d", n))
+		}
+		if r := looks(ann); r.SessionID != of || strings.Count(r.UserMessage, "of-bob") < 9 {
+			t.Errorf("%s: below many: %s\n%s", name, r.SessionID, r.UserMessage)
+		}
+		b.acting = bob
+		b.refused(request.Request{Action: workflow.ActionConfirm, Address: project.Address{Cwd: b.dir}}, fault.Conflict, "14 active sessions")
+		b.acting, b.session = cat, ""
+		if r := b.do(request.Request{Action: workflow.ActionCancel}); r.TaskName != "of-cat" {
+			t.Errorf("%s: %s was cancelled", name, r.TaskName)
+		}
 	}
 }
