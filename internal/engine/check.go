@@ -177,7 +177,7 @@ func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 // gatherKnown gathers this machine's records of a session, which are not in its file, and the
 // folders that the session has left.
 func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
-	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
+	out = workflow.Known{Checkpoint: recorded, Project: p.ID(), Shared: p.IsShared()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
 		return out, nil
 	}
