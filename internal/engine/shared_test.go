@@ -167,3 +167,33 @@ func TestOwnRunComesFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestClonesThatLackADocument checks that a clone in which a document was not written yet, or is still the one before,
+// has not altered it; one that was edited there has.
+func TestClonesThatLackADocument(t *testing.T) {
+	first, second, _ := clones(t)
+	altered := func(b *bench, want int) {
+		t.Helper()
+		_, found, _, err := b.engine.Inspect(ctx, project.Address{Cwd: b.dir, Session: first.session})
+		if err != nil || len(found.Altered) != want {
+			t.Errorf("%v, %v; want %d", found.Altered, err, want)
+		}
+	}
+	first.to(workflow.PO, workflow.AwaitingConfirmation)
+	first.at("architect/generating", confirm(true))
+	altered(second, 0)
+	second.session = first.session
+	second.do(status(""))
+	altered(second, 0)
+	first.do(request.Request{Action: workflow.ActionReopen, Stage: "po", Decision: request.Decision{Feedback: "shorter"}})
+	first.do(submit(workflow.PO, "# D\nShort.\n\nQuality Score: 96"))
+	first.at("architect/generating", confirm(true))
+	altered(second, 0)
+	second.do(status(""))
+	name := second.stored().Record(workflow.PO).Artifact.Path
+	if second.read(name) != first.read(name) {
+		t.Error("the newer one was not written")
+	}
+	second.write(name, "mine")
+	altered(second, 1)
+}
