@@ -119,17 +119,6 @@ func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string)
 	return out
 }
 
-// isShared reports whether a place is a project's name in a store, and not the path of a folder.
-func isShared(place string) bool { return !filepath.IsAbs(place) }
-
-// placeOf returns a place as it is recorded.
-func placeOf(project string) string {
-	if isShared(project) {
-		return project
-	}
-	return resolve(project)
-}
-
 func checkpointName(project, id string) (name string, ok bool) {
 	if id == "" || strings.Trim(id, "0123456789abcdef-") != "" { // a path is built from it
 		return "", false

@@ -20,29 +20,22 @@ func (s *Store) Leave(ctx context.Context, to string) (undo func() error, err er
 	if err := s.dir.Replace(store.MovedFile, []byte(to+"\n")); err != nil {
 		return nil, s.storage(err)
 	}
-	return undo, s.storage(s.awaitChanges(ctx))
-}
-
-// awaitChanges waits for those that have come before the mark: each looks for it once it has its lock.
-func (s *Store) awaitChanges(ctx context.Context) error {
-	if err := s.pass(ctx, ProjectLock); err != nil { // from here on there are no new sessions
-		return err
+	// Who has come before the mark is waited for: each change looks for it once it has its lock.
+	if err := pass(ctx, s.dir, ProjectLock); err != nil { // from here on there are no new sessions
+		return undo, s.storage(err)
 	}
 	all, err := s.All(ctx)
-	if err != nil {
-		return err
-	}
 	for _, known := range all.Sessions {
-		if err := s.pass(ctx, SessionLock(known.SessionID)); err != nil {
-			return err
+		if err == nil {
+			err = pass(ctx, s.dir, SessionLock(known.SessionID))
 		}
 	}
-	return nil
+	return undo, s.storage(err)
 }
 
 // pass waits until a lock is free.
-func (s *Store) pass(ctx context.Context, name string) error {
-	lock, err := s.dir.Lock(ctx, name)
+func pass(ctx context.Context, dir *durable.Dir, name string) error {
+	lock, err := dir.Lock(ctx, name)
 	if err != nil {
 		return err
 	}
