@@ -74,7 +74,7 @@ func CheckMembers(ctx context.Context, l lang.Language, of store.Members) (Check
 		named = append(named, "…")
 	}
 	if len(list) > 0 {
-		c.Detail = l.Say("%d keys seal histories here: %s", len(list), strings.Join(named, ", "))
+		c.Detail = l.Say("the keys that seal histories here: %s", strings.Join(named, ", "))
 	}
 	return c, err
 }
