@@ -53,6 +53,9 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return Outcome{}, err
 	}
+	if p.IsShared() { // colleagues check its seal from now on
+		e.keeper.join(ctx, p, signer)
+	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}

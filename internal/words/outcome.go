@@ -77,7 +77,7 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
-	if n := len(g.Comments); n > 0 && s.CurrentState.Active() {
+	if n := len(s.Handed()); n > 0 && s.CurrentState.Active() {
 		said += s.Say(" Comments for the next stage: %d.", n)
 	}
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"

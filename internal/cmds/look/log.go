@@ -148,7 +148,11 @@ func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verificat
 }
 
 func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
-	o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	if o.Config.Store.Address != "" {
+		o.Say("%s — %s", s.TaskName, s.Place())
+	} else {
+		o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	}
 	if steps[0].From != "" {
 		o.Say("An older server kept no history of the steps before.")
 	}

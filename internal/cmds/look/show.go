@@ -76,13 +76,21 @@ type sessionText struct {
 	signed  signatures
 }
 
+// where names the place of the session.
+func (t *sessionText) where() string {
+	if d, err := t.TeamStore(); err == nil {
+		return t.session.SessionID + " · " + d.String()
+	}
+	return store.SessionPath(t.session.SessionID)
+}
+
 func (t *sessionText) print(cwd string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
 	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
 		{t.Lang.Say("Objective"), s.Objective},
 		{t.Lang.Say("Project"), cwd},
-		{t.Lang.Say("Session"), store.SessionPath(s.SessionID)},
+		{t.Lang.Say("Session"), t.where()},
 		{t.Lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
 		{t.Lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
 	}
