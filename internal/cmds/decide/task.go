@@ -23,7 +23,7 @@ func Task(a *app.App) *cobra.Command {
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
 		Long: `Each subcommand is an action of the bmad-task tool, on the same sessions.
 TASK is a session id or a task name; it may be left out when the project has
-exactly one active session. --json prints the tool's reply.
+one active session, or one that you have started. --json prints the tool's reply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs, // so that a typo is an error and not the help

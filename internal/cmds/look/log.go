@@ -139,7 +139,10 @@ func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verificat
 	for _, m := range v.Members {
 		o.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
 	}
-	if len(v.Strangers) > 0 {
+	switch {
+	case len(v.Strangers) > 0 && o.Config.Store.Address != "":
+		o.Say("Sealed with keys that the store does not list for this project: %s.", terminal.JoinWords(v.Strangers))
+	case len(v.Strangers) > 0:
 		o.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
 	}
 	if len(v.OtherKeys) > 0 {
