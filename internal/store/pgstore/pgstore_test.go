@@ -204,20 +204,28 @@ func TestSchemas(t *testing.T) {
 	if before, after, err := open(t, address).Migrate(ctx); err != nil || before != pgstore.NewestSchema || after != pgstore.NewestSchema {
 		t.Errorf("migrated from %d to %d, %v", before, after, err)
 	}
-	b := open(t, address).Store(at)
-	create(t, b)
-	add := func(version int) {
-		pgtest.Do(t, address, fmt.Sprintf(`insert into goose_db_version (version_id, is_applied) values (%d, true)`, version))
+	create(t, open(t, address).Store(at))
+	for version, hint := range map[int64]string{
+		pgstore.NewestSchema - 2: "bmad-mcp store migrate",
+		pgstore.NewestSchema - 1: "bmad-mcp store migrate", // there is none before the first
+		pgstore.NewestSchema:     "",
+		pgstore.NewestSchema + 1: "newer bmad-mcp",
+		pgstore.NewestSchema + 2: "newer bmad-mcp",
+	} {
+		pgtest.Do(t, address, `delete from goose_db_version`, fmt.Sprintf(`insert into goose_db_version (version_id, is_applied) values (0, true), (%d, true)`, version))
+		_, err := open(t, address).Store(at).Find(ctx, "task")
+		if (err == nil) != (hint == "") || err != nil && (!fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, hint)) {
+			t.Errorf("with schema %d of %d: %v", version, pgstore.NewestSchema, err)
+		}
+		if status, statusErr := open(t, address).Status(ctx); status.Schema != max(version, 0) || (statusErr == nil) != (err == nil) {
+			t.Errorf("with schema %d, the status is %+v, %v", version, status, statusErr)
+		}
 	}
-	add(pgstore.NewestSchema + 1)
-	if _, err := open(t, address).Store(at).Find(ctx, "task"); err != nil {
-		t.Errorf("with the schema of the next program: %v", err)
+	pgtest.Do(t, address, `delete from goose_db_version`)
+	if _, err := open(t, address).Store(at).Find(ctx, "task"); !strings.Contains(fault.From(err).Hint, "bmad-mcp store migrate") {
+		t.Errorf("with no version: %v", err)
 	}
-	add(pgstore.NewestSchema + 2)
-	if _, err := open(t, address).Store(at).Find(ctx, "task"); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "newer bmad-mcp") {
-		t.Errorf("with one of a later program: %v", err)
-	}
-	for have, fits := range map[int64]bool{0: false, 1: false, 3: false, 4: true, 5: true, 6: true, 7: false} {
+	for have, fits := range map[int64]bool{0: false, 1: false, 3: false, 4: true, 5: true, 6: false, 7: false} {
 		if err := pgstore.Judge(have, 5); (err == nil) != fits {
 			t.Errorf("a program for schema 5 says of %d: %v", have, err)
 		}
