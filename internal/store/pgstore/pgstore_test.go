@@ -241,6 +241,7 @@ func TestTrouble(t *testing.T) {
 	form, _ := parse(t, address)
 	for trouble, tt := range map[string]struct{ address, hint string }{
 		"unreachable":      {fmt.Sprintf(form, 1), "store status"},
+		"with two ways":    {strings.Replace(fmt.Sprintf(form, 1), "disable", "prefer", 1), "store status"},
 		"a wrong password": {strings.Replace(address, pgtest.Password, pgtest.Password+"-not", 1), "PGPASSFILE"},
 		"read-only":        {address + "&default_transaction_read_only=on", "read-only"},
 		"no database":      {strings.Replace(address, "/"+name+"?", "/none?", 1), "store status"},
@@ -248,15 +249,21 @@ func TestTrouble(t *testing.T) {
 		d := open(t, tt.address)
 		err := d.Store(at).Create(ctx, newSession(), storetest.Numbered("task"))
 		said := fmt.Sprint(err, fault.From(err).Hint, d)
-		if !fault.Is(err, fault.Storage) || !strings.Contains(said, tt.hint) || strings.Contains(said, pgtest.Password) {
+		if !fault.Is(err, fault.Storage) || !strings.Contains(said, tt.hint) || strings.Contains(said, pgtest.Password) || strings.Count(said, "refused") > 1 {
 			t.Errorf("%s: got %s", trouble, said)
 		}
 	}
 	if d := open(t, "postgres://me:"+pgtest.Password+"@h1:1,h2:2/bmad?sslmode=prefer"); d.String() != "postgres://me@h1:1,h2:2/bmad" {
 		t.Errorf("shown as %s", d)
 	}
-	if _, err := pgstore.Open("postgres://me:" + pgtest.Password + "@h:x/"); err == nil || strings.Contains(err.Error(), pgtest.Password) {
-		t.Errorf("an address that is none: %v", err)
+	for _, form := range []string{
+		"postgres://me:%s@h:x/", "postgres://me:%s@h/b?pool_max_conns=x", "postgres://me:%s@h/b?bmad.tenant=x", "postgres://me:%%zz%s@h/", "postgres://me:a@%s@h:x/", "postgres://me:a/%s@h/",
+		"host=h port=x password=%s", "host=h password='a %s' port=x", "host=h password = %s port=x", "me:%s@h:x", "postgres:/me:%s@h:x/", "host=h password='%s", "postgres://me:%s/", "postgres://me:`: %s/",
+		"postgres://h:x/?password=%s", "postgres://h/?sslmode=no&password=%s", "service=none password=%s", "https://me:%s@h:x/",
+	} {
+		if _, err := pgstore.Open(fmt.Sprintf(form, pgtest.Password)); err == nil || strings.Contains(err.Error(), pgtest.Password) {
+			t.Errorf("an address that is none, %s: %v", form, err)
+		}
 	}
 }
 

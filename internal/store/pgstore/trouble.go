@@ -46,7 +46,7 @@ func (d *Database) refuse(err error) error {
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
-	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, strings.Join(strings.Fields(err.Error()), " "))
+	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, inOneLine(err))
 	e.Err = err
 	switch code {
 	case idleTimedOut:
@@ -61,6 +61,18 @@ func (d *Database) refuse(err error) error {
 		return e.WithHint("check the account, and its password in PGPASSFILE or in the address; nothing was changed")
 	}
 	return e.WithHint("check that it runs and can be reached (bmad-mcp store status), then repeat the action; nothing was changed, and no files are used in its place")
+}
+
+// inOneLine returns an error's text. An attempt to connect that was made twice, with and without TLS, is named once.
+func inOneLine(err error) string {
+	var said []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc(said, func(earlier string) bool { return strings.Contains(earlier, line) }) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, " ")
 }
 
 // reaching reports whether an error is that of a connection that could not be made.
