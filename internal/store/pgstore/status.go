@@ -32,6 +32,9 @@ func (s Status) Warnings() (out []string) {
 			out = append(out, name+" = "+value)
 		}
 	}
+	if s.Settings["synchronous_commit"] == "local" && s.Settings["synchronous_standby_names"] != "" {
+		out = append(out, "synchronous_commit = local")
+	}
 	return out
 }
 

@@ -21,6 +21,7 @@ const (
 	notPermitted  = "42501"
 	diskIsFull    = "53100"
 	wrongPassword = "28P01"
+	noText        = "22021"
 )
 
 // trouble gives an error of the database its code and a remedy. Errors that have a code, and those of the context,
@@ -43,6 +44,8 @@ func (d *Database) refuse(err error) error {
 	case lockTimedOut, "40001", "40P01":
 		return fault.New(fault.Conflict, "it is in use: another call holds it in the store").
 			WithHint("wait for the other call to end, then repeat this one")
+	case noText:
+		return fault.New(fault.InvalidArgument, "a name holds NUL, or bytes that are no UTF-8, which the store cannot keep")
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
