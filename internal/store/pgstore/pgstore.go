@@ -92,7 +92,7 @@ func HasPassword(address string) bool {
 		strings.Contains(strings.Join(strings.Fields(address), ""), "password=")
 }
 
-// withoutAddress returns what is wrong with an address. Nobody can tell for sure where the password is in one that
+// withoutAddress returns the problem of an address. Nobody can tell for sure where the password is in one that
 // cannot be read, so nothing of it is shown.
 func withoutAddress(err error) string {
 	text := err.Error()

@@ -45,7 +45,7 @@ func (d *Database) refuse(err error) error {
 		return fault.New(fault.Conflict, "it is in use: another call holds it in the store").
 			WithHint("wait for the other call to end, then repeat this one")
 	case noText:
-		return fault.New(fault.InvalidArgument, "a name holds NUL, or bytes that are no UTF-8, which the store cannot keep")
+		return fault.New(fault.InvalidArgument, "a name holds NUL or invalid UTF-8, which the store cannot keep")
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}

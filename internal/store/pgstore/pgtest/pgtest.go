@@ -146,8 +146,9 @@ func (s *Server) Standby(t testing.TB) *Server {
 	admin := s.Address("postgres", "postgres")
 	Do(t, admin, `alter system set synchronous_standby_names = 'standby'`, `select pg_reload_conf()`)
 	const ready = `do $$ begin if not exists (select from pg_stat_replication where sync_state = 'sync') then raise 'it does not follow yet'; end if; end $$`
-	until := time.Now().Add(time.Minute)
-	for err = do(admin, ready); err != nil && time.Now().Before(until); err = do(admin, ready) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for err = do(admin, ready); err != nil && ctx.Err() == nil; err = do(admin, ready) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	fail(t, err)
