@@ -232,6 +232,33 @@ func TestTablesOfPages(t *testing.T) {
 	}
 }
 
+// TestPagesOfHosts: each host has a page with its entry, its id and its settings files as the program writes them.
+func TestPagesOfHosts(t *testing.T) {
+	machine := hosts.Machine{OS: "linux", Home: "/home/ann", Folder: "/src", Getenv: func(string) string { return "" }, Exists: func(string) bool { return false }}
+	for _, h := range hosts.All() {
+		name := "docs/hosts/" + strings.ReplaceAll(strings.ToLower(h.Name), " ", "-") + ".md"
+		if h.Name == "VS Code" {
+			name = "docs/hosts/vscode.md"
+		}
+		page := readPage(t, name)
+		want := []string{strings.TrimSpace(h.Snippet(hosts.Entry{Name: "bmad", Command: "bmad-mcp"})), "bmad-mcp install " + h.ID + "\n"}
+		if file := h.File(machine, hosts.Project); file != "" {
+			want = append(want, "`"+strings.TrimPrefix(filepath.ToSlash(file), "/src/")+"`")
+		}
+		file := filepath.ToSlash(h.File(machine, hosts.User))
+		if short := strings.Replace(file, "/home/ann", "~", 1); strings.Contains(file, "/.config/") {
+			want = append(want, "`"+path.Base(file)+"`") // elsewhere on other systems
+		} else {
+			want = append(want, "`"+short+"`")
+		}
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %q", name, text)
+			}
+		}
+	}
+}
+
 // TestTroubleshootingQuotesMessages: each message that the page quotes is in the source, with an
 // ellipsis for its values.
 func TestTroubleshootingQuotesMessages(t *testing.T) {

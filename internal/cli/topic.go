@@ -37,8 +37,9 @@ argument, list both. Where both have the name, add .md for the page.`,
 				showPage(a, page)
 				return nil
 			}
-			return fault.New(fault.NotFound, "no command and no page is called %q", name).
-				WithHint("bmad-mcp help lists them").Suggest(name, topics(cmd.Root(), args[:0]))
+			above, last := args[:len(args)-1], args[len(args)-1]
+			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
+				WithHint("bmad-mcp help lists them").Suggest(last, topics(cmd.Root(), above))
 		},
 	}
 }
@@ -52,9 +53,8 @@ func showCommand(a *app.App, command *cobra.Command, name string, hasPage bool) 
 	}
 	switch {
 	case name == "":
-		h := helpPage{command: command, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
-		h.pages()
-		fmt.Fprint(a.Out, h.b.String())
+		h := helpPage{lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
+		fmt.Fprint(a.Out, h.pages())
 	case hasPage:
 		fmt.Fprintln(a.Out)
 		a.Say("The page of this name says more: %s", "bmad-mcp help "+name+".md")
@@ -63,7 +63,7 @@ func showCommand(a *app.App, command *cobra.Command, name string, hasPage bool) 
 }
 
 // pages lists the pages of the documentation.
-func (h *helpPage) pages() {
+func (h *helpPage) pages() string {
 	var rows strings.Builder
 	names := docs.Names()
 	widest := slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
@@ -71,7 +71,7 @@ func (h *helpPage) pages() {
 		title, _ := docs.Title(docs.Page(name, string(h.lang)))
 		rows.WriteString(hang(fmt.Sprintf("  %-*s  ", len(widest), name), title, h.width) + "\n")
 	}
-	h.section(h.lang.Say("Pages:"), rows.String())
+	return "\n" + h.lang.Say("Pages:") + "\n" + rows.String()
 }
 
 // showPage prints a page.
