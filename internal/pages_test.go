@@ -1,10 +1,13 @@
 package internal_test
 
 import (
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,47 +32,66 @@ func readPage(t *testing.T, name string) string {
 	return string(text)
 }
 
-// userPages returns the README and the pages of docs.
+// complete is set once every page has its translation, and every page that others link is there.
+const complete = false
+
+// userPages returns the README and the pages of docs, in English and Chinese.
 func userPages(t *testing.T) []string {
 	t.Helper()
-	docs, err := filepath.Glob("../docs/*.md")
-	if err != nil || len(docs) == 0 {
-		t.Fatal(docs, err)
-	}
-	out := []string{"README.md"}
-	for _, name := range docs {
-		out = append(out, "docs/"+filepath.Base(name))
+	out := []string{"README.md", "README.zh.md"}
+	for _, folder := range []string{"docs", "docs/hosts", "docs/reference"} {
+		pages, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*.md"))
+		if err != nil || len(pages) == 0 {
+			t.Fatal(pages, err)
+		}
+		for _, name := range pages {
+			out = append(out, folder+"/"+filepath.Base(name))
+		}
 	}
 	return out
 }
 
-// anchors returns the targets that the headings of a page make, as GitHub names them.
+// anchors returns the targets that the headings of a page make, as GitHub names them: the second of a name
+// has a number.
 func anchors(page string) []string {
 	var out []string
-	for _, m := range heading.FindAllStringSubmatch(page, -1) {
-		out = append(out, strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	times := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(page, ""), -1) {
+		name := strings.ReplaceAll(notAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		if times[name]++; times[name] > 1 {
+			name = fmt.Sprintf("%s-%d", name, times[name]-1)
+		}
+		out = append(out, name)
 	}
 	return out
 }
 
-// TestLinksOfPages: each link of the documentation to a file, and to a heading in it, has its target.
+// TestLinksOfPages: each link of the documentation to a file, and to a heading in it, has its target; those of a
+// Chinese page lead to Chinese ones.
 func TestLinksOfPages(t *testing.T) {
-	pages := append(userPages(t), "CLAUDE.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md")
+	pages := append(userPages(t), "CLAUDE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md")
 	for _, name := range pages {
 		text := readPage(t, name)
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
+		for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
 			file, anchor, _ := strings.Cut(m[1], "#")
 			target := text
 			if file != "" {
-				path := filepath.Join("..", filepath.Dir(name), file)
-				data, err := os.ReadFile(path)
-				if info, statErr := os.Stat(path); err != nil && (statErr != nil || !info.IsDir()) {
-					t.Errorf("%s: %s: no such file", name, m[1])
+				full := path.Join(path.Dir(name), file)
+				if chinese := strings.TrimSuffix(full, ".md") + ".zh.md"; strings.HasSuffix(name, ".zh.md") && exists(chinese) && full != counterpart(name) {
+					t.Errorf("%s: %s: link %s", name, m[1], chinese)
 				}
-				target = string(data)
+				if !exists(full) {
+					if complete || !strings.HasPrefix(full, "docs/") {
+						t.Errorf("%s: %s: no such file", name, m[1])
+					}
+					continue
+				}
+				if target = ""; strings.HasSuffix(full, ".md") {
+					target = readPage(t, full)
+				}
 			}
 			if anchor != "" && !slices.Contains(anchors(target), anchor) {
 				t.Errorf("%s: %s: no such heading", name, m[1])
@@ -78,12 +100,95 @@ func TestLinksOfPages(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsLinked: the README links each page of docs.
+// exists reports whether the project has a file or folder.
+func exists(name string) bool {
+	_, err := os.Stat(filepath.Join("..", filepath.FromSlash(name)))
+	return err == nil
+}
+
+// counterpart returns the name of a page in the other language.
+func counterpart(name string) string {
+	if english, ok := strings.CutSuffix(name, ".zh.md"); ok {
+		return english + ".md"
+	}
+	return strings.TrimSuffix(name, ".md") + ".zh.md"
+}
+
+// TestPagesInBothLanguages: each page but a generated one is there in both languages, with headings of the same
+// levels, tables of the same size, and the same code.
+func TestPagesInBothLanguages(t *testing.T) {
+	seen := 0
+	for _, name := range userPages(t) {
+		other := counterpart(name)
+		if strings.HasPrefix(name, "docs/reference/") {
+			continue
+		}
+		if !exists(other) {
+			if complete || strings.HasSuffix(name, ".zh.md") {
+				t.Errorf("%s has no %s", name, other)
+			}
+			continue
+		}
+		if strings.HasSuffix(name, ".zh.md") {
+			continue
+		}
+		seen++
+		one, two := readPage(t, name), readPage(t, other)
+		if got, want := outline(two), outline(one); !slices.Equal(got, want) {
+			t.Errorf("%s: got the outline %q, want that of %s: %q", other, got, name, want)
+		}
+		want, got := codeBlock.FindAllString(one, -1), codeBlock.FindAllString(two, -1)
+		for i := range max(len(want), len(got)) {
+			if i >= len(want) || i >= len(got) || got[i] != want[i] {
+				t.Errorf("%s: block %d of code differs from that of %s", other, i+1, name)
+				break
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("got %d pairs of pages, want 10 at least", seen)
+	}
+}
+
+// outline returns the levels of the headings of a page, and the columns of each row of its tables.
+func outline(page string) (out []string) {
+	for line := range strings.Lines(codeBlock.ReplaceAllString(page, "")) {
+		level, _, _ := strings.Cut(line, " ")
+		switch cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); {
+		case strings.HasPrefix(line, "#"):
+			out = append(out, level)
+		case strings.HasPrefix(line, "|"):
+			out = append(out, strconv.Itoa(cells-1))
+		}
+	}
+	return out
+}
+
+// TestOutlineIsSeen plants differences.
+func TestOutlineIsSeen(t *testing.T) {
+	const page = "# A\n\n## B\n\n| a | b \\| c |\n|---|---|\n\n```sh\n# no heading\n```\n"
+	if got, want := outline(page), []string{"#", "##", "2", "2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := anchors("# A & b\n\n## 谁来：决定 `x`\n\n## A  b\n\n```sh\n# no\n```\n\n### a & B\n"), []string{"a--b", "谁来决定-x", "a--b-1", "a--b-2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestEveryPageIsLinked: the page that leads to all others does, and the README links it.
 func TestEveryPageIsLinked(t *testing.T) {
-	readme := readPage(t, "README.md")
-	for _, name := range userPages(t)[1:] {
-		if !strings.Contains(readme, "]("+name) {
-			t.Errorf("the README does not link %s", name)
+	for _, name := range userPages(t) {
+		index := "docs/README.md"
+		if strings.HasSuffix(name, ".zh.md") {
+			index = counterpart(index)
+		}
+		if rest, ok := strings.CutPrefix(name, "docs/"); ok && name != index && !strings.Contains(readPage(t, index), "]("+rest) {
+			t.Errorf("%s does not link %s", index, name)
+		}
+	}
+	for _, name := range []string{"README.md", "README.zh.md"} {
+		if index := "docs/" + name; !strings.Contains(readPage(t, name), "]("+index) {
+			t.Errorf("%s does not link %s", name, index)
 		}
 	}
 }
@@ -127,6 +232,33 @@ func TestTablesOfPages(t *testing.T) {
 	}
 }
 
+// TestPagesOfHosts: each host has a page with its entry, its id and its settings files as the program writes them.
+func TestPagesOfHosts(t *testing.T) {
+	machine := hosts.Machine{OS: "linux", Home: "/home/ann", Folder: "/src", Getenv: func(string) string { return "" }, Exists: func(string) bool { return false }}
+	for _, h := range hosts.All() {
+		name := "docs/hosts/" + strings.ReplaceAll(strings.ToLower(h.Name), " ", "-") + ".md"
+		if h.Name == "VS Code" {
+			name = "docs/hosts/vscode.md"
+		}
+		page := readPage(t, name)
+		want := []string{strings.TrimSpace(h.Snippet(hosts.Entry{Name: "bmad", Command: "bmad-mcp"})), "bmad-mcp install " + h.ID + "\n"}
+		if file := h.File(machine, hosts.Project); file != "" {
+			want = append(want, "`"+strings.TrimPrefix(filepath.ToSlash(file), "/src/")+"`")
+		}
+		file := filepath.ToSlash(h.File(machine, hosts.User))
+		if short := strings.Replace(file, "/home/ann", "~", 1); strings.Contains(file, "/.config/") {
+			want = append(want, "`"+path.Base(file)+"`") // elsewhere on other systems
+		} else {
+			want = append(want, "`"+short+"`")
+		}
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %q", name, text)
+			}
+		}
+	}
+}
+
 // TestTroubleshootingQuotesMessages: each message that the page quotes is in the source, with an
 // ellipsis for its values.
 func TestTroubleshootingQuotesMessages(t *testing.T) {
@@ -164,7 +296,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 
 // TestLengthOfPapers keeps the two papers that are read first short.
 func TestLengthOfPapers(t *testing.T) {
-	for name, most := range map[string]int{"README.md": 1200, "CLAUDE.md": 1500} {
+	for name, most := range map[string]int{"README.md": 1200, "README.zh.md": 1200, "CLAUDE.md": 1500} {
 		if got := len(strings.Fields(readPage(t, name))); got > most {
 			t.Errorf("%s: got %d words, want %d at most", name, got, most)
 		}

@@ -14,14 +14,10 @@ import (
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: title=(\\S+))?\n(.*?)^```$")
 
 // TestDocs runs the commands of the README and of the pages in docs, with the files that they
-// show, in the order of the page.
+// show, in the order of the page. Chinese pages have the same commands.
 func TestDocs(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil || len(pages) == 0 {
-		t.Fatal(pages, err)
-	}
 	dir := t.TempDir()
-	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+	for _, page := range docsPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -51,11 +47,28 @@ func TestDocs(t *testing.T) {
 				}
 			}
 		}
-		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		name := filepath.Base(filepath.Dir(page)) + "-" + strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script.String()+files.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, Setup: setUpScript, Condition: hasPostgres,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"demo": demoDocuments, "postgres": postgres}})
+}
+
+// docsPages returns the English pages that people write.
+func docsPages(t *testing.T) (out []string) {
+	t.Helper()
+	for _, folder := range []string{".", "docs", "docs/hosts"} {
+		pages, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*.md"))
+		if err != nil || len(pages) == 0 {
+			t.Fatal(pages, err)
+		}
+		for _, page := range pages {
+			if !strings.HasSuffix(page, ".zh.md") && filepath.Base(page) != "CLAUDE.md" {
+				out = append(out, page)
+			}
+		}
+	}
+	return out
 }

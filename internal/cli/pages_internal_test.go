@@ -19,15 +19,19 @@ var (
 	codeHelp  = regexp.MustCompile(`(?m)^  (\d+)  (.+)$`)
 )
 
-// TestPagesNameCommands: each command line in the README and in docs names a command and flags
+// TestPagesNameCommands: each command line in the README and in docs, in both languages, names a command and flags
 // that exist.
 func TestPagesNameCommands(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
+	var pages []string
+	for _, folder := range []string{".", "docs", "docs/hosts"} {
+		some, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, some...)
 	}
 	seen := 0
-	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -68,6 +72,7 @@ func shownLines(page string) []string {
 // unknownIn returns the command or flag of a line that the program does not have, or "".
 func unknownIn(line string) string {
 	root := newRoot(&app.App{Terminal: &terminal.Terminal{}})
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
 	cmd, rest, err := root.Find(words)

@@ -57,7 +57,9 @@ New here? Run: bmad-mcp demo
 			root.AddCommand(c)
 		}
 	}
-	root.SetHelpCommandGroupID(setUp.String())
+	help := newHelp(a)
+	help.GroupID = root.Groups()[0].ID
+	root.SetHelpCommand(help)
 	root.SetCompletionCommandGroupID(setUp.String())
 	for _, c := range method.Commands(a) { // their names before there was a group of them
 		c.Hidden = true

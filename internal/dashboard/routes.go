@@ -64,6 +64,8 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.Handle("GET /runs", screen("runs", d.runs))
 	mux.Handle("GET /runs/{project}/{task}", screen("ran", d.ranOne))
 	mux.Handle("GET /settings", screen("settings", d.settings))
+	mux.Handle("GET /help", screen("help", help))
+	mux.Handle("GET /help/{page...}", screen("help", help))
 	handleDiagrams(mux)
 	mux.Handle("GET /events", d.live)
 	mux.HandleFunc("GET /assets/{hash}/{name}", serveAsset)

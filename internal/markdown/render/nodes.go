@@ -29,7 +29,7 @@ func (w *writer) block(n ast.Node) {
 	case *ast.TextBlock:
 		w.children(n)
 	case *ast.Heading:
-		w.element(n, fmt.Sprintf("h%d", min(n.Level+1, 6)), "heading")
+		w.heading(n)
 	case *ast.Paragraph:
 		w.element(n, "p", "paragraph")
 	case *ast.Blockquote:
@@ -79,6 +79,17 @@ func (w *writer) element(n ast.Node, tag, kind string) {
 	w.raw("</" + tag + ">\n")
 }
 
+func (w *writer) heading(n *ast.Heading) {
+	id, isOwn := n.AttributeString("id")
+	if !isOwn {
+		w.element(n, fmt.Sprintf("h%d", min(n.Level+1, 6)), "heading")
+		return
+	}
+	w.raw(fmt.Sprintf(`<h%d id="%s">`, n.Level, id))
+	w.children(n)
+	w.raw(fmt.Sprintf("</h%d>\n", n.Level))
+}
+
 func (w *writer) fence(n *ast.FencedCodeBlock, from, to int) {
 	language := ""
 	if n.Info != nil {
@@ -123,6 +134,10 @@ func (w *writer) row(n ast.Node, from, to int) {
 	w.raw("<tr" + w.anchor("row", from, to) + ">")
 	end := n.Pos()
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		tag := tag
+		if c.FirstChild() == nil {
+			tag = "td" // a heading without words is none
+		}
 		w.raw("<" + tag + ">")
 		w.children(c)
 		w.raw("</" + tag + ">")

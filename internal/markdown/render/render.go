@@ -70,9 +70,15 @@ const (
 var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // Document renders a document.
-func Document(source string) Page {
+func Document(source string) Page { return document(source, nil) }
+
+// Own renders a page of this program, which is not of others: its headings keep their level and have ids
+// by which other pages link them, and to says where a link within the program leads.
+func Own(source string, to func(address string) string) Page { return document(source, to) }
+
+func document(source string, to func(address string) string) Page {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
-	r := &writer{seen: map[int]int{}, slugs: map[string]string{}}
+	r := &writer{to: to, seen: map[int]int{}, slugs: map[string]string{}}
 	if !affordable(source) {
 		r.page.Plain = true
 		r.source(source)
@@ -201,13 +207,20 @@ func (w *writer) outline(root ast.Node) {
 		}
 		from, _ := w.lines(n)
 		title := w.plain(h)
-		id := fmt.Sprintf("l%d", from)
+		id, s := fmt.Sprintf("l%d", from), slug(title)
+		if w.to != nil {
+			id = OwnID(s)
+			h.SetAttributeString("id", id)
+		}
 		w.page.Outline = append(w.page.Outline, Heading{id, title, h.Level, from})
-		if s := slug(title); w.slugs[s] == "" {
+		if w.slugs[s] == "" {
 			w.slugs[s] = id
 		}
 	}
 }
+
+// OwnID returns the id of a heading in a page of this program, by the name that links of Markdown have for it.
+func OwnID(anchor string) string { return "h-" + anchor }
 
 // lineAt returns the line of a place in the source.
 func (w *writer) lineAt(at int) int {

@@ -13,6 +13,8 @@ import (
 
 // writer writes the HTML of one document.
 type writer struct {
+	// to leads the links of a page of this program; nil for documents of others.
+	to   func(address string) string
 	page Page
 	out  strings.Builder
 	src  []byte
@@ -129,6 +131,9 @@ func (w *writer) href(address string) string {
 		if strings.HasPrefix(lower, scheme) && len(lower) > len(scheme) {
 			return scheme + address[len(scheme):]
 		}
+	}
+	if w.to != nil {
+		return w.to(address)
 	}
 	return ""
 }

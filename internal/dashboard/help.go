@@ -1,0 +1,54 @@
+package dashboard
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/docs"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown/render"
+)
+
+// repository has the files that the documentation links besides its pages.
+const repository = "https://github.com/bmad-mcp/bmad-mcp/blob/main/docs/"
+
+// help shows a page of the documentation: the one that leads to all others, or the one that is named.
+func help(a *asked) (templ.Component, error) {
+	name := cmp.Or(a.r.PathValue("page"), docs.Index)
+	text, language := docs.Page(name, string(a.lang)), a.lang
+	if text == docs.Page(name, "") {
+		language = lang.English
+	}
+	if text == "" {
+		return nil, fault.New(fault.NotFound, "no page has the address %q", a.r.URL.Path).WithHint("the help lists all pages")
+	}
+	title, rest := docs.Title(text)
+	if a.page.Title = title; name != docs.Index {
+		a.page.Trail = []link{{"/help", a.lang.Say("Help")}}
+	}
+	to := func(address string) string { return helpHref(path.Dir(name), address) }
+	return paper(languageTag(language), render.Own(rest, to).HTML), nil
+}
+
+// helpHref returns where a link of a page leads, which is in a folder of the documentation.
+func helpHref(folder, address string) string {
+	file, anchor, _ := strings.Cut(address, "#")
+	file = path.Join(folder, file)
+	name, isPage := strings.CutSuffix(file, ".md")
+	name, _, _ = strings.Cut(name, ".") // the language follows the reader
+	if !isPage || docs.Page(name, "") == "" {
+		return repository + path.Join(folder, address)
+	}
+	out := "/help/" + name
+	if name == docs.Index {
+		out = "/help"
+	}
+	if anchor != "" {
+		out += "#" + render.OwnID(anchor)
+	}
+	return out
+}
