@@ -74,7 +74,7 @@ func (p Plan) Install(h Host) Change {
 		return c
 	}
 	c.Next = h.Next(p.Scope).In(p.Language)
-	if h.rules != nil { // bmad-confirm is not in it: what it decides has to be asked about
+	if h.rules != nil { // not bmad-confirm: its decision is the person's
 		c.Allow = p.Say("put \"mcp__%s__bmad-task\" into permissions.allow of %s", p.Entry.Name, h.rules(p.Machine, p.Scope))
 	}
 	var notes []string
