@@ -23,7 +23,7 @@ func speakHelp(a *app.App, root *cobra.Command) {
 			a.ReadSettings()
 		}
 		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
-		fmt.Fprint(a.Out, h.text())
+		_ = a.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Out, h.text()); return err }) // a reader that has gone needs no help
 	})
 }
 

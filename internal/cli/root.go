@@ -49,6 +49,7 @@ New here? Run: bmad-mcp demo
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.JSON, "json", false, "print JSON")
+	flags.StringVar(&a.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})

@@ -1,7 +1,6 @@
 package look
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -84,8 +83,12 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	}
 	// The first line only repeats the two that follow.
 	_, text, _ = strings.Cut(text, "\n")
-	_, err = fmt.Fprint(a.Out, text)
-	return err
+	return a.Page(cmd.Context(), func() error {
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			a.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
+		}
+		return nil
+	})
 }
 
 // whichRounds returns the iterations that the arguments mean.
