@@ -148,9 +148,12 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 		}
 		t.Styled(styleOf(row[:shown]), strings.TrimRight(begin+cell, " "))
 		var more []string
+		commands := ""
 		for i := shown; i < len(row); i++ {
 			switch {
 			case row[i] == "":
+			case strings.HasPrefix(row[i], "bmad-mcp "): // to be copied
+				commands += "\n    " + row[i]
 			case header == nil:
 				more = append(more, row[i])
 			default:
@@ -159,6 +162,9 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 		}
 		if len(more) > 0 {
 			t.Styled("", "    "+strings.Join(more, " · "))
+		}
+		if commands != "" {
+			t.Styled(Cyan, commands[1:])
 		}
 	}
 	return nil

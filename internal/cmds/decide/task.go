@@ -57,6 +57,11 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 	o.cmd = &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.Person(); err == nil && len(args) > 0 && action != workflow.ActionStart && action != workflow.ActionAnswer {
+				if args[0], err = o.Named(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+			}
 			req := request.Request{
 				Action: action, Address: project.Address{Session: app.TaskName(args)},
 				Stage: o.stage, Decision: request.Decision{Feedback: o.feedback},

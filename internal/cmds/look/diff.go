@@ -44,6 +44,11 @@ one: that one and the latest.
 
 func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
+	name, err := a.Named(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	args[0] = name
 	s, err := a.Session(cmd, args[:1])
 	if err != nil {
 		return err
