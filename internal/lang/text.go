@@ -1,8 +1,10 @@
 package lang
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +25,26 @@ func (t Text) String() string { return t.In(English) }
 
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
+
+// Reworded returns the sentence for another kind of reader: the sentences in it that have one for them are replaced by
+// their formats, and the arguments that are words.
+func (t Text) Reworded(sentences map[string]func(args ...any) Text, words map[string]string) Text {
+	args := slices.Clone(t.args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Text:
+			args[i] = arg.Reworded(sentences, words)
+		case *sayable:
+			args[i] = arg.Text.Reworded(sentences, words)
+		case string:
+			args[i] = cmp.Or(words[arg], arg)
+		}
+	}
+	if other := sentences[t.format]; other != nil {
+		return other(args...)
+	}
+	return Text{t.format, args}
+}
 
 // SayAll puts sentences into the language.
 func (l Language) SayAll(texts []Text) []string {
