@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -23,6 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -140,6 +142,30 @@ func chinese(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// styles matches what colours a line, or hides the cursor.
+var styles = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// fits COLUMNS fails if a line on the terminal of the last program is wider, unless it is a command to copy, or one
+// long word in the last place of a line.
+func fits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fits COLUMNS")
+	}
+	columns, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	lines := 0
+	for line := range strings.SplitSeq(styles.ReplaceAllString(ts.ReadFile("ttyout"), ""), "\n") {
+		line = strings.TrimRight(line, "\r ")
+		words := strings.Fields(line)
+		if lines++; len(words) > 1 && !strings.HasPrefix(strings.TrimSpace(line), "bmad-mcp ") && visible.Columns(line) > columns {
+			ts.Fatalf("%d columns: %s", visible.Columns(line), line)
+		}
+	}
+	if lines < 20 {
+		ts.Fatalf("only %d lines", lines)
+	}
+}
+
 // layouts returns the folder of an installation of the method.
 func layouts(name string) string {
 	_, here, _, _ := runtime.Caller(0)
@@ -209,7 +235,7 @@ func TestScripts(t *testing.T) {
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "six": six, "postgres": postgres},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres},
 		Condition:     hasPostgres,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TOOL_WORDS", words)

@@ -26,9 +26,9 @@ func (t Text) String() string { return t.In(English) }
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
 
-// Reworded returns the sentence for another kind of reader: the sentences in it that have one for them are replaced by
-// their formats, and the arguments that are words.
-func (t Text) Reworded(sentences map[string]func(args ...any) Text, words map[string]string) Text {
+// Reworded returns the sentence for another kind of reader: a sentence in it whose format is a key takes the format of its
+// value, which may have fewer arguments at the end, and an argument that is a word becomes another.
+func (t Text) Reworded(sentences map[string]Text, words map[string]string) Text {
 	args := slices.Clone(t.args)
 	for i, arg := range args {
 		switch arg := arg.(type) {
@@ -40,10 +40,8 @@ func (t Text) Reworded(sentences map[string]func(args ...any) Text, words map[st
 			args[i] = cmp.Or(words[arg], arg)
 		}
 	}
-	if other := sentences[t.format]; other != nil {
-		return other(args...)
-	}
-	return Text{t.format, args}
+	format := cmp.Or(sentences[t.format].format, t.format)
+	return Text{format, args[:min(len(args), strings.Count(format, "%"))]}
 }
 
 // SayAll puts sentences into the language.

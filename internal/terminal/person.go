@@ -179,7 +179,7 @@ func (p *Person) view(ctx context.Context, file string) {
 	} else if !p.t.Pretty() {
 		fmt.Fprintln(p.Out, strings.TrimRight(string(text), "\n"))
 	} else {
-		_ = p.t.Page(ctx, func() error { p.t.Markdown(string(text)); return nil }) // it only shows
+		_ = p.t.Page(ctx, func() error { p.t.Markdown(string(text), ""); return nil }) // it only shows
 	}
 }
 

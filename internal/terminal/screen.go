@@ -48,12 +48,12 @@ func fold(line string, width int) []string {
 	if visible.Columns(line) <= width || strings.HasPrefix(text, "bmad-mcp ") {
 		return []string{line}
 	}
-	indent := line[:len(line)-len(text)]
+	indent := line[:min(len(line)-len(text), width/2)]
 	hanging := indent
 	if _, _, item := markdown.Item(line); item || strings.HasPrefix(text, "• ") {
 		hanging += "  "
 	}
-	rows := visible.Fold(text, max(width-len(hanging), 20))
+	rows := visible.Fold(text, max(width-len(hanging), 1))
 	if strings.HasSuffix(line, " ") { // a prompt
 		rows[len(rows)-1] += " "
 	}
@@ -121,13 +121,13 @@ var inlineMarks = []struct {
 	style string
 }{{pattern.New("\\*\\*([^*]+)\\*\\*"), Bold}, {pattern.New("`([^`]+)`"), Cyan}}
 
-// Markdown prints a document: as it is, or drawn for a person. Nothing that it says is left out.
-func (t *Terminal) Markdown(text string) {
-	text = strings.TrimRight(text, "\n")
+// Markdown draws a document for a person, and prints plain for all else. Nothing that it says is left out.
+func (t *Terminal) Markdown(text, plain string) {
 	if !t.Pretty() {
-		fmt.Fprintln(t.Out, text)
+		fmt.Fprintln(t.Out, plain)
 		return
 	}
+	text = strings.TrimRight(text, "\n")
 	fenced := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		mark, _, fence := markdown.Fence(line)

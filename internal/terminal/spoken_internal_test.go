@@ -14,7 +14,7 @@ import (
 // name nothing of the tool and can be said in each language.
 func TestSpoken(t *testing.T) {
 	tool := regexp.MustCompile(`session_id|_result|role_prompt|next_call|pass cwd|call status|true or false|%!`)
-	for format, other := range spoken {
+	for format := range spoken {
 		verbs := regexp.MustCompile(`%[sqdv]`).FindAllString(format, -1)
 		args := make([]any, len(verbs))
 		for i := range args {
@@ -24,7 +24,7 @@ func TestSpoken(t *testing.T) {
 			if l != lang.English && l.Say(format, args...) == lang.English.Say(format, args...) {
 				t.Errorf("%s: no sentence of the program is %q", l, format)
 			}
-			if text := other(args...).In(l); tool.MatchString(text) || strings.TrimSpace(text) == "" {
+			if text := lang.T(format, args...).Reworded(spoken, nil).In(l); tool.MatchString(text) || strings.TrimSpace(text) == "" {
 				t.Errorf("%q becomes %q", format, text)
 			}
 		}

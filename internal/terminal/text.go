@@ -117,17 +117,21 @@ func align(row []string, widths []int) (line string) {
 func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 	for _, row := range rows {
 		for i, cell := range row {
-			if row[i] = strings.TrimRight(visible.Text(cell), " "); i < len(row)-1 {
-				row[i] = visible.Shorten(row[i], maxCell, "…")
-			}
+			row[i] = strings.TrimRight(strings.ReplaceAll(visible.Text(cell), "\n", " "), " ")
 		}
 	}
 	widths, room, shown := widest(slices.Concat([][]string{header}, rows)), t.Width(narrow), 0
-	for shown < len(widths) && widths[shown] <= room {
+	last, wraps := len(widths)-1, false
+	for shown <= last {
+		if shown < last {
+			widths[shown] = min(widths[shown], maxCell)
+		}
+		if widths[shown] > room {
+			break
+		}
 		room -= widths[shown] + 2
 		shown++
 	}
-	last, wraps := len(widths)-1, false
 	if shown == last && room >= 20 {
 		wraps = cut || !slices.ContainsFunc(rows, func(row []string) bool { return slices.Max(widest([][]string{visible.Fold(row[last], room)})) > room })
 	}
@@ -138,6 +142,9 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 		t.Styled(Bold, align(header[:shown], widths))
 	}
 	for _, row := range rows {
+		for i := range min(shown, last) {
+			row[i] = visible.Shorten(row[i], maxCell, "…")
+		}
 		begin := align(append(slices.Clone(row[:shown-1]), ""), widths)
 		cell := row[shown-1]
 		switch {

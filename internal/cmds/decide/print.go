@@ -12,11 +12,11 @@ import (
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
+func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
 	if a.JSON {
 		return a.PrintJSON(r.Reply)
 	}
-	fmt.Fprintln(a.Out, terminal.Plain(r.UserMessage))
+	a.Markdown(r.UserMessage, terminal.Plain(r.UserMessage))
 	for _, s := range r.Stages {
 		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
 		if s.Score != nil {
@@ -58,7 +58,7 @@ func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
-	if next := nextCommands(r.Standing, false); next != "" {
+	if next := nextCommands(r.Standing, person); next != "" {
 		fmt.Fprintf(a.Out, "\n%s\n%s", a.Lang.Say("From the terminal:"), next)
 	}
 	return nil

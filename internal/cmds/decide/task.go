@@ -45,6 +45,8 @@ type taskOptions struct {
 	stage, feedback string
 	revision        int
 	withPrompt      bool
+	// person is true for a command of a person, who sees the next step.
+	person bool
 	// exitCode ends the command with a code of its own if the session waits for the person.
 	exitCode bool
 }
@@ -78,7 +80,10 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 			if err != nil {
 				return err
 			}
-			err = printReply(o.App, out, o.withPrompt)
+			if o.person && !o.JSON {
+				out.Stages = nil
+			}
+			err = printReply(o.App, out, o.withPrompt, o.person)
 			if err == nil && o.exitCode && waits(out.Reply) {
 				return terminal.ErrPending
 			}
