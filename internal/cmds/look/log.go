@@ -77,7 +77,7 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	warnOfChanges(o.App, s, v)
 	signed.print(o.App, false)
-	return o.print(s, steps)
+	return o.Page(cmd.Context(), func() error { return o.print(s, steps) })
 }
 
 // check reports whether the history is unchanged, or the entry since which it is not.
@@ -192,11 +192,11 @@ func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
 			words = adoptionText(o.Lang, e.Adoption)
 		}
 		rows = append(rows, []string{
-			e.At.Local().Format("2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			o.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
 			o.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
-	return terminal.Columns(o.Out, rows)
+	return o.Columns(rows[0], rows[1:])
 }
 
 // resultText returns the score or verdict of a transition.
