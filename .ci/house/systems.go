@@ -27,10 +27,10 @@ var systems = []system{
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/store/pgstore", "internal/store/transfer", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9192}, []string{
+	{"MCP face", goal{want: 7500, today: 9198}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
-	{"terminal, hosts, doctor", goal{want: 12000, today: 13210}, []string{
+	{"terminal, hosts, doctor", goal{want: 12000, today: 13418}, []string{
 		"cmd/bmad-mcp", "internal/app", "internal/claudehook", "internal/cli", "internal/cmds/decide",
 		"internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start",
 		"internal/doctor", "internal/hosts", "internal/terminal",
@@ -52,7 +52,7 @@ var systems = []system{
 
 // support are the packages that only tests import; their lines count apart.
 var support = []string{
-	".ci/house", ".ci/measure", ".ci/measure/yardstick", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
+	".ci/house", ".ci/measure", ".ci/measure/yardstick", ".ci/parcel", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
 	"internal/scratch", "internal/specimen", "internal/store/pgstore/pgtest", "internal/store/storetest", "sdk/sdktest",
 }
 

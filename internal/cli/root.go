@@ -123,6 +123,7 @@ func groups(a *app.App) []group {
 			setup.GC(a),
 			setup.Store(a),
 			start.Uninstall(a),
+			setup.Upgrade(a),
 			setup.Version(a),
 		}},
 	}
