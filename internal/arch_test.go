@@ -22,6 +22,7 @@ const module = "github.com/bmad-mcp/bmad-mcp/"
 var may = map[string][]string{
 	"cmd/bmad-mcp":                   {"internal/cli"},
 	"docs":                           {},
+	"packaging":                      {},
 	"internal/cli":                   {"docs", "internal/app", "internal/cmds/agents", "internal/cmds/decide", "internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/run", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start", "internal/fault", "internal/lang", "internal/pattern", "internal/terminal", "internal/visible", "internal/workflow"},
 	"internal/cmds/agents":           {"internal/app", "internal/cmds/run", "internal/config", "internal/fault", "internal/httpguard", "internal/lang", "internal/mcpserver", "internal/memory/notes", "internal/memory/queue", "internal/sdkhttp", "internal/terminal", "internal/visible", "sdk", "sdk/price", "sdk/provider", "sdk/vfs"},
 	"internal/cmds/decide":           {"internal/app", "internal/engine", "internal/fault", "internal/feed", "internal/project", "internal/reply", "internal/request", "internal/standing", "internal/terminal", "internal/workflow"},

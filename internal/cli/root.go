@@ -130,6 +130,7 @@ func groups(a *app.App) []group {
 			setup.GC(a),
 			setup.Store(a),
 			start.Uninstall(a),
+			setup.Upgrade(a),
 			setup.Version(a),
 		}},
 	}
