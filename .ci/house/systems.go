@@ -17,7 +17,7 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 15272}, []string{
+	{"workflow core", goal{want: 13000, today: 15277}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
@@ -30,7 +30,7 @@ var systems = []system{
 	{"MCP face", goal{want: 7500, today: 9192}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
-	{"terminal, hosts, doctor", goal{want: 12000, today: 13210}, []string{
+	{"terminal, hosts, doctor", goal{want: 12000, today: 13238}, []string{
 		"cmd/bmad-mcp", "internal/app", "internal/claudehook", "internal/cli", "internal/cmds/decide",
 		"internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start",
 		"internal/doctor", "internal/hosts", "internal/terminal",
