@@ -17,10 +17,10 @@ var (
 	ofVariable  = regexp.MustCompile(`^BMAD_[^;]*(; *|$)`)
 	otherPage   = regexp.MustCompile(`see docs/([a-z-]+)\.md`)
 	guarded     = map[Guard]string{
-		"":          "you, or the project",
-		Tighten:     "you; the project can make it stricter",
-		PersonFirst: "you; else the project",
-		PersonOnly:  "you only",
+		"":          "sets it",
+		Tighten:     "tightens it",
+		PersonFirst: "sets it if you do not",
+		PersonOnly:  "has no say",
 	}
 )
 
@@ -30,7 +30,7 @@ func TestReference(t *testing.T) {
 	about, values := examplesOfPages(t), defaults()
 	var b strings.Builder
 	b.WriteString("# Settings\n\nEvery key of a settings file. [Configuration](../configuration.md) shows them in an example, with the order in which files\n" +
-		"and variables count.\n\n| Key | Variable | Default | Set by | About |\n|---|---|---|---|---|\n")
+		"and variables count.\n\n| Key | Variable | Default | A project's file | About |\n|---|---|---|---|---|\n")
 	row := func(key, variable string, guard Guard, said ...string) {
 		said = slices.DeleteFunc(said, func(text string) bool { return text == "" })
 		if len(said) == 0 {
@@ -55,7 +55,7 @@ func TestReference(t *testing.T) {
 			row(s.key, variable, s.guard, about[s.key])
 		}
 	}
-	b.WriteString("\n## Of a stage\n\nBelow `stages:` and the stage's id, such as `po`. The variable has the stage in its name, such as `BMAD_PO_GATE`.\n\n| Key | Variable | Default | Set by | About |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Of a stage\n\nBelow `stages:` and the stage's id, such as `po`. The variable has the stage in its name, such as `BMAD_PO_GATE`.\n\n| Key | Variable | Default | A project's file | About |\n|---|---|---|---|---|\n")
 	for _, s := range stageSettings {
 		row(s.name, "`BMAD_STAGE_"+strings.ToUpper(s.name)+"`", stageGuard(s.name), about[s.name], about["  "+s.name])
 	}
@@ -69,7 +69,7 @@ func defaults() map[string]string {
 	for _, s := range c.Effective() {
 		key := s.Key[strings.LastIndex(s.Key, ".")+1:]
 		if out[key] == "" && s.Value != "0" {
-			out[key] = strings.TrimPrefix(filepath.ToSlash(s.Value), "/")
+			out[key] = strings.TrimPrefix(strings.Replace(filepath.ToSlash(s.Value), "m0s", "m", 1), "/")
 		}
 	}
 	return out

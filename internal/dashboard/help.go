@@ -30,22 +30,25 @@ func help(a *asked) (templ.Component, error) {
 	if a.page.Title = title; name != docs.Index {
 		a.page.Trail = []link{{"/help", a.lang.Say("Help")}}
 	}
-	to := func(address string) string { return helpHref(path.Dir(name), address) }
+	to := func(address string) string { return helpHref(path.Dir(name), address, string(language)) }
 	return paper(languageTag(language), render.Own(rest, to).HTML), nil
 }
 
-// helpHref returns where a link of a page leads, which is in a folder of the documentation.
-func helpHref(folder, address string) string {
+// helpHref returns the target of a link of a page, which is in a folder of the documentation and in a language.
+func helpHref(folder, address, language string) string {
 	file, anchor, _ := strings.Cut(address, "#")
 	file = path.Join(folder, file)
 	name, isPage := strings.CutSuffix(file, ".md")
-	name, _, _ = strings.Cut(name, ".") // the language follows the reader
+	name, other, _ := strings.Cut(name, ".")
 	if !isPage || docs.Page(name, "") == "" {
 		return repository + path.Join(folder, address)
 	}
 	out := "/help/" + name
 	if name == docs.Index {
 		out = "/help"
+	}
+	if other = cmp.Or(other, string(lang.English)); docs.Page(name, other) != docs.Page(name, language) {
+		out += "?lang=" + other
 	}
 	if anchor != "" {
 		out += "#" + render.OwnID(anchor)

@@ -63,6 +63,22 @@ func translated(at, language string) bool {
 	return docs.Page(name, language) != docs.Page(name, "")
 }
 
+// TestHelpInTheOtherLanguage: the first page leads to itself in the other language, and no page to another language
+// otherwise.
+func TestHelpInTheOtherLanguage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for language, want := range map[string]string{"en": `href="/help?lang=zh"`, "zh": `href="/help?lang=en"`} {
+		if _, text, _ := w.get("/help", language); strings.Count(text, want) != 2 { // in the text, and below it
+			t.Errorf("%s: the page has no link %s besides the one below it", language, want)
+		}
+		_, text, _ := w.get("/help/security", language)
+		if got := strings.Count(text, "?lang="); got != 2 {
+			t.Errorf("%s: got %d links to a language, want those below the page", language, got)
+		}
+	}
+}
+
 // TestHelpKeepsOut: no other file has an address.
 func TestHelpKeepsOut(t *testing.T) {
 	t.Parallel()
