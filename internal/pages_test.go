@@ -193,39 +193,6 @@ func TestEveryPageIsLinked(t *testing.T) {
 	}
 }
 
-// TestPagesInChinese: a page in Chinese has the headings, blocks of code, commands and links of the English one.
-func TestPagesInChinese(t *testing.T) {
-	parts := []*regexp.Regexp{regexp.MustCompile(`(?m)^#+ `), regexp.MustCompile("(?ms)^```.*?^```$"), regexp.MustCompile("`bmad-mcp [^`\n]*`"), link}
-	seen := 0
-	for _, name := range userPages(t) {
-		english, ok := strings.CutSuffix(name, ".zh.md")
-		if !ok {
-			continue
-		}
-		seen++
-		for _, part := range parts {
-			got, want := part.FindAllString(readPage(t, name), -1), part.FindAllString(readPage(t, english+".md"), -1)
-			if part == link { // whose words are translated
-				got, want = targets(got), targets(want)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%s has %q, and %s.md %q", name, got, english, want)
-			}
-		}
-	}
-	if seen == 0 {
-		t.Error("there is no page in Chinese")
-	}
-}
-
-// targets returns where links lead.
-func targets(links []string) (out []string) {
-	for _, l := range links {
-		out = append(out, link.FindStringSubmatch(l)[1])
-	}
-	return out
-}
-
 // channels returns the channels of decisions by the names of their constants.
 func channels(t *testing.T) map[string]workflow.Channel {
 	t.Helper()
