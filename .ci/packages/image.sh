@@ -60,6 +60,7 @@ crane pull --format oci "$local:$version" "$work/image"
 files=()
 while IFS= read -r file; do files+=("${file#"$work"/image/}=$file"); done < <(find "$work/image" -type f | LC_ALL=C sort)
 "$parcel" archive "$out/bmad-mcp-$version.oci.tar" "${files[@]}"
+rm -rf "$work/image"
 crane config "$local:amd64" >"$work/config.json"
 grep -q "\"User\":\"$uid:$uid\"" "$work/config.json" || fail "the image has root for its user: $(cat "$work/config.json")"
 grep -q '"WorkingDir":"/projects"' "$work/config.json" || fail "the image has another folder: $(cat "$work/config.json")"
@@ -85,6 +86,7 @@ if [ "$host_os" = linux ] && [ "$(id -u)" = 0 ] && command -v chroot >/dev/null 
   kill "$started"
   wait "$started" || fail "it did not end well"
   started=
+  rm -rf "$work/chroot"
 else
   echo "skipped: it takes root, chroot and curl on Linux"
 fi

@@ -59,6 +59,7 @@ if command -v rpm >/dev/null; then
     rpm --root "$work/root" --nodeps -e bmad-mcp
     [ ! -e "$work/root/usr/bin/bmad-mcp" ] || fail "it is still there when it is removed"
     echo "installed, verified, removed"
+    rm -rf "$work/root"
   fi
 else
   echo "skipped: no rpm here, and it cannot be installed"

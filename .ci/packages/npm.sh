@@ -14,7 +14,7 @@ if [ "$have_npm" = yes ]; then
     mkdir -p "$folder/bin"
     "$parcel" fill packaging/npm/platform.json.tmpl "$folder/package.json" - version="$version" home="$home" os="$os" cpu="$cpu"
     cp LICENSE "$work/papers/THIRD_PARTY_LICENSES" "$folder/"
-    cp "$work"/programs/bmad-mcp-"${target%/*}-${target#*/}"* "$folder/bin/$file"
+    ln "$work"/programs/bmad-mcp-"${target%/*}-${target#*/}"* "$folder/bin/$file"
   done
   for folder in "$work"/npm/*/; do
     (cd "$out/npm" && npm pack --silent "$folder")
@@ -56,6 +56,7 @@ if [ "$have_npm" = yes ]; then
   rm -rf "$prefix"/lib/node_modules/@bmad-mcp "$prefix"/lib/node_modules/bmad-mcp/node_modules
   if "$program" version 2>"$work/said"; then fail "it starts without its program"; fi
   grep -q 'is missing: install again' "$work/said" || fail "$(cat "$work/said")"
+  rm -rf "$prefix" "$work/cache" "$work/npm"
 else
   echo "skipped: $why"
 fi
