@@ -6,14 +6,15 @@ step "bundle"
 if [ "$have_npm" = yes ]; then
   mkdir -p "$work/bundle/server"
   cp packaging/mcpb/manifest.json packaging/mcpb/icon.png LICENSE "$work/papers/THIRD_PARTY_LICENSES" "$work/bundle/"
-  cp packaging/mcpb/launch.sh "$work"/programs/bmad-mcp-{linux,darwin}-{amd64,arm64} "$work/programs/bmad-mcp-windows-amd64.exe" "$work/bundle/server/"
-  chmod +x "$work"/bundle/server/*
+  cp packaging/mcpb/launch.sh "$work/bundle/server/"
+  ln "$work"/programs/bmad-mcp-{linux,darwin}-{amd64,arm64} "$work/programs/bmad-mcp-windows-amd64.exe" "$work/bundle/server/"
   npx --yes "$mcpb" validate "$work/bundle/manifest.json"
   # The tool notes the time of each file, and packs in the order of the folder: the bytes are our own.
   files=()
   while IFS= read -r file; do files+=("${file#"$work"/bundle/}=$file"); done < <(find "$work/bundle" -type f | LC_ALL=C sort)
   "$parcel" archive "$work/bundle.zip" "${files[@]}"
   mv "$work/bundle.zip" "$out/$bundle"
+  rm -rf "$work/bundle"
 
   step "the bundle answers"
   npx --yes "$mcpb" info "$out/$bundle"
@@ -27,6 +28,7 @@ if [ "$have_npm" = yes ]; then
       ;;
     *) echo "skipped: its launcher is for other systems than this one" ;;
   esac
+  rm -rf "$work/unpacked"
 else
   echo "skipped: $why"
 fi

@@ -60,6 +60,7 @@ crane pull --format oci "$local:$version" "$work/image"
 files=()
 while IFS= read -r file; do files+=("${file#"$work"/image/}=$file"); done < <(find "$work/image" -type f | LC_ALL=C sort)
 "$parcel" archive "$out/bmad-mcp-$version.oci.tar" "${files[@]}"
+rm -rf "$work/image"
 crane config "$local:amd64" >"$work/config.json"
 grep -q "\"User\":\"$uid:$uid\"" "$work/config.json" || fail "the image has root for its user: $(cat "$work/config.json")"
 grep -q '"WorkingDir":"/projects"' "$work/config.json" || fail "the image has another folder: $(cat "$work/config.json")"
@@ -67,10 +68,13 @@ kill "$started" && wait "$started" 2>/dev/null || true
 started=
 
 step "the image answers"
-if [ "$host_os" = linux ] && [ "$(id -u)" = 0 ] && command -v chroot >/dev/null && command -v curl >/dev/null; then
+if [ "$host_os" = linux ] && may_be_root && command -v chroot >/dev/null && command -v curl >/dev/null; then
   mkdir "$work/chroot"
-  tar -xzf "$work/layer-$host_arch.tar.gz" -C "$work/chroot"
-  HOME=/home/bmad chroot --userspec=$uid:$uid "$work/chroot" /bmad-mcp --cwd /projects serve --http 127.0.0.1:0 >/dev/null 2>"$work/chroot.log" &
+  as_root tar -xzf "$work/layer-$host_arch.tar.gz" -C "$work/chroot"
+  # No function here: a signal has to reach the program, not a shell that waits for it.
+  sudo=()
+  [ "$(id -u)" = 0 ] || sudo=(sudo -n)
+  "${sudo[@]}" env -i "PATH=$PATH" HOME=/home/bmad chroot --userspec=$uid:$uid "$work/chroot" /bmad-mcp --cwd /projects serve --http 127.0.0.1:0 >/dev/null 2>"$work/chroot.log" &
   started=$!
   address=
   for _ in $(seq 100); do
@@ -81,10 +85,15 @@ if [ "$host_os" = linux ] && [ "$(id -u)" = 0 ] && command -v chroot >/dev/null 
   [ -n "$address" ] || fail "it does not start: $(cat "$work/chroot.log")"
   curl -fsS "$address/healthz"
   echo
-  [ "$(awk '/^Uid:/ { print $2 }' "/proc/$started/status")" = $uid ] || fail "it does not run as $uid"
-  kill "$started"
+  # Whatever has started it, the program itself has the user.
+  program=$(as_root grep -lsz '^/bmad-mcp$' /proc/[0-9]*/cmdline | cut -d / -f 3 | while read -r process; do
+    if as_root test "/proc/$process/root" -ef "$work/chroot"; then echo "$process"; fi
+  done || true) # some processes have ended meanwhile
+  as_root grep -q "^Uid:[[:space:]]$uid[[:space:]]" "/proc/$program/status" || fail "it does not run as $uid"
+  as_root kill "$started"
   wait "$started" || fail "it did not end well"
   started=
+  as_root rm -rf "$work/chroot"
 else
   echo "skipped: it takes root, chroot and curl on Linux"
 fi

@@ -14,13 +14,11 @@ deb=$(find "$out" -name "bmad-mcp_*_$host_arch.deb") rpm=$(find "$out" -name 'bm
 ls "$out"/*.deb "$out"/*.rpm
 
 step "deb: installed, started, removed"
-if [ "$host_os" = linux ] && command -v dpkg >/dev/null && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then
-  as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo -n)
+if [ "$host_os" = linux ] && command -v dpkg >/dev/null && may_be_root; then
   if dpkg -s bmad-mcp >/dev/null 2>&1 || [ -e /usr/bin/bmad-mcp ]; then
     echo "not installed: this machine has one already"
   else
-    "${as_root[@]}" dpkg -i "$deb" >/dev/null
+    as_root dpkg -i "$deb" >/dev/null
     problem=
     [[ $(/usr/bin/bmad-mcp version) == "bmad-mcp $version "* ]] || problem="it does not start"
     [[ $(/usr/bin/bmad-mcp upgrade) == *"dpkg -i"* ]] || problem="upgrade does not know dpkg: $(/usr/bin/bmad-mcp upgrade)"
@@ -28,7 +26,7 @@ if [ "$host_os" = linux ] && command -v dpkg >/dev/null && { [ "$(id -u)" = 0 ] 
     for file in bash-completion/completions/bmad-mcp zsh/vendor-completions/_bmad-mcp fish/vendor_completions.d/bmad-mcp.fish; do
       [ -f "/usr/share/$file" ] || problem="/usr/share/$file is missing"
     done
-    "${as_root[@]}" dpkg --purge bmad-mcp >/dev/null
+    as_root dpkg --purge bmad-mcp >/dev/null
     [ -z "$problem" ] || fail "$problem"
     [ ! -e /usr/bin/bmad-mcp ] || fail "it is still there when it is removed"
     echo "${deb##*/}"
@@ -42,8 +40,8 @@ else
 fi
 
 step "rpm: its files, installed in a root of its own, removed"
-if ! command -v rpm >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-  { apt-get update -qq && apt-get install -y -qq --no-install-recommends rpm >/dev/null; } || true
+if ! command -v rpm >/dev/null && command -v apt-get >/dev/null && may_be_root; then
+  { as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends rpm >/dev/null; } || true
 fi
 if command -v rpm >/dev/null; then
   rpm -K --nosignature "$rpm"
@@ -51,14 +49,15 @@ if command -v rpm >/dev/null; then
   for file in bin/bmad-mcp share/man/man1/bmad-mcp-install.1.gz share/zsh/site-functions/_bmad-mcp share/doc/bmad-mcp/THIRD_PARTY_LICENSES; do
     grep -qx "/usr/$file" "$work/rpm" || fail "the rpm has no /usr/$file"
   done
-  if [ "$(id -u)" = 0 ]; then
+  if may_be_root; then
     mkdir "$work/root"
-    rpm --root "$work/root" --nosignature --nodeps -i "$rpm"
-    rpm --root "$work/root" -V bmad-mcp
+    as_root rpm --root "$work/root" --nosignature --nodeps -i "$rpm" 2>/dev/null
+    as_root rpm --root "$work/root" -V bmad-mcp
     cmp "$work/root/usr/bin/bmad-mcp" "$work/programs/bmad-mcp-linux-amd64"
-    rpm --root "$work/root" --nodeps -e bmad-mcp
+    as_root rpm --root "$work/root" --nodeps -e bmad-mcp 2>/dev/null
     [ ! -e "$work/root/usr/bin/bmad-mcp" ] || fail "it is still there when it is removed"
     echo "installed, verified, removed"
+    as_root rm -rf "$work/root"
   fi
 else
   echo "skipped: no rpm here, and it cannot be installed"

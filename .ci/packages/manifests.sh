@@ -19,6 +19,15 @@ for file in packaging/winget/*.tmpl; do
   name=${file##*/}
   manifest "$file" "winget/${name%.tmpl}"
 done
+# Their schemas are in no package: what can be checked here is that they are whole, and name what there is.
+for file in "$out/bmad-mcp.rb" "$out/bmad-mcp.json" "$out"/winget/*.yaml; do
+  grep -q "$version" "$file" || fail "$file does not name the version"
+  if grep -q '{{\|<no value>' "$file"; then fail "$file has an empty place"; fi
+  for named in $(grep -oE 'bmad-mcp-(windows|darwin|linux)-(amd64|arm64)\.(zip|tar\.gz)' "$file" | sort -u); do
+    [ -f "$out/$named" ] || fail "$file names $named, which does not exist"
+  done
+done
+[ "$have_npm" = no ] || node -e 'JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"))' "$out/bmad-mcp.json"
 if command -v ruby >/dev/null; then ruby -c "$out/bmad-mcp.rb"; else echo "not looked at by ruby: it is not installed"; fi
 
 step "entry for the registry"

@@ -14,7 +14,7 @@ if [ "$have_npm" = yes ]; then
     mkdir -p "$folder/bin"
     "$parcel" fill packaging/npm/platform.json.tmpl "$folder/package.json" - version="$version" home="$home" os="$os" cpu="$cpu"
     cp LICENSE "$work/papers/THIRD_PARTY_LICENSES" "$folder/"
-    cp "$work"/programs/bmad-mcp-"${target%/*}-${target#*/}"* "$folder/bin/$file"
+    ln "$work"/programs/bmad-mcp-"${target%/*}-${target#*/}"* "$folder/bin/$file"
   done
   for folder in "$work"/npm/*/; do
     (cd "$out/npm" && npm pack --silent "$folder")
@@ -44,6 +44,21 @@ if [ "$have_npm" = yes ]; then
   code=0
   "$program" nonsense >/dev/null 2>&1 || code=$?
   [ "$code" = 2 ] || fail "the launcher ends with $code, not with the program's 2"
+  # A signal for the launcher reaches the program.
+  (cd "$work" && XDG_STATE_HOME=$work/state exec "$program" serve --http 127.0.0.1:0) 2>"$work/npm.log" &
+  started=$!
+  address=
+  for _ in $(seq 100); do
+    address=$(sed -n 's/.*running on \(http:\/\/[^/,]*\).*/\1/p' "$work/npm.log")
+    [ -z "$address" ] || break
+    sleep 0.1
+  done
+  answers() { node -e 'fetch(process.argv[1] + "/healthz").then(() => process.exit(0), () => process.exit(1))' "$address"; }
+  answers || fail "the server does not answer: $(cat "$work/npm.log")"
+  kill "$started"
+  wait "$started" || fail "the launcher ends with $?: $(cat "$work/npm.log")"
+  started=
+  if answers; then fail "the program goes on without its launcher"; fi
   # What hosts start is the program, not its launcher.
   mkdir -p "$work/home/.cursor"
   (cd "$work" && HOME=$work/home PATH=$prefix/bin:$PATH XDG_STATE_HOME=$work/state "$program" install cursor >"$work/said") || fail "$(cat "$work/said")"
@@ -52,10 +67,15 @@ if [ "$have_npm" = yes ]; then
   [[ $started_by == "$prefix"/*/@bmad-mcp/"$node_os-$node_cpu"/bin/bmad-mcp ]] || fail "install writes $started_by"
   cmp "$started_by" "$own"
   [[ $("$program" upgrade) == *"npm install -g bmad-mcp@latest"* ]] || fail "upgrade does not know npm: $("$program" upgrade)"
-  # Without the program of this machine there are words.
+  # Without a program for this machine there are words.
+  if node -e 'Object.defineProperty(process, "platform", { value: "sunos" }); require(process.argv[1])' "$prefix/lib/node_modules/bmad-mcp/launch.js" 2>"$work/said"; then
+    fail "it starts on another system"
+  fi
+  grep -q "there is no program for sunos-$node_cpu, only for darwin-arm64, " "$work/said" || fail "$(cat "$work/said")"
   rm -rf "$prefix"/lib/node_modules/@bmad-mcp "$prefix"/lib/node_modules/bmad-mcp/node_modules
   if "$program" version 2>"$work/said"; then fail "it starts without its program"; fi
   grep -q 'is missing: install again' "$work/said" || fail "$(cat "$work/said")"
+  rm -rf "$prefix" "$work/cache" "$work/npm"
 else
   echo "skipped: $why"
 fi

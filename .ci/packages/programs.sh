@@ -18,8 +18,7 @@ GODEBUG=inittrace=1 "$own" version 2>&1 |
 step "a second build in another folder has the same bytes"
 mkdir "$work/twice"
 # Without a repository, as from an archive of the source.
-git ls-files -z --cached --others --exclude-standard -- .ci/build cmd internal sdk prompts docs go.mod go.sum |
-  tar -c --null -T - -f - | tar -x -C "$work/twice"
+tar -c --exclude ./.git --exclude ./dist --exclude ./.ci/.cache . | tar -x -C "$work/twice"
 for target in "$host_os/$host_arch" windows/arm64; do
   (cd "$work/twice" && RELEASE=$version .ci/build "$work/twice/program" "$target")
   first=$(find "$work/programs" -name "bmad-mcp-${target%/*}-${target#*/}*")
