@@ -92,9 +92,6 @@ func (a *App) pick(ctx context.Context) ([]string, error) {
 	if err != nil || len(known) < 2 {
 		return nil, ctx.Err()
 	}
-	slices.SortStableFunc(known, func(a, b workflow.Summary) int {
-		return strings.Compare(strconv.FormatBool(b.CurrentState.WaitsForHuman()), strconv.FormatBool(a.CurrentState.WaitsForHuman()))
-	})
 	var rows [][]string
 	for i, s := range known {
 		rows = append(rows, []string{strconv.Itoa(i + 1), s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.Since(s.UpdatedAt)})

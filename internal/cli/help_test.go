@@ -111,7 +111,7 @@ func TestHelpInChinese(t *testing.T) {
 }
 
 // TestHelpFitsItsWidth: help begins with the usage, ends with the exit codes if it has any, and no
-// line but one of a long name or an example is wider than the terminal, in either language.
+// line is wider than 80 columns, or than a terminal of 60 but one of a long name or an example, in either language.
 func TestHelpFitsItsWidth(t *testing.T) {
 	for _, l := range lang.All() {
 		for _, path := range commandPaths(newRoot(&app.App{Terminal: &terminal.Terminal{}})) {
@@ -123,6 +123,12 @@ func TestHelpFitsItsWidth(t *testing.T) {
 			cmd.InitDefaultHelpFlag()
 			h := helpPage{command: cmd, lang: l, width: 60}
 			text := h.text()
+			wide := helpPage{command: cmd, lang: l, width: helpWidth}
+			for line := range strings.Lines(wide.text()) {
+				if n := visible.Columns(strings.TrimRight(line, "\n")); n > helpWidth {
+					t.Errorf("%q: %d columns: %s", path, n, line)
+				}
+			}
 			if !strings.HasPrefix(text, l.Say("Usage:")+"\n  bmad-mcp") {
 				t.Errorf("%q begins with %.40q", path, text)
 			}

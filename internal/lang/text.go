@@ -35,7 +35,7 @@ func (t Text) Reworded(sentences map[string]Text, words map[string]string) Text 
 		case Text:
 			args[i] = arg.Reworded(sentences, words)
 		case *sayable:
-			args[i] = arg.Text.Reworded(sentences, words)
+			args[i] = arg.Reworded(sentences, words)
 		case string:
 			args[i] = cmp.Or(words[arg], arg)
 		}

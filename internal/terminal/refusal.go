@@ -21,17 +21,14 @@ var flagErrors = []refusal{
 	{pattern.New(`^flag needs an argument: (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s", p...) }},
 	{pattern.New(`(?s)^invalid argument (".*") for (".*") flag(: .*)?$`), func(p ...any) lang.Text { return lang.T("invalid argument %s for %s flag%s", p...) }},
 	{pattern.New(`^bad flag syntax: (.*)$`), func(p ...any) lang.Text { return lang.T("bad flag syntax: %s", p...) }},
-	{pattern.New(`^requires at least (\d+) arg\(s\), only received (\d+)$`), sayCount},
-	{pattern.New(`^accepts at most (\d+) arg\(s\), received (\d+)$`), sayCount},
-	{pattern.New(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), sayCount},
-	{pattern.New(`^accepts (\d+) arg\(s\), received (\d+)$`), sayCount},
+	{pattern.New(`^(?:requires|accepts)(?: at least| at most| between)? (\d+)(?: and \d+)? arg\(s\),(?: only)? received (\d+)$`), sayCount},
 }
 
 // sayCount is the refusal of too few or too many arguments. The first number is the least, or the only bound, and the last
 // what was given.
 func sayCount(p ...any) lang.Text {
 	least, _ := strconv.Atoi(p[0].(string)) // the pattern takes digits only
-	given, _ := strconv.Atoi(p[len(p)-1].(string))
+	given, _ := strconv.Atoi(p[1].(string))
 	if given < least {
 		return lang.T("an argument is missing")
 	}

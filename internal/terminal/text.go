@@ -121,60 +121,63 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 		}
 	}
 	widths, room, shown := widest(slices.Concat([][]string{header}, rows)), t.Width(narrow), 0
-	last, wraps := len(widths)-1, false
-	for shown <= last {
+	for last := len(widths) - 1; shown <= last; shown++ {
 		if shown < last {
 			widths[shown] = min(widths[shown], maxCell)
 		}
-		if widths[shown] > room {
+		if wide := widths[shown] > room; wide && (shown < last || room < 20 || !cut && tears(rows, room)) {
 			break
 		}
+		widths[shown] = min(widths[shown], room)
 		room -= widths[shown] + 2
-		shown++
 	}
-	if shown == last && room >= 20 {
-		wraps = cut || !slices.ContainsFunc(rows, func(row []string) bool { return slices.Max(widest([][]string{visible.Fold(row[last], room)})) > room })
-	}
-	if wraps || shown == 0 {
-		shown++
-	}
+	shown = max(shown, 1)
 	if header != nil {
 		t.Styled(Bold, align(header[:shown], widths))
 	}
 	for _, row := range rows {
-		for i := range min(shown, last) {
-			row[i] = visible.Shorten(row[i], maxCell, "…")
+		lines := visible.Fold(row[shown-1], widths[shown-1])
+		if cut {
+			lines = []string{visible.Shorten(row[shown-1], widths[shown-1], "…")}
 		}
-		begin := align(append(slices.Clone(row[:shown-1]), ""), widths)
-		cell := row[shown-1]
-		switch {
-		case wraps && cut:
-			cell = visible.Shorten(cell, room, "…")
-		case wraps:
-			cell = strings.Join(visible.Fold(cell, room), "\n"+strings.Repeat(" ", visible.Columns(begin)))
+		begin := ""
+		for i, cell := range row[:shown-1] {
+			begin += align([]string{visible.Shorten(cell, widths[i], "…"), ""}, widths[i:])
 		}
-		t.Styled(styleOf(row[:shown]), strings.TrimRight(begin+cell, " "))
-		var more []string
-		commands := ""
-		for i := shown; i < len(row); i++ {
-			switch {
-			case row[i] == "":
-			case strings.HasPrefix(row[i], "bmad-mcp "): // to be copied
-				commands += "\n    " + row[i]
-			case header == nil:
-				more = append(more, row[i])
-			default:
-				more = append(more, strings.ToLower(header[i])+": "+row[i])
-			}
-		}
-		if len(more) > 0 {
-			t.Styled("", "    "+strings.Join(more, " · "))
-		}
-		if commands != "" {
-			t.Styled(Cyan, commands[1:])
-		}
+		text := begin + strings.Join(lines, "\n"+strings.Repeat(" ", visible.Columns(begin)))
+		t.Styled(styleOf(row[:shown]), strings.TrimRight(text, " "))
+		t.below(header, row, shown)
 	}
 	return nil
+}
+
+// tears reports whether a word of the last column is wider than its room.
+func tears(rows [][]string, room int) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool {
+		return slices.Max(widest([][]string{visible.Fold(row[len(row)-1], room)})) > room
+	})
+}
+
+// below prints the columns of a row that have no room beside the others.
+func (t *Terminal) below(header, row []string, shown int) {
+	var more, commands []string
+	for i := shown; i < len(row); i++ {
+		switch {
+		case row[i] == "":
+		case strings.HasPrefix(row[i], "bmad-mcp "): // to be copied
+			commands = append(commands, "    "+row[i])
+		case header == nil:
+			more = append(more, row[i])
+		default:
+			more = append(more, strings.ToLower(header[i])+": "+row[i])
+		}
+	}
+	if len(more) > 0 {
+		t.Styled("", "    "+strings.Join(more, " · "))
+	}
+	if len(commands) > 0 {
+		t.Styled(Cyan, strings.Join(commands, "\n"))
+	}
 }
 
 // styleOf returns the style of a row, which the state in it decides.

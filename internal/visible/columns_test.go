@@ -76,5 +76,8 @@ func FuzzWrap(f *testing.F) {
 		if got := bare(strings.Join(rows, "")); got != bare(text) {
 			t.Errorf("%q became %q", text, rows)
 		}
+		if got := bare(strings.Join(visible.Fold(text, n), "")); got != bare(text) {
+			t.Errorf("%q is folded to %q", text, got)
+		}
 	})
 }

@@ -20,7 +20,7 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
 
 ` + terminal.ExitHelp
 	cmd.Example = `  bmad-mcp start "Build a sign-in service"
-  bmad-mcp start --workflow quick --name footer "Show the build number in the footer"`
+  bmad-mcp start --workflow quick --name footer "Show the version in the footer"`
 	cmd.Args = cobra.ArbitraryArgs
 	begin := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

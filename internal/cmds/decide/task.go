@@ -59,7 +59,7 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 	o.cmd = &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := o.Person(); err == nil && len(args) > 0 && action != workflow.ActionStart && action != workflow.ActionAnswer {
+			if _, err := o.Person(); err == nil && action != workflow.ActionStart && len(args) > 0 && !strings.Contains(args[0], "=") {
 				if args[0], err = o.Named(cmd.Context(), args[0]); err != nil {
 					return err
 				}

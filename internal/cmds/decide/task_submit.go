@@ -25,7 +25,7 @@ func (o *taskOptions) submit() *cobra.Command {
 	}
 	cmd := o.command("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
 	cmd.Example = `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
-  bmad-mcp task submit my-task --stage dev --sprints 1,2 --codex-result - < report.md`
+  bmad-mcp task submit my-task --stage dev --codex-result - < report.md`
 	flags := cmd.Flags()
 	flags.StringVar(&claude.text, "claude-result", "", "the document as text, or - for standard input")
 	flags.StringVar(&codex.text, "codex-result", "", "the same, written by Codex")

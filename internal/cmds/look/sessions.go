@@ -1,7 +1,6 @@
 package look
 
 import (
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,14 @@ func Sessions(a *app.App) *cobra.Command {
 				a.Say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
 				return nil
 			}
-			if err := printSessions(a, sessions); err != nil {
+			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
+			for _, s := range sessions {
+				rows = append(rows, []string{
+					s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.When(s.UpdatedAt, "2006-01-02 15:04"),
+					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
+				})
+			}
+			if err := a.Columns(rows[0], rows[1:]); err != nil {
 				return err
 			}
 			for _, s := range sessions {
@@ -63,24 +69,6 @@ func Sessions(a *app.App) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// printSessions prints a table, for a person without the ids.
-func printSessions(a *app.App, sessions []workflow.Summary) error {
-	rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
-	for _, s := range sessions {
-		rows = append(rows, []string{
-			s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.When(s.UpdatedAt, "2006-01-02 15:04"),
-			s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
-		})
-	}
-	if !a.Pretty() {
-		return a.Columns(rows[0], rows[1:])
-	}
-	for i, row := range rows {
-		rows[i] = slices.Delete(row, 4, 5)
-	}
-	return a.Table(rows[0], rows[1:])
 }
 
 func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {

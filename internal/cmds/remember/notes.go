@@ -114,7 +114,7 @@ func (o *options) add() *cobra.Command {
 twice, and --tag replaces its tags. Credentials are refused.
 
 ` + terminal.ExitHelp,
-		Example: `  bmad-mcp memory add --type decisions --agent architect "we keep sessions in PostgreSQL"`,
+		Example: `  bmad-mcp memory add --type decisions "sessions are kept in PostgreSQL"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if len(args) == 0 {

@@ -59,7 +59,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 
 ` + runExitHelp,
 		Example: `  bmad-mcp run "Add a --json flag to the list command"
-  bmad-mcp run --workflow quick --engine claude --budget 2 "Fix the typo in the help"
+  bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
 	}

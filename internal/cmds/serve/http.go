@@ -54,7 +54,7 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 
 ` + terminal.ExitHelp,
 		Example: `  bmad-mcp serve --http 127.0.0.1:7777
-  bmad-mcp serve --http :7777 --allow-remote --token-file /etc/bmad-mcp/token --root /srv/projects --metrics`,
+  bmad-mcp serve --http :7777 --allow-remote --token-file token --root /srv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("http") {
 				if len(args) > 0 {
