@@ -29,6 +29,7 @@ require (
 	github.com/yuin/goldmark v1.8.7 // Markdown as a tree, for the pages; MIT
 	go.yaml.in/yaml/v3 v3.0.6 // YAML with line numbers
 	golang.org/x/net v0.61.0 // parses HTML in tests
+	golang.org/x/sys v0.49.0 // a terminal in tests; BSD
 	golang.org/x/term v0.47.0 // tells a terminal from a pipe
 	golang.org/x/text v0.43.0 // width of characters
 	mvdan.cc/sh/v3 v3.13.1 // parses shell commands for the hook
@@ -75,6 +76,5 @@ require (
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )

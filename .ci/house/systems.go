@@ -17,25 +17,25 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 15272}, []string{
+	{"workflow core", goal{want: 13000, today: 15325}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10103}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 14231}, []string{
+	{"storage and safety", goal{want: 10000, today: 14502}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/store/pgstore", "internal/store/transfer", "internal/trust", "internal/visible", "prompts",
 	}},
-	{"MCP face", goal{want: 7500, today: 9192}, []string{
+	{"MCP face", goal{want: 7500, today: 9236}, []string{
 		"internal/arguments", "internal/exposition", "internal/feed", "internal/httpguard", "internal/mcpserver", "internal/mcpwire", "internal/watch",
 	}},
-	{"terminal, hosts, doctor", goal{want: 12000, today: 13357}, []string{
+	{"terminal, hosts, doctor", goal{want: 12000, today: 14439}, []string{
 		"cmd/bmad-mcp", "docs", "internal/app", "internal/claudehook", "internal/cli", "internal/cmds/decide",
 		"internal/cmds/look", "internal/cmds/method", "internal/cmds/remember", "internal/cmds/serve", "internal/cmds/setup", "internal/cmds/start",
 		"internal/doctor", "internal/hosts", "internal/terminal",
 	}},
-	{"page", goal{want: 6500, today: 6738}, []string{
+	{"page", goal{want: 6500, today: 6736}, []string{
 		"internal/dashboard", "internal/markdown/render", "internal/pairing", "internal/passkey", "internal/report", "internal/textdiff",
 	}},
 	{"method", goal{want: 9000, today: 9783}, []string{"internal/bmad/catalog", "internal/bmad/format",
@@ -43,7 +43,7 @@ var systems = []system{
 	{"memory", goal{want: 7500, today: 9732}, []string{"internal/contract", "internal/embedding",
 		"internal/grimoire", "internal/lesson", "internal/memory", "internal/memory/notes", "internal/memory/queue",
 		"internal/memory/untrusted", "internal/recall"}},
-	{"agents", goal{want: 12700, today: 16101}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
+	{"agents", goal{want: 12700, today: 16102}, []string{ // 1,200 more than others: tools of the caller's and of MCP servers, answers of a type
 		"internal/app/model.go", "internal/cmds/agents", "internal/cmds/run", "internal/hostcli", "internal/runner", "internal/sdkhttp",
 		"sdk", "sdk/price", "sdk/provider", "sdk/provider/anthropic", "sdk/provider/fake", "sdk/provider/internal/wire",
 		"sdk/provider/openai", "sdk/toolserver", "sdk/vfs",
@@ -52,7 +52,7 @@ var systems = []system{
 
 // support are the packages that only tests import; their lines count apart.
 var support = []string{
-	".ci/house", ".ci/measure", ".ci/measure/yardstick", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
+	".ci/house", ".ci/measure", ".ci/measure/yardstick", ".ci/parcel", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
 	"internal/scratch", "internal/specimen", "internal/store/pgstore/pgtest", "internal/store/storetest", "sdk/sdktest",
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,9 @@ func (a *App) SetUp() error {
 		if toolsets, err = config.ParseToolsets(a.toolsets); err != nil {
 			return fault.New(fault.InvalidArgument, "--%w", err).WithHint("name one or more of them, with commas between")
 		}
+	}
+	if !slices.Contains([]string{"", "auto", "always", "never"}, a.Color) {
+		return fault.New(fault.InvalidArgument, "--color %q is not one of auto, always, never", a.Color).WithHint("leave it out for colours at a terminal")
 	}
 	a.ReadSettings()
 	if toolsets != nil {

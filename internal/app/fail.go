@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,9 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 		f = fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see bmad-mcp --help")
 		if command != nil {
 			f = f.WithHint("see %s --help", command.CommandPath()).Offer(terminal.Misspelt(command, err))
+			if strings.Contains(err.Error(), "arg(s)") {
+				f = f.WithHint("type it as: %s", command.UseLine())
+			}
 		}
 	}
 	if a.Lang == "" { // refused before a command had begun
@@ -40,7 +44,10 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 		f = a.Engine().Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
 	f = f.Translated(a.Lang)
-	if a.Lang = f.Language; a.JSON {
+	if a.Lang = f.Language; !a.JSON {
+		f = f.Reworded(terminal.Spoken)
+	}
+	if a.JSON {
 		_ = a.PrintJSON(mcpserver.NewFailure(f)) // a failed write cannot be reported anywhere
 	} else {
 		a.Refuse(f)

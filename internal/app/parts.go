@@ -86,7 +86,12 @@ func (a *App) Build(within []string) *Parts {
 	out := &Parts{}
 	clock := func() time.Time { return out.Engine.Clock() }
 	out.Summaries = filestore.NewSummaries(clock)
+	who := a.Who
+	if who == nil {
+		who = terminal.NewWho()
+	}
 	projects := project.New(project.Options{
+		Who:      who,
 		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
 		Watch:    a.watchStore,
 		Known:    a.KnownProjects(),
@@ -114,10 +119,6 @@ func (a *App) Build(within []string) *Parts {
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
 	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
 	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
-	who := a.Who
-	if who == nil {
-		who = terminal.NewWho()
-	}
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,

@@ -25,13 +25,6 @@ func (a *App) Address(args []string) (project.Address, error) {
 	return at, err
 }
 
-// OfTask makes a command take the name of a task, which may be left out.
-func (a *App) OfTask(cmd *cobra.Command) *cobra.Command {
-	cmd.Use += " [TASK]"
-	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), a.CompleteTasks
-	return cmd
-}
-
 // TaskName returns the task that the arguments name, "" if they name none.
 func TaskName(args []string) string {
 	if len(args) == 0 {

@@ -73,9 +73,8 @@ func (d *databases) close() {
 // store returns the store of a project: that of the person's database, else the files of its folder.
 func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, error) {
 	if at.Address == "" {
-		if to, moved := store.MovedTo(at.Dir); moved {
-			return nil, fault.New(fault.Storage, "the sessions of %s were moved to the store %s", at.Dir.Path(), to).
-				WithHint("name it in your settings (store, or BMAD_STORE); or remove %s, and the files count again", at.Dir.Join(store.MovedFile))
+		if err := store.Moved(at.Dir); err != nil {
+			return nil, err
 		}
 		return files.Store(at.Dir), nil
 	}

@@ -3,11 +3,14 @@ package cli_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -21,6 +24,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -43,7 +47,33 @@ func scriptProgram() *app.App {
 	a.Who = func(string) workflow.Person {
 		return workflow.Person{Subject: os.Getenv("SCRIPT_SUBJECT"), Name: os.Getenv("SCRIPT_NAME")}
 	}
+	a.Err = &wordsOfTheTool{out: a.Err}
 	return a
+}
+
+// toolWords matches words of the tool, which a person at a terminal cannot type.
+var toolWords = regexp.MustCompile(`session_id|(claude|codex)_result|role_prompt|next_call|pass (its )?cwd|^(bmad-mcp: )?cwd |\bcall (status|answer|confirm|approve|submit)|arg\(s\)|confirmed (true|false)|confirmed: `)
+
+// wordsOfTheTool is standard error of a script's program. It notes the refusals that speak of the tool.
+type wordsOfTheTool struct{ out io.Writer }
+
+func (w *wordsOfTheTool) Write(p []byte) (int, error) {
+	if name := os.Getenv("TOOL_WORDS"); name != "" {
+		for line := range strings.Lines(string(p)) {
+			if !toolWords.MatchString(line) || !strings.HasPrefix(line, "bmad-mcp: ") && !strings.Contains(line, "what to do: ") {
+				continue
+			}
+			f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+			if err != nil {
+				return 0, err
+			}
+			fmt.Fprintf(f, "%q: %s", os.Args[1:], line)
+			if err := f.Close(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return w.out.Write(p)
 }
 
 // entered runs the tests with their folders in memory, except those of scripts: some of these
@@ -112,6 +142,30 @@ func chinese(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// styles matches what colours a line, or hides the cursor.
+var styles = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// fits COLUMNS fails if a line on the terminal of the last program is wider, unless it is a command to copy, or one
+// long word in the last place of a line.
+func fits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fits COLUMNS")
+	}
+	columns, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	lines := 0
+	for line := range strings.SplitSeq(styles.ReplaceAllString(ts.ReadFile("ttyout"), ""), "\n") {
+		line = strings.TrimRight(line, "\r ")
+		words := strings.Fields(line)
+		if lines++; len(words) > 1 && !strings.HasPrefix(strings.TrimSpace(line), "bmad-mcp ") && visible.Columns(line) > columns {
+			ts.Fatalf("%d columns: %s", visible.Columns(line), line)
+		}
+	}
+	if lines < 20 {
+		ts.Fatalf("only %d lines", lines)
+	}
+}
+
 // layouts returns the folder of an installation of the method.
 func layouts(name string) string {
 	_, here, _, _ := runtime.Caller(0)
@@ -168,14 +222,24 @@ func copySubmissions(name, to string) error {
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// TestScripts runs testdata/script/*.txtar against the program. -update rewrites the expected output.
+// TestScripts runs testdata/script/*.txtar against the program. -update rewrites the expected output. No refusal speaks of
+// the tool.
 func TestScripts(t *testing.T) {
+	words := filepath.Join(t.TempDir(), "words")
+	t.Cleanup(func() { // the scripts run beside each other, and after this function
+		if said, err := os.ReadFile(words); err == nil {
+			t.Errorf("refusals at a terminal speak of the tool:\n%s", said)
+		}
+	})
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("..", "..", "testdata", "script"),
 		WorkdirRoot:   scratch.Dir(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "six": six, "postgres": postgres},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"layout": layout, "submissions": submissions, "demo": demoDocuments, "chinese": chinese, "model": model, "idof": idof, "nokey": nokey, "fits": fits, "six": six, "postgres": postgres},
 		Condition:     hasPostgres,
-		Setup:         setUpScript,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TOOL_WORDS", words)
+			return setUpScript(env)
+		},
 	})
 }

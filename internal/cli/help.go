@@ -23,7 +23,7 @@ func speakHelp(a *app.App, root *cobra.Command) {
 			a.ReadSettings()
 		}
 		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
-		fmt.Fprint(a.Out, h.text())
+		_ = a.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Out, h.text()); return err }) // a reader that has gone needs no help
 	})
 }
 
@@ -120,6 +120,9 @@ func join(lines []string) string {
 // hang returns a text behind the beginning of its first row; the other rows are indented as far.
 func hang(begin, text string, width int) string {
 	columns := visible.Columns(begin)
+	if width-columns < 20 { // no room beside it
+		begin, columns = strings.TrimRight(begin, " ")+"\n      ", 6
+	}
 	return begin + strings.Join(visible.Wrap(text, max(width-columns, 20)), "\n"+strings.Repeat(" ", columns))
 }
 

@@ -241,7 +241,7 @@ func TestHostileFiles(t *testing.T) {
 					silent := kind == "sparse" && strings.Contains(place, "lock")
 					word := k.word
 					if call == "submit" && kind == "sparse" { // of an argument its name is told
-						base = "claude_result_path"
+						base = "--claude-result-path"
 					}
 					if place == "name" { // whatever it is, doctor makes it anew
 						word = ""

@@ -29,7 +29,7 @@ project, hands out role prompts, scores what is submitted, and holds the gates
 until the human decides. It calls no model, except where you start run or agent, or have named one.
 
 Without a subcommand it is an MCP server on stdio, as hosts start it.
-New here? Run: bmad-mcp demo
+New here? Run: bmad-mcp demo. What waits for you says: bmad-mcp status
 
 ` + terminal.ExitHelp,
 		Args:          cobra.NoArgs,
@@ -49,6 +49,7 @@ New here? Run: bmad-mcp demo
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
 	flags.BoolVar(&a.JSON, "json", false, "print JSON")
+	flags.StringVar(&a.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
@@ -82,6 +83,10 @@ func groups(a *app.App) []group {
 		{lang.T("Start here:"), []*cobra.Command{
 			start.Demo(a),
 			start.Install(a),
+			decide.Start(a),
+			look.Status(a),
+			decide.Next(a),
+			serve.Open(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
 			decide.Gate(a, "confirm", "Decide yourself on the waiting document"),
@@ -125,6 +130,7 @@ func groups(a *app.App) []group {
 			setup.GC(a),
 			setup.Store(a),
 			start.Uninstall(a),
+			setup.Upgrade(a),
 			setup.Version(a),
 		}},
 	}

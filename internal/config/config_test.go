@@ -323,6 +323,7 @@ func TestRulesForPeople(t *testing.T) {
 		"variables":      {environ: []string{"BMAD_APPROVERS=ann, bob", "BMAD_PO_FOUR_EYES=true", "BMAD_PO_QUORUM=2"}, want: "ann bob true 2"},
 		"narrower":       {user: "approvers: [ann, bob]\n", project: "approvers: [bob, cat]\nquorum: 2\n", want: "bob false 2", ignored: "approvers bob, cat"},
 		"looser":         {user: "four_eyes: true\nquorum: 3\n", project: "four_eyes: false\nquorum: 2\n", want: " true 3", ignored: "four_eyes false"},
+		"looser in one":  {user: "approvers: [ann, bob]\nfour_eyes: true\nquorum: 3\n", project: "stages: {po: {approvers: [ann, bob, cat], four_eyes: false, quorum: 1}}\n", want: "ann bob true 3", ignored: "approvers ann, bob, cat"},
 		"own exception":  {user: "four_eyes: true\nstages: {po: {four_eyes: false}}\n", want: " false 0"},
 		"nobody":         {user: "approvers: [ann]\n", project: "approvers: [bob, cat]\n", err: "no account is among all of its approvers, ann (bmad-mcp/config.yaml); bob, cat (.claude/bmad-task.yaml)"},
 		"nobody, either": {user: "approvers: [ann]\n", environ: []string{"BMAD_PO_APPROVERS=eve"}, err: "ann (bmad-mcp/config.yaml); eve (BMAD_*)"},

@@ -177,7 +177,11 @@ func (w *world) do(folder string, req request.Request) *reply.Reply {
 // "answer file" answers questions, "yes" confirms or approves, "no words" asks for changes.
 func (w *world) play(folder, run string, steps ...string) *reply.Reply {
 	w.t.Helper()
-	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "six"}})
+	start := request.Start{Objective: strings.TrimSpace(w.sample(run, "objective.txt")), Workflow: "six"}
+	if name, named := strings.CutPrefix(steps[0], "as "); named {
+		start.TaskName, steps = name, steps[1:]
+	}
+	at := w.do(folder, request.Request{Action: workflow.ActionStart, Start: start})
 	for _, step := range steps {
 		word, rest, _ := strings.Cut(step, " ")
 		req := request.Request{Address: project.Address{Session: at.SessionID}}

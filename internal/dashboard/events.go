@@ -100,7 +100,7 @@ func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
 			print.run(s)
 			continue
 		}
-		board, err := v.projects.engine.Board(ctx, address(p), maxBoard, "")
+		board, err := v.projects.engine.Board(ctx, address(p), engine.MaxBoard, "")
 		if err != nil {
 			continue
 		}

@@ -66,7 +66,7 @@ func (d *Dashboard) inbox(a *asked) (templ.Component, error) {
 	var print prints
 	for _, p := range d.projects.all() {
 		row := projectLink{folder: p}
-		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
 		if err != nil {
 			if a.Err() != nil {
 				return nil, a.Err()
@@ -157,7 +157,7 @@ func (d *Dashboard) board(a *asked) (templ.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+	board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (d *Dashboard) lead(a *asked, c *card) {
 // short leads from a short address to the page.
 func (d *Dashboard) short(w http.ResponseWriter, r *http.Request) {
 	for _, p := range d.projects.all() {
-		board, err := d.o.Engine.Board(r.Context(), address(p), maxBoard, "")
+		board, err := d.o.Engine.Board(r.Context(), address(p), engine.MaxBoard, "")
 		if err != nil {
 			continue // the inbox says that the project cannot be read
 		}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -232,40 +231,5 @@ func TestDiagramInABrowser(t *testing.T) {
 	b.await(`parseInt(document.querySelector('iframe.diagram')?.style.height) > 60`)
 	if look[bool](b, `(() => { try { return !!document.querySelector('iframe.diagram').contentDocument } catch { return false } })()`) {
 		t.Error("the frame of the diagram is open to the page")
-	}
-}
-
-// TestPicturesInABrowser takes the pictures of the documentation, if BMAD_PICTURES names a folder for them.
-func TestPicturesInABrowser(t *testing.T) {
-	folder := os.Getenv("BMAD_PICTURES")
-	if folder == "" {
-		t.Skip("SKIPPED: no pictures were asked for; BMAD_PICTURES names their folder")
-	}
-	b := openBrowser(t)
-	w := newWorld(t)
-	const run = "webhook-relay"
-	w.play(w.project("relay"), run, "po 01-po-first.md", "answer 02-answers.json", "po 03-po-second.json", "yes", "architect 04-architect-first.md", "no name the owner of each lane", "architect 04-architect-first.md")
-	w.play(w.project("library"), "zh-booking", "po 01-po-first.md", "yes")
-	w.play(w.project("clock"), run, "po 01-po-first.md")
-	b.size(1100, 760)
-	document := w.waiting()
-	home, _, _ := strings.Cut(document, "/d/")
-	for name, path := range map[string]string{"inbox": "/", "run": home + "/", "review": document, "diff": home + "/d/po?view=split"} {
-		b.open(w.server.URL + path)
-		b.await("document.readyState === 'complete'")
-		if name == "review" {
-			b.keys("jjjjjc")
-			b.await(`document.activeElement?.name === 'text'`)
-			b.keys("Which instance delivers if both have the event?")
-			b.press(".editor button")
-			b.await(`!document.querySelector('.editor')`)
-			look[bool](b, `(scrollTo(0, 150), document.activeElement.blur(), true)`)
-		}
-		if name == "inbox" { // the folders of the test say nothing to a reader
-			look[bool](b, `(document.querySelectorAll('td code').forEach((c) => { c.textContent = c.textContent.replace(/.*\//, '/home/you/src/'); }), true)`)
-		}
-		data, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-		b.do(err)
-		b.do(os.WriteFile(filepath.Join(folder, name+".png"), data, 0o600))
 	}
 }

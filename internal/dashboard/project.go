@@ -17,9 +17,6 @@ type folder struct {
 	ID, Path, Name string
 }
 
-// maxBoard is how many runs of a project a page lists, those changed last.
-const maxBoard = 200
-
 // idOf returns the id of a folder.
 func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
 

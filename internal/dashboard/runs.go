@@ -60,7 +60,7 @@ func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
 	if len(ids) == 0 {
 		return nil, err
 	}
-	board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+	board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
 	if err != nil {
 		return nil, err
 	}

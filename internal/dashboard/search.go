@@ -6,6 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 )
@@ -49,7 +50,7 @@ func (d *Dashboard) search(a *asked) (templ.Component, error) {
 		return searchScreen(a.lang, body), nil
 	}
 	for _, p := range d.projects.all() {
-		board, err := d.o.Engine.Board(a, address(p), maxBoard, a.lang)
+		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
 		if err != nil {
 			continue // the inbox says that the project cannot be read
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -35,22 +36,45 @@ func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend)
 			broken(store.SessionPath(sum.SessionID), err)
 			continue
 		}
-		for _, rec := range s.Stages {
-			for _, ref := range rec.Refs() {
-				n++
-				body, err := sessions.Read(ctx, *ref)
-				switch {
-				case errors.Is(err, fs.ErrNotExist):
-					texts.add(Problem, ref.FilePath, l.Say("missing"))
-				case err != nil:
-					return nil, err
-				case ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256:
-					texts.add(Problem, ref.FilePath, l.Say("changed since it was stored"))
-				}
+		seen := map[string]bool{}
+		for _, ref := range references(s) {
+			if seen[ref.path] {
+				continue
+			}
+			seen[ref.path] = true
+			n++
+			body, err := sessions.Read(ctx, workflow.ContentRef{FilePath: ref.path, Size: ref.size})
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				texts.add(Problem, ref.path, l.Say("missing"))
+			case err != nil:
+				return nil, err
+			case ref.sum != "" && workflow.Hash([]byte(body)) != ref.sum:
+				texts.add(Problem, ref.path, l.Say("changed since it was stored"))
 			}
 		}
 	}
 	readable.Detail = l.Say("%d readable, %d not", len(all.Sessions), len(readable.Items))
 	texts.Detail = l.Say("%d texts, %d missing or changed", n, len(texts.Items))
 	return []Check{readable, texts}, nil
+}
+
+// maxNamed bounds the members that a check names.
+const maxNamed = 10
+
+// CheckMembers names those whose keys count for the histories of a project.
+func CheckMembers(ctx context.Context, l lang.Language, of store.Members) (Check, error) {
+	list, _, err := of.Members(ctx)
+	c := ok("members", l.Say("no keys yet"))
+	var named []string
+	for _, m := range list[:min(len(list), maxNamed)] {
+		named = append(named, m.Subject+" "+m.Key)
+	}
+	if len(list) > maxNamed {
+		named = append(named, "…")
+	}
+	if len(list) > 0 {
+		c.Detail = l.Say("the keys that seal histories here: %s", strings.Join(named, ", "))
+	}
+	return c, err
 }

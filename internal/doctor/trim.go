@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -48,8 +50,78 @@ func (p *ProjectFiles) Trim(ctx context.Context, before time.Time, apply bool) (
 			return out, store.Trouble(p.dir, err)
 		}
 	}
-	runs, err := p.trimRuns(v.sessions, before, apply)
-	if out = append(out, runs...); err != nil {
+	rest, err := p.trimRest(ctx, v.sessions, func(id string) bool { return !p.dir.Exists(store.SessionPath(id)) }, before, apply)
+	return append(out, rest...), err
+}
+
+// TrimShared is Trim for a project whose sessions are in a store that is not its folder.
+func (p *ProjectFiles) TrimShared(ctx context.Context, in store.Trimmer, before time.Time, apply bool) (out []Trimmed, err error) {
+	all, err := in.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Broken) == 0 { // one that cannot be read may refer to any text
+		if out, err = p.trimTexts(ctx, in, all.Sessions, before, apply); err != nil {
+			return out, err
+		}
+	}
+	gone := func(id string) bool {
+		_, err := in.Stored(ctx, id)
+		return fault.Is(err, fault.NotFound)
+	}
+	rest, err := p.trimRest(ctx, all.Sessions, gone, before, apply)
+	return append(out, rest...), err
+}
+
+// trimTexts is the part of TrimShared for texts.
+func (p *ProjectFiles) trimTexts(ctx context.Context, in store.Trimmer, sessions []workflow.Summary, before time.Time, apply bool) (out []Trimmed, err error) {
+	used := map[string]bool{}
+	for _, known := range sessions {
+		s, err := in.Get(ctx, known.SessionID)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range references(s) {
+			used[ref.path] = true
+		}
+	}
+	unused := map[string][]Trimmed{} // by the id of the session
+	err = in.Texts(ctx, func(id, path string, size int64) {
+		if !used[path] {
+			unused[id] = append(unused[id], Trimmed{Path: path, Size: size})
+		}
+	})
+	for _, s := range sessions {
+		texts := unused[s.SessionID]
+		if err != nil || len(texts) == 0 || !isFinished(s, before) {
+			continue
+		}
+		for i := range texts {
+			texts[i].Why = p.Say("%s is finished, and nothing refers to it", s.TaskName)
+		}
+		if apply {
+			err = in.Discard(ctx, s.SessionID, func(now *workflow.Session) (paths []string) {
+				texts = slices.DeleteFunc(texts, func(t Trimmed) bool { return !isFinished(now.Summary(), before) || refersTo(now, t.Path) })
+				for _, t := range texts {
+					paths = append(paths, t.Path)
+				}
+				return paths
+			})
+			if fault.Is(err, fault.Conflict) { // in use; the next time will do
+				texts, err = nil, nil
+			}
+		}
+		if err == nil {
+			out = append(out, texts...)
+		}
+	}
+	return out, err
+}
+
+// trimRest trims the files that are beside the sessions: runs, whose session can be gone, and the trash.
+func (p *ProjectFiles) trimRest(ctx context.Context, sessions []workflow.Summary, gone func(id string) bool, before time.Time, apply bool) ([]Trimmed, error) {
+	out, err := p.trimRuns(sessions, gone, before, apply)
+	if err != nil {
 		return out, store.Trouble(p.dir, err)
 	}
 	old, err := p.trimTrash(ctx, before, apply)
@@ -93,7 +165,7 @@ func (p *ProjectFiles) trimSession(ctx context.Context, s workflow.Summary, befo
 
 // trimRuns removes the output of engines from the runs of finished sessions, and all files of a run if
 // its session is gone.
-func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, apply bool) ([]Trimmed, error) {
+func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, gone func(id string) bool, before time.Time, apply bool) ([]Trimmed, error) {
 	known := map[string]workflow.Summary{}
 	for _, s := range sessions {
 		known[s.SessionID] = s
@@ -109,7 +181,7 @@ func (p *ProjectFiles) trimRuns(sessions []workflow.Summary, before time.Time, a
 		if listed {
 			isOver = isFinished(s, before)
 		} else {
-			isOver = !p.dir.Exists(store.SessionPath(run.Name()))
+			isOver = gone(run.Name())
 		}
 		if !isOver {
 			continue

@@ -130,7 +130,7 @@ func (c *check) record(ctx context.Context, s *workflow.Session) {
 		record.File = workflow.Hash(data)
 	}
 	record.Strict = c.needsPerson(s)
-	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Dir.Path(), s.SessionID, record, c.left...); err != nil {
+	if err := c.keeper.records.Record(context.WithoutCancel(ctx), signer, c.project.Place(), s.SessionID, record, c.left...); err != nil {
 		c.keeper.unrecorded.Do(func() { c.keeper.log.Warn("sessions are not recorded", "error", err) })
 	}
 }
@@ -150,7 +150,7 @@ func (c *check) checkpoint(signer workflow.Signer) *workflow.Checkpoint {
 	if c.keeper.records == nil || signer == nil {
 		return nil
 	}
-	if record, ok := c.keeper.records.Checkpoints(signer, c.project.Dir.Path(), c.id)[c.id]; ok {
+	if record, ok := c.keeper.records.Checkpoints(signer, c.project.Place(), c.id)[c.id]; ok {
 		return &record
 	}
 	return nil
@@ -177,13 +177,14 @@ func (c *check) look(s *workflow.Session, signer workflow.Signer, recorded *work
 // gatherKnown gathers this machine's records of a session, which are not in its file, and the
 // folders that the session has left.
 func (k *keeper) gatherKnown(p *project.Project, s *workflow.Session, signer workflow.Signer, recorded *workflow.Checkpoint) (out workflow.Known, left []string) {
-	out = workflow.Known{Checkpoint: recorded, Project: p.ID()}
+	out = workflow.Known{Checkpoint: recorded, Project: p.ID(), Shared: p.IsShared()}
 	if k.records == nil || recorded != nil && (recorded.Foreign || s.Revision <= recorded.Revision) {
 		return out, nil
 	}
-	for _, e := range k.records.Elsewhere(signer, p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
+	for _, e := range k.records.Elsewhere(signer, p.Place(), p.Dir.Path(), s.SessionID, store.SessionPath(s.SessionID)) {
+		ofClone := p.IsShared() && s.Project() == p.ID() && !e.Holds // noted for a clone, by an older program
 		switch {
-		case e.Same: // by another path, for example that of a bind mount, or in other letters
+		case e.Same || ofClone: // by another path, for example that of a bind mount, or in other letters
 			if left = append(left, e.Folder); out.Checkpoint == nil || e.Revision > out.Checkpoint.Revision {
 				out.Checkpoint = &e.Checkpoint
 			}
@@ -222,12 +223,12 @@ func (k *keeper) join(ctx context.Context, p *project.Project, signer workflow.S
 	if !ok || !signs {
 		return
 	}
-	if _, joined := k.joined.LoadOrStore(p.Dir.Path(), true); joined {
+	if _, joined := k.joined.LoadOrStore(p.Place(), true); joined {
 		return
 	}
 	who := k.who(p.Dir.Path())
 	if err := backend.AddMember(context.WithoutCancel(ctx), workflow.NewMember(notary.Public(), who.Subject, who.Name)); err != nil {
-		k.joined.Delete(p.Dir.Path())
+		k.joined.Delete(p.Place())
 		k.log.Warn("the key of this machine was not added to the project", "project", p.Dir.Path(), "error", err)
 	}
 }
@@ -289,7 +290,7 @@ func (k *keeper) each(
 			}
 			var recorded map[string]workflow.Checkpoint
 			if k.records != nil {
-				recorded = k.records.Checkpoints(signer, p.Dir.Path(), ids...)
+				recorded = k.records.Checkpoints(signer, p.Place(), ids...)
 			}
 			for i := range part {
 				s := &part[i]
@@ -349,11 +350,11 @@ type vouchers interface {
 	Signer(ctx context.Context) (workflow.Signer, error)
 	ReadSigner() (workflow.Signer, error)
 	// Checkpoints returns this machine's records of sessions of a project, by their
-	// ids, and Record keeps it, in place of those under folders that the session has left.
+	// ids, and Record keeps it, in place of those of places that the session has left.
 	Checkpoints(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint
 	Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error
-	// Elsewhere returns the records of a session, kept in a file, under other folders.
-	Elsewhere(signer workflow.Signer, project, id, file string) []workflow.Elsewhere
+	// Elsewhere returns the records of a session, kept in a file, in other places than that of a project in a folder.
+	Elsewhere(signer workflow.Signer, project, folder, id, file string) []workflow.Elsewhere
 }
 
 // keeper detects sessions that were changed by other hands, and seals our own changes. It has the key

@@ -254,3 +254,28 @@ func TestHistoryKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// TestCommentsOfEveryYes checks that the next stage gets the comments of all whose yes a gate wanted, of each text only.
+func TestCommentsOfEveryYes(t *testing.T) {
+	b := newBench(t)
+	b.settings("quorum: 2\n")
+	b.acting = ann
+	b.do(start("x"))
+	yes := func(who workflow.Person, text string) *reply.Reply {
+		b.acting = who
+		return b.do(request.Request{Action: workflow.ActionConfirm, Caller: request.Caller{Ask: decides(workflow.DecisionApprove, remark(text))}})
+	}
+	b.do(submit(workflow.PO, commentedPRD))
+	yes(bob, "of the first round")
+	b.do(confirm(false))
+	b.do(submit(workflow.PO, commentedPRD+"\nmore"))
+	yes(bob, "mind the mail server")
+	r := yes(cat, "and the clock")
+	var got []string
+	for _, c := range r.Context.Comments {
+		got = append(got, c.ID+" "+c.Text)
+	}
+	if text := strings.Join(got, "; "); text != "r2c1 mind the mail server; r2c2 and the clock" || !strings.Contains(r.UserMessage, "Comments for the next stage: 2.") {
+		t.Errorf("%s\n%s", text, r.UserMessage)
+	}
+}

@@ -167,7 +167,9 @@ func (p person) Checkpoints(signer workflow.Signer, project string, ids ...strin
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Read(signer, project, ids...)
 }
 
-func (person) Elsewhere(workflow.Signer, string, string, string) []workflow.Elsewhere { return nil }
+func (person) Elsewhere(workflow.Signer, string, string, string, string) []workflow.Elsewhere {
+	return nil
+}
 
 func (p person) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, _ ...string) error {
 	return trust.CheckpointsIn(p.disk.Dir(p.path)).Write(ctx, signer, project, id, c)

@@ -107,6 +107,7 @@ func (b *bench) restart() {
 		Names: names,
 		Projects: project.New(project.Options{
 			Backend:  b.backend,
+			Who:      func(string) workflow.Person { return b.acting },
 			Known:    project.Known{Folder: b.state},
 			Settings: config.Source{UserFolder: b.own, Environ: b.environ},
 		}),

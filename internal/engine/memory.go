@@ -38,7 +38,7 @@ type caller struct {
 // caller tells sessions apart, and callers: a copy of a project has the same ids, and the
 // session that one caller was shown another has not seen.
 func (m *memory) caller(p *project.Project, id, client string) caller {
-	return caller{m, p.Dir.Path() + "\x00" + id + "\x00" + client}
+	return caller{m, p.Place() + "\x00" + id + "\x00" + client}
 }
 
 func (c caller) tell(revision int) { c.told.Put(c.key, told{revision, c.count.Add(1)}) }

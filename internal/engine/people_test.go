@@ -316,3 +316,21 @@ func TestTwoMachinesOfATeam(t *testing.T) {
 	b.restart()
 	b.at("architect/generating", confirm(true))
 }
+
+// TestPendingGateKeepsItsPeople checks that the project's file, changed while a gate is pending, opens it for nobody.
+func TestPendingGateKeepsItsPeople(t *testing.T) {
+	for rules, want := range map[string]string{
+		"approvers: [ann, cat]\n": "nobody", "approvers: [bob, ann]\n": "bob", "quorum: 1\nfour_eyes: false\n": "bob", "": "bob",
+	} {
+		b := ruled(t, "approvers: [bob]\nfour_eyes: true\n")
+		b.settings(rules)
+		for _, who := range []workflow.Person{ann, cat, bob} {
+			b.acting = who
+			if who.Subject == want {
+				b.at("architect/generating", confirm(true))
+				continue
+			}
+			b.unmoved(rules, func() { b.refused(confirm(true), fault.GatePending, who.Subject+" ") })
+		}
+	}
+}

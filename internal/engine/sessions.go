@@ -159,6 +159,9 @@ func (e *Engine) Submissions(ctx context.Context, at project.Address, stage work
 	return out, nil
 }
 
+// MaxBoard is how many runs of a project a face lists beside those of others, those changed last.
+const MaxBoard = 200
+
 // Board is the sessions of a project that were changed last.
 type Board struct {
 	// Cwd is the project's folder.

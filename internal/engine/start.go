@@ -53,6 +53,9 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	if err := p.Backend.Create(ctx, s, names); err != nil {
 		return Outcome{}, err
 	}
+	if p.IsShared() { // colleagues check its seal from now on
+		e.keeper.join(ctx, p, signer)
+	}
 	if err := e.Projects().Remember(ctx, p); err != nil { // the session itself is stored
 		e.options.Log.Warn("the list of known projects was not updated", "error", err)
 	}
@@ -60,9 +63,12 @@ func (e *Engine) start(ctx context.Context, req request.Request) (Outcome, error
 	r.check.record(ctx, s)
 	r.caller.show(s.Revision)
 	where := ""
+	if elsewhere, ok := p.Backend.(store.Named); ok {
+		where = elsewhere.Name()
+	}
 	if req.Client != "" && req.Cwd == "" { // one of several callers: its person may think of another project
 		where = p.Dir.Path()
 	}
 	st := r.standing(ctx, s)
-	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings)+words.Message(st))
+	return r.reply(ctx, st, reply.Whole, words.Started(st, where, settings))
 }

@@ -35,7 +35,7 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	case waited.ID != "": // the caller works on at once, and has no briefing for that
 		depth = reply.DepthFor(s, waited)
 	}
-	out, err := r.reply(ctx, s, depth, message(s))
+	out, err := r.reply(ctx, s, depth, message(s)+words.Others(s.Language, r.project.Others))
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -26,7 +26,7 @@ func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound)
 	}
 	a := gate.Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := !gate.NeedsWords(s, a.Decision, "", nil).Empty()
-	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Dir.Path(), b, a.Decision), needsWords, r.Now())
+	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Place(), b, a.Decision), needsWords, r.Now())
 	if err != nil || !ok {
 		if err != nil {
 			r.options.Log.Warn("the typed decision cannot be taken", "error", err)
@@ -104,5 +104,5 @@ func (e *Engine) TypedGate(ctx context.Context, cwd string, action workflow.Acti
 		return typed, "", false
 	}
 	b := gate.Bind(e.run(p, s.SessionID, request.Request{}, 0).before(ctx, s).AtGate())
-	return typedGate(p.Dir.Path(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
+	return typedGate(p.Place(), b, d), strings.TrimSpace(words), b.SHA256 != "" && (action == "" || b.Action == action)
 }

@@ -237,7 +237,7 @@ func TestStartOptions(t *testing.T) {
 	b.refused(request.Request{Action: workflow.ActionStart, Start: request.Start{Objective: "x", Workflow: "nope"}}, fault.InvalidArgument, `no workflow "nope"`)
 	b.workflow = ""
 	b.settings("workflow: quick\n")
-	if r := b.do(start("another")); !strings.Contains(r.UserMessage, "stage 1 of 3") {
+	if r := b.do(start("another")); !strings.Contains(r.UserMessage, "PO ● → Dev → QA") {
 		t.Errorf("configured workflow: got %s", r.UserMessage)
 	}
 	b.write(".claude/bmad-workflows/broken.yaml", "name: broken\n")

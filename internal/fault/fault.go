@@ -109,6 +109,18 @@ func (e *Error) Translated(l lang.Language) *Error {
 	return &out
 }
 
+// Reworded returns e with its message and hint in other words, in the language that they have.
+func (e *Error) Reworded(words func(lang.Text) lang.Text) *Error {
+	out := *e
+	if !e.message.Empty() {
+		out.message = words(e.message)
+		out.Message = out.message.In(e.Language)
+	}
+	out.hints = []lang.Text{words(e.Advice())}
+	out.Hint = out.Advice().In(e.Language)
+	return &out
+}
+
 // Advice returns the hint, for the sentence of another error.
 func (e *Error) Advice() lang.Text {
 	if len(e.hints) > 0 {

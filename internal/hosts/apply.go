@@ -43,7 +43,7 @@ func (a Applier) Apply(ctx context.Context, plan func() Change) Change {
 			}
 		}
 		if c.Status == Failed {
-			c.Next, c.Backup = "", ""
+			c.Next, c.Allow, c.Backup = "", "", ""
 		}
 		return c
 	}

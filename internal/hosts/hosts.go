@@ -39,6 +39,8 @@ type Host struct {
 	// plugins is the file in which the host lists its plugins, plugin the beginning of ours there.
 	plugins func(m Machine) string
 	plugin  string
+	// rules is the file in which the host lists the calls that it does not ask about; nil if it has none.
+	rules func(m Machine, scope Scope) string
 	// next tells a person how to activate a new entry.
 	next map[Scope]lang.Text
 }
@@ -64,6 +66,15 @@ func All() []Host {
 					return m.join(dir, "plugins", "installed_plugins.json")
 				}
 				return m.home(".claude", "plugins", "installed_plugins.json")
+			},
+			rules: func(m Machine, scope Scope) string {
+				if scope == Project {
+					return m.project(".claude", "settings.json")
+				}
+				if dir := m.env("CLAUDE_CONFIG_DIR"); dir != "" {
+					return m.join(dir, "settings.json")
+				}
+				return m.home(".claude", "settings.json")
 			},
 			next: map[Scope]lang.Text{
 				User:    lang.T("start a new session, or type /mcp in a running one"),

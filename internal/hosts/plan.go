@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ type Change struct {
 	Command []string `json:"command,omitempty"`
 	Backup  string   `json:"backup,omitempty"`
 	Next    string   `json:"next,omitempty"`
+	// Allow offers the rule by which the host does not ask about each call of the workflow's tool.
+	Allow string `json:"allow,omitempty"`
 
 	host          Host
 	entry         string // its name
@@ -45,6 +48,14 @@ type Change struct {
 
 // Name returns the host's name for people.
 func (c Change) Name() string { return c.host.Name }
+
+// Note adds a note to the reasons, unless it is "".
+func (c *Change) Note(note string) {
+	if c.Why != "" && note != "" {
+		c.Why += "; "
+	}
+	c.Why += note
+}
 
 // Plan is an entry to be put into the hosts of a machine, or taken out of them.
 type Plan struct {
@@ -72,17 +83,21 @@ func (p Plan) Install(h Host) Change {
 		return c
 	}
 	c.Next = h.Next(p.Scope).In(p.Language)
-	var notes []string
+	if h.rules != nil { // not bmad-confirm: its decision is the person's
+		c.Allow = p.Say("put \"mcp__%s__bmad-task\" into permissions.allow of %s", p.Entry.Name, h.rules(p.Machine, p.Scope))
+	}
 	if _, err := exec.LookPath(p.Entry.Command); err != nil {
-		notes = append(notes, p.Say("%s is not there, or cannot be run: the host will not be able to start it", p.Entry.Command))
+		c.Note(p.Say("%s is not there, or cannot be run: the host will not be able to start it", p.Entry.Command))
+	}
+	if strings.Contains(filepath.ToSlash(p.Entry.Command), "/_npx/") {
+		c.Note(p.Say("%s is in the cache of npx, which npm may clear: install the program (npm install -g bmad-mcp), then run bmad-mcp install again", p.Entry.Command))
 	}
 	other := map[Scope]Scope{User: Project, Project: User}[p.Scope]
 	if path := h.File(p.Machine, other); path != "" && path != c.Path {
 		if text, err := Read(path); err == nil && h.has(text, p.Entry.Name) {
-			notes = append(notes, p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
+			c.Note(p.Say("%s has %q in %s too, and takes only one of them", h.Name, p.Entry.Name, path))
 		}
 	}
-	c.Why = strings.Join(notes, "; ")
 	return c
 }
 

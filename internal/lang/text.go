@@ -1,8 +1,10 @@
 package lang
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +25,24 @@ func (t Text) String() string { return t.In(English) }
 
 // Empty reports whether there is no sentence.
 func (t Text) Empty() bool { return t.format == "" }
+
+// Reworded returns the sentence for another kind of reader: a sentence in it whose format is a key takes the format of its
+// value, which may have fewer arguments at the end, and an argument that is a word becomes another.
+func (t Text) Reworded(sentences map[string]Text, words map[string]string) Text {
+	args := slices.Clone(t.args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Text:
+			args[i] = arg.Reworded(sentences, words)
+		case *sayable:
+			args[i] = arg.Text.Reworded(sentences, words)
+		case string:
+			args[i] = cmp.Or(words[arg], arg)
+		}
+	}
+	format := cmp.Or(sentences[t.format].format, t.format)
+	return Text{format, args[:min(len(args), strings.Count(format, "%"))]}
+}
 
 // SayAll puts sentences into the language.
 func (l Language) SayAll(texts []Text) []string {

@@ -106,8 +106,14 @@ func (c *callers) hostConfirms(ctx context.Context) bool {
 		return false // every program that reaches the port can claim a host's name
 	}
 	client := mcpwire.ClientInfo(ctx)
-	first, known := askingHosts[client.Name]
-	var version [3]int // of a text such as "2.1.199-beta (Claude Code)"; numbers that it lacks stay 0
-	_, _ = fmt.Sscanf(client.Version, "%d.%d.%d", &version[0], &version[1], &version[2])
-	return known && slices.Compare(version[:], first) >= 0
+	return Asks(client.Name, client.Version)
+}
+
+// Asks reports whether a host is known to ask the person on each call of bmad-confirm. It takes the
+// version as the host says it: "2.1.199-beta (Claude Code)"; numbers that it lacks are 0.
+func Asks(host, version string) bool {
+	first, known := askingHosts[host]
+	var numbers [3]int
+	_, _ = fmt.Sscanf(version, "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2])
+	return known && slices.Compare(numbers[:], first) >= 0
 }

@@ -99,7 +99,7 @@ func TestFolderForm(t *testing.T) {
 				// Below it, and not beside it or above; and for the next server too.
 				a.mkdir(filepath.Join(cwd, "below"))
 				next := a.host(string(filepath.Separator), nil, nil, a.env()...)
-				if answer := next.tool("bmad-task", object{"action": "start", "objective": "y", "cwd": filepath.Join(cwd, "below")}); !strings.Contains(answer, "Started.") {
+				if answer := next.tool("bmad-task", object{"action": "start", "objective": "y", "cwd": filepath.Join(cwd, "below")}); !strings.Contains(answer, " has started") {
 					t.Error(answer)
 				}
 				a.refuses(next, a.at("src"))

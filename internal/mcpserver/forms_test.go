@@ -271,6 +271,10 @@ func TestAnswersByForm(t *testing.T) {
 					if po["answers"].(object)["q1"] != "us" || po["answer_channels"].(object)["q1"] != tt.channel || po["answers"].(object)["q 2"] != nil || !strings.Contains(fmt.Sprint(reply["user_message"]), "1 answer recorded from the form, in the human's own words, 1 left open") {
 						t.Errorf("%v\n%v", po, reply["user_message"])
 					}
+					// Its submission was answered by this reply alone.
+					if gaps := fmt.Sprint(reply["gaps"]); !strings.Contains(gaps, "Functional Requirements") {
+						t.Errorf("the assistant is to close the gaps of its draft, and is told %s", gaps)
+					}
 					return
 				}
 				// As before: the assistant passes the answers on.

@@ -94,7 +94,7 @@ func (l *lists) listResources(ctx context.Context, _ any, message *mcp.ListResou
 			all = append(all, r)
 		}
 	}
-	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, func(r mcp.Resource) string { return r.Name })
+	result.Resources, result.NextCursor = pageOf(all, message.Params.Cursor, resourceOrder)
 	l.subscriptions.noteList(ctx, base, mcp.MethodNotificationResourcesListChanged, func() feed.Sight { return resourcesSight(own, cwd, shelf) })
 }
 
@@ -168,7 +168,8 @@ const maxList = 19_000
 
 // pageOf returns the page of a list that begins after a cursor, and the cursor of the next.
 // The list is in the order of its names; a cursor is the last name of a page, as the library
-// has it, so that a list that has changed meanwhile goes on at the same place.
+// has it, so that a list that has changed meanwhile goes on at the same place. A name here is
+// whatever text orders the list.
 func pageOf[T any](all []T, cursor mcp.Cursor, name func(T) string) ([]T, mcp.Cursor) {
 	slices.SortStableFunc(all, func(a, b T) int { return strings.Compare(name(a), name(b)) })
 	if last, err := base64.StdEncoding.DecodeString(string(cursor)); err == nil && cursor != "" {

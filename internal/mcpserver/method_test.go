@@ -75,7 +75,7 @@ func installationAppears(t *testing.T, first string) {
 		t.Errorf("after: %v", got)
 	}
 	// The files come one after the other: the first of them has changed the lists.
-	wanted := []string{"bmad", "bmad-stage-po", "bmad-agent", "bmad-workflow", "bmad-analyst", "bmad-dev", "bmad-tea", "bmad-my-own"}
+	wanted := []string{"bmad", "bmad-stage", "bmad-agent", "bmad-workflow", "bmad-analyst", "bmad-dev", "bmad-tea", "bmad-my-own"}
 	var prompts []string
 	for i := range 100 {
 		prompts = listedNames(r.request(100+i, "prompts/list", object{}), "prompts")

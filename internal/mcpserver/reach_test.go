@@ -374,7 +374,7 @@ func (a *account) refusesAt(h *host, some []door, cwd string) {
 	before := a.snapshot()
 	for _, d := range some {
 		answer := d.open(h, cwd)
-		if strings.Contains(answer, marker) || strings.Contains(answer, "keeper.md") || strings.Contains(answer, "Started.") {
+		if strings.Contains(answer, marker) || strings.Contains(answer, "keeper.md") || strings.Contains(answer, " has started") {
 			a.t.Errorf("%s of %q: %s", d.name, cwd, answer)
 		}
 		refused := strings.Contains(answer, "not_allowed") || strings.Contains(answer, "invalid_argument") || strings.Contains(answer, "The BMAD server could not do that") || strings.Contains(answer, `"error":{`)
@@ -655,7 +655,7 @@ func TestReachLetsIn(t *testing.T) {
 			if honest.cwd != "" {
 				args["cwd"] = a.home + "/" + honest.cwd
 			}
-			if answer := h.tool("bmad-task", args); !strings.Contains(answer, "Started.") {
+			if answer := h.tool("bmad-task", args); !strings.Contains(answer, " has started") {
 				t.Fatal(answer)
 			}
 			lands := filepath.Join(a.at(honest.lands), ".bmad-task", "names", "an-honest-task")
@@ -732,7 +732,7 @@ func TestReachOfSettings(t *testing.T) {
 	}
 	for folder, want := range map[string]string{"own": "OUR OWN", a.at("src/Other"): "ANOTHER ROOT"} {
 		a.write(file, "prompts: "+folder+"\n")
-		if answer := start(h); !strings.Contains(answer, "Started.") || !strings.Contains(answer, want) {
+		if answer := start(h); !strings.Contains(answer, " has started") || !strings.Contains(answer, want) {
 			t.Errorf("%s: %s", folder, answer)
 		}
 	}

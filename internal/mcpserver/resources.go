@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"path"
 	"strings"
 	"time"
 
@@ -130,6 +131,21 @@ func (r *resources) read(ctx context.Context, uri string, base request.Request) 
 	return r.engine.Resource(ctx, base.Address, a.view)
 }
 
+// documentTitle reads the name of a document's file, for example "product requirements" of
+// 01-product-requirements.md.
+func documentTitle(file string) string {
+	name := strings.TrimLeft(strings.TrimSuffix(file, path.Ext(file)), "0123456789-")
+	return strings.ReplaceAll(name, "-", " ")
+}
+
+// resourceOrder is the place of a resource in a list: what waits for the person is first.
+func resourceOrder(r mcp.Resource) string {
+	if r.Annotations != nil && r.Annotations.Priority != nil {
+		return "0 " + r.Name
+	}
+	return "1 " + r.Name
+}
+
 // forProject returns the resources of the caller's project, and its folder. A project that is not
 // known, or cannot be read, has none: the list must not fail for it.
 func (r *resources) forProject(ctx context.Context, base request.Request) ([]mcp.Resource, string) {
@@ -138,15 +154,19 @@ func (r *resources) forProject(ctx context.Context, base request.Request) ([]mcp
 		r.log.Debug("no resources are listed", "error", err)
 		return nil, ""
 	}
-	out := make([]mcp.Resource, 0, len(entries))
+	out, most := make([]mcp.Resource, 0, len(entries)), 1.0
 	for _, e := range entries {
-		size := e.Size
-		res := mcp.Resource{URI: artifactURI(e.Session.TaskName, e.View), Name: e.Session.TaskName + "/" + e.View, MIMEType: "text/markdown", Size: &size}
-		if e.View == engine.ViewSession {
-			res.URI, res.Name, res.MIMEType = sessionURI(e.Session.SessionID), e.Session.TaskName, "application/json"
-			res.Description = string(e.Session.CurrentStage) + ", " + strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
-		}
+		task, size := e.Session.TaskName, e.Size
+		res := mcp.Resource{URI: artifactURI(task, e.View), Name: task + "/" + e.View, Title: task + ": " + documentTitle(e.View), MIMEType: "text/markdown", Size: &size}
 		res.Annotations = &mcp.Annotations{LastModified: e.Changed.UTC().Format(time.RFC3339)}
+		if e.View == engine.ViewSession {
+			state := strings.ReplaceAll(string(e.Session.CurrentState), "_", " ")
+			res.URI, res.Name, res.MIMEType = sessionURI(e.Session.SessionID), task, "application/json"
+			res.Title, res.Description = task+": the run, "+state, string(e.Session.CurrentStage)+", "+state
+			if e.Session.CurrentState.WaitsForHuman() {
+				res.Title, res.Annotations.Priority = task+": waits for you at "+string(e.Session.CurrentStage), &most
+			}
+		}
 		out = append(out, res)
 	}
 	return out, cwd

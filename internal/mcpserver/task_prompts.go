@@ -3,19 +3,19 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// stagePrompt begins the names of the stages' prompts.
-const stagePrompt = "bmad-stage-"
+// stagePrompt is the prompt of a stage's briefing.
+const stagePrompt = "bmad-stage"
 
 // addTask offers the prompts of the workflow.
 func (p *prompts) addTask() {
@@ -25,8 +25,12 @@ func (p *prompts) addTask() {
 		mcp.WithArgument("objective", mcp.ArgumentDescription("the thing to build; without it the active task goes on")))
 	add("bmad-status", "Where it stands", "Where a task stands: stages, scores, what waits for whom", p.status, task)
 	add("bmad-next", "What can I do now", "What you can do or decide now, in your words", p.next, task)
-	for _, st := range p.engine.Stages(project.Address{Places: p.places.with(nil)}) {
-		add(stagePrompt+string(st.ID), st.Label+" briefing", "The "+st.Role+"'s briefing for the task at work", p.stage(st), task)
+	add(stagePrompt, "A stage's briefing", "The briefing of a role for the task at work", p.stage,
+		mcp.WithArgument("stage", mcp.ArgumentDescription("po, architect, …; without it the stage that the task is at")), task)
+	for _, st := range workflow.StagesOf(workflow.Builtins()...) { // a stage's own prompt is answered, but not listed
+		p.add(mcp.NewPrompt(stagePrompt+"-"+string(st.ID)), p.handler(st.Label+" briefing", func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
+			return p.stage(ctx, base, map[string]string{"stage": string(st.ID), "task": arguments["task"]})
+		}))
 	}
 }
 
@@ -154,24 +158,37 @@ func (p *prompts) next(ctx context.Context, base request.Request, arguments map[
 	return text + "\n\nCall no tool, and decide nothing for me.", nil
 }
 
-func (p *prompts) stage(st workflow.Stage) promptHandler {
-	return func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
-		now, err := p.ask(ctx, base, workflow.ActionStatus, arguments["task"])
-		if err != nil {
-			return "", err
+// stage returns the briefing of the stage that is named, else of the one that the task is at.
+func (p *prompts) stage(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
+	wanted := workflow.StageID(strings.TrimSpace(arguments["stage"]))
+	all := p.engine.Stages(base.Address)
+	at := slices.IndexFunc(all, func(st workflow.Stage) bool { return st.ID == wanted })
+	if wanted != "" && at < 0 {
+		var ids []string
+		for _, st := range all {
+			ids = append(ids, string(st.ID))
 		}
-		if now.SessionID == "" {
-			return fmt.Sprintf("I asked for the %s's briefing, but it is not clear for which task. The server "+
-				"says:\n\n%s\n\nTell me so in a line or two, and do nothing else.", st.Role, quote(now.UserMessage)), nil
-		}
-		if !now.State.Active() || now.Stage != st.ID {
-			return elsewhere(now, st), nil
-		}
-		if now, err = p.ask(ctx, base, workflow.ActionResume, now.SessionID); err != nil {
-			return "", err
-		}
-		return briefing(now)
+		return "", fault.New(fault.InvalidArgument, "there is no stage %q", wanted).WithHint("use one of: %s", strings.Join(ids, ", ")).Suggest(string(wanted), ids)
 	}
+	now, err := p.ask(ctx, base, workflow.ActionStatus, arguments["task"])
+	if err != nil {
+		return "", err
+	}
+	if now.SessionID == "" {
+		return fmt.Sprintf("I asked for the briefing of a stage, but it is not clear for which task. The server "+
+			"says:\n\n%s\n\nTell me so in a line or two, and do nothing else.", quote(now.UserMessage)), nil
+	}
+	if wanted == "" {
+		at = slices.IndexFunc(all, func(st workflow.Stage) bool { return st.ID == now.Stage })
+		wanted = now.Stage
+	}
+	if at >= 0 && (!now.State.Active() || now.Stage != wanted) {
+		return elsewhere(now, all[at]), nil
+	}
+	if now, err = p.ask(ctx, base, workflow.ActionResume, now.SessionID); err != nil {
+		return "", err
+	}
+	return briefing(now)
 }
 
 // elsewhere reports that a task is not at a stage, with the remedy.

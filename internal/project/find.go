@@ -19,7 +19,8 @@ type Address struct {
 	Cwd string
 	// Places are the folders to search when Cwd is empty, the likeliest first.
 	Places []string
-	// Session is an id or a task name; empty means the project's only active session.
+	// Session is an id or a task name; empty means the project's only active session, or the only one that the
+	// caller has started.
 	Session string
 	// Optional is true if the call can do without a session.
 	Optional bool
@@ -92,7 +93,7 @@ func (f *Finder) Ready(a Address) error {
 }
 
 // Find opens the project of the session that a call is for. The id is empty if the call
-// names no session, can do without one, and the project has not exactly one active.
+// names no session, can do without one, and none of the active ones is the one meant.
 func (f *Finder) Find(ctx context.Context, a Address) (*Project, string, error) {
 	if a.Session == "" {
 		return f.only(ctx, a)
@@ -217,7 +218,7 @@ func (f *Finder) findIn(ctx context.Context, dir *durable.Dir, ref string) (stri
 // maxNames bounds the task names that an answer lists, the newest.
 const maxNames = 10
 
-// only finds the only active session of the project that a call is for.
+// only finds the only active session of the project that a call is for, or the only one of the caller's own.
 func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) {
 	p, err := f.At(a)
 	if err != nil {
@@ -228,9 +229,21 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 		p.Close()
 		return nil, "", err
 	}
-	switch {
-	case page.Total == 1:
+	if page.Total == 1 {
 		return p, page.Sessions[0].SessionID, nil
+	}
+	own, err := f.ownOf(ctx, p, page)
+	switch {
+	case err != nil:
+		p.Close()
+		return nil, "", err
+	case own != "":
+		for _, s := range page.Sessions {
+			if s.SessionID != own {
+				p.Others = append(p.Others, s.TaskName)
+			}
+		}
+		return p, own, nil
 	case a.Optional:
 		return p, "", nil
 	}
@@ -251,6 +264,37 @@ func (f *Finder) only(ctx context.Context, a Address) (*Project, string, error) 
 	}
 	return nil, "", fault.New(fault.Conflict, "the project %s has %d active sessions", path, page.Active).
 		WithHint("pass session_id; the task names are: %s%s", strings.Join(names, ", "), more)
+}
+
+// maxOwn bounds the active sessions that are read to find whose they are.
+const maxOwn = 100
+
+// ownOf returns the one of several active sessions that the caller has started; "" if there is none, or if it is one
+// of several. A page that is not whole leaves out too many.
+func (f *Finder) ownOf(ctx context.Context, p *Project, page store.Page) (own string, err error) {
+	if f.who == nil || page.Active < 2 || page.Active > maxOwn {
+		return "", nil
+	}
+	who := f.who(p.Dir.Path())
+	if page.Next != "" {
+		if page, err = p.page(ctx, store.Active()); err != nil {
+			return "", err
+		}
+	}
+	for _, known := range page.Sessions {
+		s, err := p.Backend.Get(ctx, known.SessionID)
+		switch {
+		case fault.Is(err, fault.NotFound): // gone since
+		case err != nil:
+			return "", err
+		case !s.BegunBy(who):
+		case own != "":
+			return "", nil
+		default:
+			own = s.SessionID
+		}
+	}
+	return own, nil
 }
 
 // candidates returns the active sessions of a project, at most maxNames. If it has none, and the call needs a

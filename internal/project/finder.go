@@ -15,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Backend func(store.Place) (store.Backend, error)
 	// Watch calls changed when sessions in a shared store may have changed, until the context ends. It may be nil.
 	Watch func(ctx context.Context, changed func())
+	// Who says on whose behalf the program acts in a folder; nil if nobody is known.
+	Who func(folder string) workflow.Person
 	// Known may be nil: sessions are then found only in the folders of the Address.
 	Known Memory
 	// Settings reads the configuration.
@@ -51,13 +54,14 @@ type Finder struct {
 	backend  func(store.Place) (store.Backend, error)
 	watch    func(ctx context.Context, changed func())
 	known    Memory
+	who      func(folder string) workflow.Person
 	settings config.Source
 	language lang.Language
 }
 
 // New returns a finder.
 func New(o Options) *Finder {
-	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, settings: o.Settings, language: o.Language}
+	f := &Finder{folders: folders{openDir: o.OpenDir, reach: o.Reach}, backend: o.Backend, watch: o.Watch, known: o.Known, who: o.Who, settings: o.Settings, language: o.Language}
 	if f.openDir == nil {
 		f.openDir = durable.OpenDir
 	}

@@ -26,7 +26,7 @@ const (
 // ID returns the id of the project; "" if it has none that can be read. A link does not count: it
 // could lead to a file of the repository.
 func (p *Project) ID() string {
-	if p.key != "" {
+	if p.IsShared() {
 		return p.key
 	}
 	if known := p.id.Load(); known != nil {
@@ -38,6 +38,18 @@ func (p *Project) ID() string {
 	}
 	return id
 }
+
+// Place names the place of the sessions for what is noted outside of it: the folder with their files, or the
+// project in a shared store, from whichever clone it is looked at. A copy of a folder is another place.
+func (p *Project) Place() string {
+	if p.IsShared() {
+		return "store:" + p.key
+	}
+	return p.Dir.Path()
+}
+
+// IsShared reports whether the sessions are in a store that clones share.
+func (p *Project) IsShared() bool { return p.key != "" }
 
 func readID(dir *durable.Dir) string {
 	if info, err := dir.Lstat(workflow.ProjectFile); err != nil || !info.Mode().IsRegular() {

@@ -38,6 +38,8 @@ type Project struct {
 	// absent are the configured folders inside the project that do not exist.
 	absent  map[string]bool
 	listing *store.Listing // once it was asked for
+	// Others are the task names of active sessions that a call without a session did not mean, the newest.
+	Others []string
 	// openOwn opens a configured folder of prompts or rubrics outside the project.
 	openOwn  func(name string) (*durable.Dir, error)
 	language lang.Language

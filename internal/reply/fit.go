@@ -126,8 +126,8 @@ func (r *Reply) dropKnown() *Reply {
 			out.UserMessage = strings.TrimPrefix(r.UserMessage, r.taskLine)
 		}
 	}
-	if r.action != workflow.ActionSubmit {
-		out.Gaps = nil // the reply to the submission had them
+	if r.action != workflow.ActionSubmit && !r.Context.byForm() {
+		out.Gaps = nil // the reply to the submission had them, unless a form took its place
 	}
 	out.Questions = first(r.Questions, len(r.Questions), func(q *workflow.Question) { q.Context, q.Options = "", nil }) // user_message has them
 	if !r.State.Active() || r.State == workflow.AwaitingApproval {

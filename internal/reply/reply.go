@@ -276,6 +276,11 @@ type Answer struct {
 	unseen bool // the conversation does not have it: a form or a terminal brought it
 }
 
+// byForm reports whether a form or a terminal has brought an answer.
+func (c *Context) byForm() bool {
+	return c != nil && slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.unseen })
+}
+
 // StageView is a stage in a status reply.
 type StageView struct {
 	Stage     workflow.StageID `json:"stage"`

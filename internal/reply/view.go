@@ -54,7 +54,10 @@ func New(s *standing.Standing, d Depth, message, role string) *Reply {
 		form: form{sparing: s.Sparing},
 	}
 	switch s.Call.Action {
-	case workflow.ActionStart, workflow.ActionStatus, workflow.ActionResume:
+	case workflow.ActionStart:
+		out.UserMessage = message // which has the place in it
+		out.SessionFile = s.SessionFile
+	case workflow.ActionStatus, workflow.ActionResume:
 		out.SessionFile = s.SessionFile
 	}
 	if s.CurrentState.Active() {

@@ -28,14 +28,18 @@ func ParseID(id string) (string, bool) {
 // MovedFile says, in one line, to which shared store the sessions of a project were moved.
 const MovedFile = Folder + "/MOVED"
 
-// MovedTo returns the shared store to which the sessions of the project in a folder were moved.
-func MovedTo(dir *durable.Dir) (address string, moved bool) {
+// Moved returns the error for the sessions of a project in a folder if they were moved to a shared store; else nil.
+func Moved(dir *durable.Dir) error {
 	if _, err := dir.Lstat(MovedFile); errors.Is(err, fs.ErrNotExist) {
-		return "", false
+		return nil
 	}
 	const most = 1 << 10
-	text, err := dir.ReadFile(MovedFile, most)
-	return strings.TrimSpace(string(text)), err == nil
+	to, err := dir.ReadFile(MovedFile, most)
+	if err != nil {
+		return Trouble(dir, err)
+	}
+	return fault.New(fault.Storage, "the sessions of %s were moved to the store %s", dir.Path(), strings.TrimSpace(string(to))).
+		WithHint("name it in your settings (store, or BMAD_STORE); or remove %s, and the files count again", dir.Join(MovedFile))
 }
 
 // SessionPath returns the path of a session, relative to the project.

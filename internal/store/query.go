@@ -160,7 +160,8 @@ func parseCursor(text string) (cursor, error) {
 	}
 	at, id, ok := strings.Cut(text, ",")
 	changed, err := time.Parse(time.RFC3339Nano, at)
-	if err != nil || !ok {
+	id, known := ParseID(id)
+	if err != nil || !ok || !known {
 		return cursor{}, fault.New(fault.InvalidArgument, "%q does not continue a list of sessions", text).
 			WithHint("pass the cursor of the page before, or none for the first page")
 	}

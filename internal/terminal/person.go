@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -173,20 +171,15 @@ func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	return Silent(lang.T("the input ended")), nil
 }
 
-// view opens a file in the person's pager.
+// view shows a document.
 func (p *Person) view(ctx context.Context, file string) {
-	pager := os.Getenv("PAGER")
-	if pager == "" {
-		pager = map[bool]string{true: "more", false: "less"}[runtime.GOOS == "windows"]
-	}
-	words := strings.Fields(pager)
-	if len(words) == 0 {
-		return
-	}
-	cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...) //nolint:gosec // the person's own pager
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.t.In, p.t.Raw, p.t.Err
-	if err := cmd.Run(); err != nil {
-		fmt.Fprintln(p.t.Err, p.t.Lang.Say("%s could not show it: %v", pager, err))
+	text, err := ReadPath(ctx, file, maxInput)
+	if err != nil {
+		p.t.Warnf("%v", err)
+	} else if !p.t.Pretty() {
+		fmt.Fprintln(p.Out, strings.TrimRight(string(text), "\n"))
+	} else {
+		_ = p.t.Page(ctx, func() error { p.t.Markdown(string(text), ""); return nil }) // it only shows
 	}
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,21 @@ var flagErrors = []refusal{
 	{pattern.New(`^flag needs an argument: (.*)$`), func(p ...any) lang.Text { return lang.T("flag needs an argument: %s", p...) }},
 	{pattern.New(`(?s)^invalid argument (".*") for (".*") flag(: .*)?$`), func(p ...any) lang.Text { return lang.T("invalid argument %s for %s flag%s", p...) }},
 	{pattern.New(`^bad flag syntax: (.*)$`), func(p ...any) lang.Text { return lang.T("bad flag syntax: %s", p...) }},
-	{pattern.New(`^requires at least (\d+) arg\(s\), only received (\d+)$`), func(p ...any) lang.Text { return lang.T("requires at least %s arg(s), only received %s", p...) }},
-	{pattern.New(`^accepts at most (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts at most %s arg(s), received %s", p...) }},
-	{pattern.New(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts between %s and %s arg(s), received %s", p...) }},
-	{pattern.New(`^accepts (\d+) arg\(s\), received (\d+)$`), func(p ...any) lang.Text { return lang.T("accepts %s arg(s), received %s", p...) }},
+	{pattern.New(`^requires at least (\d+) arg\(s\), only received (\d+)$`), sayCount},
+	{pattern.New(`^accepts at most (\d+) arg\(s\), received (\d+)$`), sayCount},
+	{pattern.New(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), sayCount},
+	{pattern.New(`^accepts (\d+) arg\(s\), received (\d+)$`), sayCount},
+}
+
+// sayCount is the refusal of too few or too many arguments. The first number is the least, or the only bound, and the last
+// what was given.
+func sayCount(p ...any) lang.Text {
+	least, _ := strconv.Atoi(p[0].(string)) // the pattern takes digits only
+	given, _ := strconv.Atoi(p[len(p)-1].(string))
+	if given < least {
+		return lang.T("an argument is missing")
+	}
+	return lang.T("there are too many arguments")
 }
 
 // refusal is a refusal of that library.

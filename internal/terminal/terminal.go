@@ -26,11 +26,18 @@ type Terminal struct {
 	Lang lang.Language
 	// JSON is the flag --json.
 	JSON bool
+	// Color is the flag --color.
+	Color string
+	// screen is what Out ends in; nil without streams.
+	screen *screen
 }
 
 // New returns the terminal of some streams.
 func New(in io.Reader, out, err io.Writer) *Terminal {
-	return &Terminal{In: in, Out: visible.NewWriter(out), Err: visible.NewWriter(err), Raw: out}
+	t := &Terminal{In: in, Raw: out, Color: "auto"}
+	t.screen = &screen{t, out, IsTerminal(out)}
+	t.Out, t.Err = visible.NewWriter(t.screen), visible.NewWriter(&screen{t, err, IsTerminal(err)})
+	return t
 }
 
 // Say prints a sentence as a line.
@@ -94,7 +101,7 @@ func (t *Terminal) Size() (width, height int) {
 
 // Width returns the columns of the terminal, and other if the output is none.
 func (t *Terminal) Width(other int) int {
-	if w, _ := t.Size(); w > 40 {
+	if w, _ := t.Size(); w > 0 {
 		return w
 	}
 	return other
@@ -118,5 +125,21 @@ func (t *Terminal) Since(at time.Time) string {
 	if at.IsZero() {
 		return t.Lang.Say("never")
 	}
-	return at.Local().Format("2006-01-02 15:04")
+	return t.When(at, "2006-01-02 15:04")
+}
+
+// When says how long ago a time of the last days is to a person, and formats it for all else.
+func (t *Terminal) When(at time.Time, layout string) string {
+	past := t.Now().Sub(at)
+	switch {
+	case !t.Pretty(), past < -time.Minute, past > 30*24*time.Hour:
+		return at.Local().Format(layout)
+	case past < time.Minute:
+		return t.Lang.Say("just now")
+	case past < time.Hour:
+		return t.Lang.Say("%d min ago", int(past.Minutes()))
+	case past < 24*time.Hour:
+		return t.Lang.Say("%d h ago", int(past.Hours()))
+	}
+	return t.Lang.Say("%d d ago", int(past.Hours()/24))
 }

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // Plain removes the emphasis of Markdown for chat windows.
@@ -39,22 +39,27 @@ func Indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "
 
 // Table prints rows whose last column is cut to the width of the terminal.
 func (t *Terminal) Table(header []string, rows [][]string) error {
-	width := t.Width(widestLine)
+	if t.Pretty() {
+		return t.grid(header, rows, true)
+	}
 	last := len(header) - 1
 	used := 0
 	for column := range last {
 		widest := visible.Columns(header[column])
 		for _, row := range rows {
-			row[column] = visible.Cut(row[column], 44, "…")
+			row[column] = visible.Cut(row[column], maxCell, "…")
 			widest = max(widest, visible.Columns(row[column]))
 		}
 		used += widest + 2
 	}
 	for _, row := range rows {
-		row[last] = visible.Cut(row[last], max(width-used-1, 20), "…")
+		row[last] = visible.Cut(row[last], max(t.Width(widestLine)-used-1, 20), "…")
 	}
-	return Columns(t.Out, slices.Concat([][]string{header}, rows))
+	return t.Columns(header, rows)
 }
+
+// maxCell bounds a column before the last, in columns of the terminal.
+const maxCell = 44
 
 // List prints a list: the value for a program, else a table, or a sentence if there are no rows.
 func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string, rows [][]string) error {
@@ -69,25 +74,126 @@ func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string,
 }
 
 // Columns prints rows of equal length so that their cells align on a terminal, which draws a
-// character of Chinese two columns wide.
-func Columns(out io.Writer, rows [][]string) error {
-	var widths []int
-	for _, row := range rows {
-		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
-		for i, cell := range row {
-			widths[i] = max(widths[i], visible.Columns(cell))
-		}
+// character of Chinese two columns wide. The header may be nil.
+func (t *Terminal) Columns(header []string, rows [][]string) error {
+	if t.Pretty() {
+		return t.grid(header, rows, false)
 	}
+	if header != nil {
+		rows = slices.Concat([][]string{header}, rows)
+	}
+	widths := widest(rows)
 	for _, row := range rows {
-		for i, cell := range row[:len(row)-1] {
-			row[i] = cell + strings.Repeat(" ", widths[i]-visible.Columns(cell)+2)
-		}
-		if _, err := fmt.Fprintln(out, strings.Join(row, "")); err != nil {
+		if _, err := fmt.Fprintln(t.Out, align(row, widths)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// widestLine is the width of a table, in columns, if that of the terminal is not known.
-const widestLine = 160
+// widest returns the widths of columns.
+func widest(rows [][]string) (widths []int) {
+	for _, row := range rows {
+		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
+		for i, cell := range row {
+			widths[i] = max(widths[i], visible.Columns(cell))
+		}
+	}
+	return widths
+}
+
+// align returns the line of a row.
+func align(row []string, widths []int) (line string) {
+	for i, cell := range row {
+		if line += cell; i < len(row)-1 {
+			line += strings.Repeat(" ", widths[i]-visible.Columns(cell)+2)
+		}
+	}
+	return line
+}
+
+// grid prints a table within the width of the terminal. A last column that has no room is wrapped, or cut to
+// whole words. If others have none, they follow below the row, each with its name.
+func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = strings.TrimRight(strings.ReplaceAll(visible.Text(cell), "\n", " "), " ")
+		}
+	}
+	widths, room, shown := widest(slices.Concat([][]string{header}, rows)), t.Width(narrow), 0
+	last, wraps := len(widths)-1, false
+	for shown <= last {
+		if shown < last {
+			widths[shown] = min(widths[shown], maxCell)
+		}
+		if widths[shown] > room {
+			break
+		}
+		room -= widths[shown] + 2
+		shown++
+	}
+	if shown == last && room >= 20 {
+		wraps = cut || !slices.ContainsFunc(rows, func(row []string) bool { return slices.Max(widest([][]string{visible.Fold(row[last], room)})) > room })
+	}
+	if wraps || shown == 0 {
+		shown++
+	}
+	if header != nil {
+		t.Styled(Bold, align(header[:shown], widths))
+	}
+	for _, row := range rows {
+		for i := range min(shown, last) {
+			row[i] = visible.Shorten(row[i], maxCell, "…")
+		}
+		begin := align(append(slices.Clone(row[:shown-1]), ""), widths)
+		cell := row[shown-1]
+		switch {
+		case wraps && cut:
+			cell = visible.Shorten(cell, room, "…")
+		case wraps:
+			cell = strings.Join(visible.Fold(cell, room), "\n"+strings.Repeat(" ", visible.Columns(begin)))
+		}
+		t.Styled(styleOf(row[:shown]), strings.TrimRight(begin+cell, " "))
+		var more []string
+		commands := ""
+		for i := shown; i < len(row); i++ {
+			switch {
+			case row[i] == "":
+			case strings.HasPrefix(row[i], "bmad-mcp "): // to be copied
+				commands += "\n    " + row[i]
+			case header == nil:
+				more = append(more, row[i])
+			default:
+				more = append(more, strings.ToLower(header[i])+": "+row[i])
+			}
+		}
+		if len(more) > 0 {
+			t.Styled("", "    "+strings.Join(more, " · "))
+		}
+		if commands != "" {
+			t.Styled(Cyan, commands[1:])
+		}
+	}
+	return nil
+}
+
+// styleOf returns the style of a row, which the state in it decides.
+func styleOf(row []string) string {
+	for _, cell := range row {
+		switch state := workflow.State(cell); {
+		case state.WaitsForHuman():
+			return Yellow
+		case state == workflow.Completed:
+			return Green
+		case state == workflow.Cancelled:
+			return Dim
+		}
+	}
+	return ""
+}
+
+// Widths of a table, in columns, if that of the terminal is not known: of one that a program reads, and of one for a person.
+const (
+	widestLine = 160
+	narrow     = 80
+)

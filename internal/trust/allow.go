@@ -111,6 +111,17 @@ func (a Allowance) same(b Allowance) bool {
 	return a.Project == b.Project && a.Kind == b.Kind && a.SHA256 == b.SHA256
 }
 
+// isShared reports whether a place is a project's name in a store, and not the path of a folder.
+func isShared(place string) bool { return !filepath.IsAbs(place) }
+
+// placeOf returns a place as it is recorded.
+func placeOf(project string) string {
+	if isShared(project) {
+		return project
+	}
+	return resolve(project)
+}
+
 // resolve returns the path of a folder without links, so that a link to a project is the
 // project. A missing end of the path is kept: the allowances of a deleted project can still
 // be taken back.

@@ -20,11 +20,12 @@ import (
 // Checkpoints are this machine's records of sessions, a small file for each below the state
 // folder:
 //
-//	checkpoints/<hash of the project's path>/<session id>.json
+//	checkpoints/<hash of the project's place>/<session id>.json
 //
-// The path without links is part of the name: a copy of a project has sessions with the same
-// ids. A record under another folder shows that a session was copied or moved. Each file is
-// signed, so that one written without the key does not count.
+// The place is part of the name: a copy of a project has sessions with the same ids. It is the path of the
+// folder that holds the sessions, without links, or the project's name in a store that its clones share.
+// A record of another place shows that a session was copied or moved. Each file is signed, so that one written
+// without the key does not count.
 type Checkpoints struct{ dir *durable.Dir }
 
 // CheckpointsIn returns the checkpoints of an open state folder.
@@ -63,13 +64,13 @@ func (u UserState) Checkpoints(signer workflow.Signer, project string, ids ...st
 	return found
 }
 
-// Elsewhere returns the records of a session in other folders than a project's. file is the
-// session's file, relative to a project.
-func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (found []workflow.Elsewhere) {
+// Elsewhere returns the records of a session in other places than a project's, whose open folder is given. file is
+// the session's file, relative to a project.
+func (u UserState) Elsewhere(signer workflow.Signer, project, folder, id, file string) (found []workflow.Elsewhere) {
 	if signer == nil {
 		return nil
 	}
-	project = resolve(project)
+	project, folder = placeOf(project), resolve(folder)
 	_ = u.existing(func(d dir) error { // without the folder there are none
 		c := CheckpointsIn(d.Dir)
 		own, ok := checkpointName(project, id)
@@ -77,9 +78,9 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 		if !ok || err != nil {
 			return err
 		}
-		here, _ := os.Stat(project) // without it no folder is the same
-		for _, folder := range folders {
-			name := path.Join(checkpointFolder, folder.Name(), id+".json")
+		here, _ := os.Stat(folder) // without it no folder is the same
+		for _, other := range folders {
+			name := path.Join(checkpointFolder, other.Name(), id+".json")
 			if name == own {
 				continue
 			}
@@ -90,7 +91,8 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 			there, err := os.Stat(record.Project)
 			_, gone := os.Lstat(filepath.Join(record.Project, filepath.FromSlash(file)))
 			found = append(found, workflow.Elsewhere{
-				Folder: record.Project, Checkpoint: record.Checkpoint, Holds: gone == nil, Same: err == nil && here != nil && os.SameFile(here, there),
+				Folder: record.Project, Checkpoint: record.Checkpoint, Holds: gone == nil || isShared(record.Project), // nobody looks into another store
+				Same: err == nil && here != nil && os.SameFile(here, there),
 			})
 		}
 		return nil
@@ -99,14 +101,14 @@ func (u UserState) Elsewhere(signer workflow.Signer, project, id, file string) (
 }
 
 // Record keeps a checkpoint of a session of a project, unless a later one exists. It replaces
-// those of other folders that the session has left.
+// those of other places that the session has left.
 func (u UserState) Record(ctx context.Context, signer workflow.Signer, project, id string, c workflow.Checkpoint, left ...string) error {
 	return u.withFolder(func(d dir) error {
 		return CheckpointsIn(d.Dir).Write(ctx, signer, u.realPath(project), id, c, left...)
 	})
 }
 
-// Read is UserState.Checkpoints for the real path of a project.
+// Read is UserState.Checkpoints for a place without links.
 func (c Checkpoints) Read(signer workflow.Signer, project string, ids ...string) map[string]workflow.Checkpoint {
 	out := map[string]workflow.Checkpoint{}
 	for _, id := range ids {
@@ -173,7 +175,7 @@ func signature(signer workflow.Signer, data []byte) string {
 	return signer.Sign(checkpointDomain + string(data))
 }
 
-// Write is UserState.Record for the real path of a project.
+// Write is UserState.Record for a place without links.
 func (c Checkpoints) Write(ctx context.Context, signer workflow.Signer, project, id string, cp workflow.Checkpoint, left ...string) error {
 	name, ok := checkpointName(project, id)
 	if !ok {
@@ -230,7 +232,7 @@ func (c Checkpoints) anyOf(folders []string, id string) bool {
 }
 
 // Forget finds checkpoints from before a time whose session is gone: gone reports that for a session of a
-// project, by its real path. With apply it removes them.
+// project, by its place. With apply it removes them.
 func (u UserState) Forget(ctx context.Context, before time.Time, gone func(project, id string) bool, apply bool) ([]Forgotten, error) {
 	return u.sweep(ctx, checkpointFolder, before, apply, func(name string, data []byte) (project string) {
 		var file checkpoint

@@ -192,29 +192,29 @@ func TestElsewhere(t *testing.T) {
 	check(t, os.Mkdir(here, 0o750))
 	first, left := project("first", true), project("left", false)
 	got := map[string]workflow.Elsewhere{}
-	for _, e := range f.Elsewhere(s, here, sessionID, file) {
+	for _, e := range f.Elsewhere(s, here, here, sessionID, file) {
 		got[filepath.Base(e.Folder)] = e
 	}
 	if len(got) != 2 || !got["first"].Holds || got["left"].Holds || got["left"].Same || got["first"].Revision != 3 {
 		t.Fatalf("%+v", got)
 	}
-	if other := f.Elsewhere(s, here, "22222222-2222-4333-8444-555555555555", file); len(other) != 0 {
+	if other := f.Elsewhere(s, here, here, "22222222-2222-4333-8444-555555555555", file); len(other) != 0 {
 		t.Errorf("of another session: %+v", other)
 	}
-	if other := f.Elsewhere(signerOf(t, folder(t)), here, sessionID, file); len(other) != 0 {
+	if other := f.Elsewhere(signerOf(t, folder(t)), here, here, sessionID, file); len(other) != 0 {
 		t.Errorf("by another key: %+v", other)
 	}
 	// The folder that it has left is forgotten with the next record, and only the first of two
 	// copies takes its place.
 	check(t, f.Record(t.Context(), s, here, sessionID, checkpoint(4), left))
 	check(t, f.Record(t.Context(), s, filepath.Join(top, "second"), sessionID, checkpoint(4), left))
-	if e := f.Elsewhere(s, first, sessionID, file); len(e) != 1 || filepath.Base(e[0].Folder) != "here" {
+	if e := f.Elsewhere(s, first, first, sessionID, file); len(e) != 1 || filepath.Base(e[0].Folder) != "here" {
 		t.Errorf("%+v", e)
 	}
 	// The same folder by another path.
 	check(t, os.Rename(here, here+"2"))
 	check(t, os.Symlink(here+"2", here))
-	for _, e := range f.Elsewhere(s, here, sessionID, file) {
+	for _, e := range f.Elsewhere(s, here, here, sessionID, file) {
 		if same := filepath.Base(e.Folder) == "here"; e.Same != same {
 			t.Errorf("%+v", e)
 		}

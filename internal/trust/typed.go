@@ -21,7 +21,7 @@ const typedFolder = "typed"
 
 // TypedGate is the one gate that a typed decision is for.
 type TypedGate struct {
-	// Project is the path of the project's folder.
+	// Project is the place of the project's sessions, as checkpoints have it.
 	Project   string           `json:"project"`
 	SessionID string           `json:"session_id"`
 	Stage     workflow.StageID `json:"stage"`
@@ -49,7 +49,7 @@ func (g TypedGate) name() string {
 
 // PutTyped keeps a decision until it is taken. It replaces an earlier one for the session.
 func (u UserState) PutTyped(t Typed) error {
-	t.Project = resolve(t.Project)
+	t.Project = placeOf(t.Project)
 	return u.withFolder(func(d dir) error {
 		d.sweepTyped(t.At)
 		return d.writeJSON(t.name(), t)
@@ -63,7 +63,7 @@ func (u UserState) TakeTyped(ctx context.Context, gate TypedGate, needsWords boo
 		if !d.Exists(typedFolder) {
 			return nil
 		}
-		gate.Project = resolve(gate.Project)
+		gate.Project = placeOf(gate.Project)
 		var t Typed
 		if d.readJSON(gate.name(), &t) != nil || !t.fits(gate, needsWords, now) || ctx.Err() != nil {
 			return nil // an unreadable file is not a decision

@@ -209,16 +209,16 @@ func (u UserState) open() (d dir, done func(), err error) {
 	return d, u.join(v), nil
 }
 
-// realPath returns the path of a project without links.
+// realPath returns the place of a project, a path without links.
 func (u UserState) realPath(project string) string {
 	visits.Lock()
 	defer visits.Unlock()
 	v := visits.of[u]
 	if v.over() {
-		return resolve(project)
+		return placeOf(project)
 	}
 	if v.real[project] == "" {
-		v.real[project] = resolve(project)
+		v.real[project] = placeOf(project)
 	}
 	return v.real[project]
 }

@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -44,11 +45,16 @@ func Shorten(line string, n int, end string) string {
 // Wrap breaks a text into rows of at most n columns, at its line breaks and between words, and in
 // scripts without spaces between characters. Only a word that is wider than a row is broken. A wide
 // character takes a row of its own if n has no room for it.
-func Wrap(text string, n int) []string {
+func Wrap(text string, n int) []string { return wrap(text, n, false) }
+
+// Fold breaks a text as Wrap does, but no word: one that is wider than a row has a row of its own.
+func Fold(text string, n int) []string { return wrap(text, n, true) }
+
+func wrap(text string, n int, whole bool) []string {
 	var rows []string
 	for line := range strings.SplitSeq(text, "\n") {
 		for rest := line; ; {
-			at := rowEnd(rest, n)
+			at := rowEnd(rest, n, whole)
 			rows = append(rows, strings.TrimRight(rest[:at], " "))
 			if rest = strings.TrimLeft(rest[at:], " "); rest == "" {
 				break
@@ -59,14 +65,14 @@ func Wrap(text string, n int) []string {
 }
 
 // rowEnd returns the end of the first row of a line: behind the last character that may end a row of n
-// columns, or in the middle of a word if it fits into no row.
-func rowEnd(line string, n int) int {
+// columns, or in the middle of a word if it fits into no row, unless words stay whole.
+func rowEnd(line string, n int, whole bool) int {
 	used, word, last := 0, 0, rune(0) // the columns of the row, and of the word at its end
 	end, full := 0, -1                // the positions at which the word begins and the row is full
 	for i, r := range line {
 		if i > 0 && parts(last, r) {
 			if full >= 0 {
-				return end
+				return cmp.Or(end, i)
 			}
 			end, word = i, 0
 		}
@@ -78,11 +84,11 @@ func rowEnd(line string, n int) int {
 		if full < 0 && used > n && i > 0 {
 			full = i
 		}
-		if full >= 0 && word > n {
+		if full >= 0 && word > n && !whole {
 			return full
 		}
 	}
-	if full >= 0 {
+	if full >= 0 && end > 0 {
 		return end
 	}
 	return len(line)

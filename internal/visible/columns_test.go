@@ -39,6 +39,25 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// TestFold checks that a word that fits into no row stays whole.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text string
+		n    int
+		want []string
+	}{
+		{"go /an/incomprehensible/path on", 6, []string{"go", "/an/incomprehensible/path", "on"}},
+		{"/an/incomprehensible/path", 6, []string{"/an/incomprehensible/path"}},
+		{"one two", 6, []string{"one", "two"}},
+		{"在 session-1a2b3c.json 里面", 6, []string{"在", "session-1a2b3c.json", "里面"}},
+	} {
+		if got := visible.Fold(tt.text, tt.n); !slices.Equal(got, tt.want) {
+			t.Errorf("%q in %d columns:\n got %q\nwant %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}
+
 // FuzzWrap checks that no row is too wide, and that only spaces are lost.
 func FuzzWrap(f *testing.F) {
 	f.Add("one two 高峰期，每天\n\n👩‍💻 x", 7)

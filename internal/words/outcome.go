@@ -77,7 +77,7 @@ func Decided(s *standing.Standing, from workflow.Stage, g workflow.Grant, kept s
 	if g.Decision == workflow.DecisionOverride {
 		said = s.Say("The risk is accepted and recorded. ") + said
 	}
-	if n := len(g.Comments); n > 0 && s.CurrentState.Active() {
+	if n := len(s.Handed()); n > 0 && s.CurrentState.Active() {
 		said += s.Say(" Comments for the next stage: %d.", n)
 	}
 	return GrantNote(s.Language, g) + said + keptNote(s, kept) + "\n\n"
@@ -118,21 +118,21 @@ func Answered(s *standing.Standing, n, skipped, left int, channel workflow.Chann
 	return s.Say("%s.", said) + "\n\n"
 }
 
-// Started names the places of a run and its documents; project is named if its person may
-// think of another one. If settings is the file for it, the text says where the run stops.
-func Started(s *standing.Standing, project, settings string) string {
-	where := ""
-	if project != "" {
-		where = s.Say(" in the project `%s`", project)
+// Started is the message of a new run, in two lines: its stages and the places of its documents, and
+// what happens now. where is the project or the store, if its person may think of another one, else
+// "". If settings is the file for it, the text says where the run stops.
+func Started(s *standing.Standing, where, settings string) string {
+	stop := ""
+	if where != "" {
+		where = s.Say(" in `%s`", where)
 	}
-	text := s.Say("Started%s. The run is kept in `%s`, its documents will be in `%s`.\n\n", where, s.SessionFile, s.Tasks)
 	if settings != "" && !s.Pauses() {
-		text += stops(s, settings) + "\n\n"
+		stop = stops(s, settings)
 	}
-	return text
+	return s.Say("**%s** has started%s: %s. Its documents will be in `%s`.%s", s.TaskName, where, Pipeline(s.Workflow, s.Session), s.Tasks, stop) + "\n\n" + Message(s)
 }
 
-// stops says where a run stops for the person, and how it stops before each stage.
+// stops says where a run stops for the person, and how it stops before each stage, behind another sentence.
 func stops(s *standing.Standing, settings string) string {
 	var gates []string
 	before := ""
@@ -144,7 +144,7 @@ func stops(s *standing.Standing, settings string) string {
 			before = s.Say(", before %s", st.Label)
 		}
 	}
-	return s.Say("It stops for you at questions, at the gates (%s)%s, and where work fails; with `pause: stages` in `%s` it also stops before each stage.", strings.Join(gates, s.Say(", ")), before, settings)
+	return s.Say(" It stops for you at questions, at the gates (%s)%s, and where work fails; with `pause: stages` in `%s` it also stops before each stage.", strings.Join(gates, s.Say(", ")), before, settings)
 }
 
 // Reopened says to which stage the session went back, and which artifacts are out of date.

@@ -102,3 +102,11 @@ func needs(s *standing.Standing) (lines []string) {
 func Counted(s *standing.Standing, g workflow.Grant) string {
 	return GrantNote(s.Language, g) + s.Say("The yes of %s counts.", g.Who()) + "\n\n"
 }
+
+// Others names the active sessions that a call without a session did not mean; "" if there are none.
+func Others(l lang.Language, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "\n\n" + l.Say("This is the one that you have started. Others are active, too: %s.", strings.Join(names, ", "))
+}

@@ -109,10 +109,10 @@ func (r *Record) DropRequests(status RequestStatus) {
 	}
 }
 
-// Handed returns the comments with which a person let the session go on to the stage that works
-// now.
+// Handed returns the comments with which people let the session go on to the stage that works
+// now: those of every yes that its gate has counted.
 func (s *Session) Handed() []Comment {
-	for _, t := range slices.Backward(s.History) {
+	for i, t := range slices.Backward(s.History) {
 		switch {
 		case t.ToStage() != s.CurrentStage, t.Event == EventSentBack, t.Event == EventReopened:
 			return nil
@@ -120,7 +120,11 @@ func (s *Session) Handed() []Comment {
 		case t.Grant == nil:
 			return nil
 		default:
-			return t.Grant.Comments
+			var out []Comment
+			for _, g := range givenAt(s.History[:i], t.Grant.SHA256) {
+				out = append(out, g.Comments...)
+			}
+			return append(out, t.Grant.Comments...)
 		}
 	}
 	return nil

@@ -16,6 +16,8 @@ type Known struct {
 	Checkpoint *Checkpoint
 	// Project is the id of the project in this folder; "" if it has none.
 	Project string
+	// Shared is true if that is its name in a store of a team.
+	Shared bool
 	// Elsewhere are its records of the session in other folders, as far as they matter: if
 	// there is none of this folder, or the session is ahead of it.
 	Elsewhere []Elsewhere
@@ -103,6 +105,8 @@ func (s *Session) describeDisplacement(k *Known, w whereabouts) lang.Text {
 		return lang.T("it is a copy of the session in %s, which is still there", w.copyOf)
 	case known:
 		return lang.Text{}
+	case k.Shared:
+		return lang.T("it belongs to another project (%s), and this one is %s in the store", named, k.Project)
 	case k.Project == "":
 		return lang.T("it belongs to another project (%s), and this folder has no readable id in %s", named, ProjectFile)
 	}

@@ -20,9 +20,12 @@ func (s *Session) Writers() []string {
 
 // Given returns the yeses to a text with which the gate of the current stage is still pending, one of each person, the
 // oldest first. Another round, or an edit, has none.
-func (s *Session) Given(sha256 string) []Grant {
+func (s *Session) Given(sha256 string) []Grant { return givenAt(s.History, sha256) }
+
+// givenAt returns the yeses to a text at the end of a history.
+func givenAt(history []Transition, sha256 string) []Grant {
 	var out []Grant
-	for _, e := range slices.Backward(s.History) {
+	for _, e := range slices.Backward(history) {
 		if e.Event == EventPolicyChanged {
 			continue
 		}

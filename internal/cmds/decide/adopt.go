@@ -57,7 +57,7 @@ func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := printReply(o.App, out, false); err != nil {
+	if err := printReply(o.App, out, false, o.Pretty()); err != nil {
 		return err
 	}
 	if !o.JSON && out.State.Active() {

@@ -92,7 +92,7 @@ func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := printReply(a, out, false); err != nil {
+	if err := printReply(a, out, false, a.Pretty()); err != nil {
 		return err
 	}
 	if out.Silence != nil {

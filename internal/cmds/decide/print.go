@@ -12,11 +12,11 @@ import (
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
+func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
 	if a.JSON {
 		return a.PrintJSON(r.Reply)
 	}
-	fmt.Fprintln(a.Out, terminal.Plain(r.UserMessage))
+	a.Markdown(r.UserMessage, terminal.Plain(r.UserMessage))
 	for _, s := range r.Stages {
 		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
 		if s.Score != nil {
@@ -58,14 +58,15 @@ func printReply(a *app.App, r engine.Outcome, withPrompt bool) error {
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
-	if next := nextCommands(r.Standing); next != "" {
+	if next := nextCommands(r.Standing, person); next != "" {
 		fmt.Fprintf(a.Out, "\n%s\n%s", a.Lang.Say("From the terminal:"), next)
 	}
 	return nil
 }
 
-// nextCommands lists the commands to run at the terminal now, "" if there is no session.
-func nextCommands(s *standing.Standing) string {
+// nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
+// do, a person can only have it done, and a script hands it in.
+func nextCommands(s *standing.Standing, person bool) string {
 	if s == nil {
 		return ""
 	}
@@ -74,6 +75,8 @@ func nextCommands(s *standing.Standing) string {
 	switch action := standing.GateAction(s.CurrentState); {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
+	case person && s.CurrentState.Active() && !s.CurrentState.WaitsForHuman():
+		lines = []string{"run --resume " + task}
 	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
 		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}
 	case s.CurrentState.Gated(): // for the person; scripts use bmad-mcp task

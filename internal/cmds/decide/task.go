@@ -23,7 +23,7 @@ func Task(a *app.App) *cobra.Command {
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
 		Long: `Each subcommand is an action of the bmad-task tool, on the same sessions.
 TASK is a session id or a task name; it may be left out when the project has
-exactly one active session. --json prints the tool's reply.
+one active session, or one that you have started. --json prints the tool's reply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs, // so that a typo is an error and not the help
@@ -45,6 +45,8 @@ type taskOptions struct {
 	stage, feedback string
 	revision        int
 	withPrompt      bool
+	// person is true for a command of a person, who sees the next step.
+	person bool
 	// exitCode ends the command with a code of its own if the session waits for the person.
 	exitCode bool
 }
@@ -57,6 +59,11 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 	o.cmd = &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.Person(); err == nil && len(args) > 0 && action != workflow.ActionStart && action != workflow.ActionAnswer {
+				if args[0], err = o.Named(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+			}
 			req := request.Request{
 				Action: action, Address: project.Address{Session: app.TaskName(args)},
 				Stage: o.stage, Decision: request.Decision{Feedback: o.feedback},
@@ -73,7 +80,10 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 			if err != nil {
 				return err
 			}
-			err = printReply(o.App, out, o.withPrompt)
+			if o.person && !o.JSON {
+				out.Stages = nil
+			}
+			err = printReply(o.App, out, o.withPrompt, o.person)
 			if err == nil && o.exitCode && waits(out.Reply) {
 				return terminal.ErrPending
 			}

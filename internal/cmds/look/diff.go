@@ -1,7 +1,6 @@
 package look
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -45,6 +44,11 @@ one: that one and the latest.
 
 func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	stage := workflow.StageID(args[1])
+	name, err := a.Named(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	args[0] = name
 	s, err := a.Session(cmd, args[:1])
 	if err != nil {
 		return err
@@ -84,8 +88,12 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	}
 	// The first line only repeats the two that follow.
 	_, text, _ = strings.Cut(text, "\n")
-	_, err = fmt.Fprint(a.Out, text)
-	return err
+	return a.Page(cmd.Context(), func() error {
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			a.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
+		}
+		return nil
+	})
 }
 
 // whichRounds returns the iterations that the arguments mean.

@@ -77,7 +77,7 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	warnOfChanges(o.App, s, v)
 	signed.print(o.App, false)
-	return o.print(s, steps)
+	return o.Page(cmd.Context(), func() error { return o.print(s, steps) })
 }
 
 // check reports whether the history is unchanged, or the entry since which it is not.
@@ -139,7 +139,10 @@ func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verificat
 	for _, m := range v.Members {
 		o.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
 	}
-	if len(v.Strangers) > 0 {
+	switch {
+	case len(v.Strangers) > 0 && o.Config.Store.Address != "":
+		o.Say("Sealed with keys that the store does not list for this project: %s.", terminal.JoinWords(v.Strangers))
+	case len(v.Strangers) > 0:
 		o.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
 	}
 	if len(v.OtherKeys) > 0 {
@@ -148,7 +151,11 @@ func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verificat
 }
 
 func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
-	o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	if o.Config.Store.Address != "" {
+		o.Say("%s — %s", s.TaskName, s.Place())
+	} else {
+		o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+	}
 	if steps[0].From != "" {
 		o.Say("An older server kept no history of the steps before.")
 	}
@@ -185,11 +192,11 @@ func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
 			words = adoptionText(o.Lang, e.Adoption)
 		}
 		rows = append(rows, []string{
-			e.At.Local().Format("2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			o.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
 			o.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
-	return terminal.Columns(o.Out, rows)
+	return o.Columns(rows[0], rows[1:])
 }
 
 // resultText returns the score or verdict of a transition.

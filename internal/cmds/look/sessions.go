@@ -1,13 +1,13 @@
 package look
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -51,14 +51,7 @@ func Sessions(a *app.App) *cobra.Command {
 				a.Say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
 				return nil
 			}
-			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
-			for _, s := range sessions {
-				rows = append(rows, []string{
-					s.TaskName, string(s.CurrentStage), string(s.CurrentState), s.UpdatedAt.Local().Format("2006-01-02 15:04"),
-					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
-				})
-			}
-			if err := terminal.Columns(a.Out, rows); err != nil {
+			if err := printSessions(a, sessions); err != nil {
 				return err
 			}
 			for _, s := range sessions {
@@ -70,6 +63,24 @@ func Sessions(a *app.App) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// printSessions prints a table, for a person without the ids.
+func printSessions(a *app.App, sessions []workflow.Summary) error {
+	rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
+	for _, s := range sessions {
+		rows = append(rows, []string{
+			s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.When(s.UpdatedAt, "2006-01-02 15:04"),
+			s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
+		})
+	}
+	if !a.Pretty() {
+		return a.Columns(rows[0], rows[1:])
+	}
+	for i, row := range rows {
+		rows[i] = slices.Delete(row, 4, 5)
+	}
+	return a.Table(rows[0], rows[1:])
 }
 
 func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {

@@ -34,9 +34,11 @@ func Show(a *app.App) *cobra.Command {
 			if a.JSON {
 				return a.PrintJSON(inspected{s, v, signed})
 			}
-			warnOfChanges(a, s, v)
-			signed.print(a, false)
-			return (&sessionText{a, s, v, signed}).print(cwd)
+			return a.Page(cmd.Context(), func() error {
+				warnOfChanges(a, s, v)
+				signed.print(a, false)
+				return (&sessionText{a, s, v, signed}).print(cwd)
+			})
 		},
 	})
 }
@@ -76,30 +78,38 @@ type sessionText struct {
 	signed  signatures
 }
 
+// where names the place of the session.
+func (t *sessionText) where() string {
+	if d, err := t.TeamStore(); err == nil {
+		return t.session.SessionID + " · " + d.String()
+	}
+	return store.SessionPath(t.session.SessionID)
+}
+
 func (t *sessionText) print(cwd string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
 	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
 	facts := [][]string{
 		{t.Lang.Say("Objective"), s.Objective},
 		{t.Lang.Say("Project"), cwd},
-		{t.Lang.Say("Session"), store.SessionPath(s.SessionID)},
-		{t.Lang.Say("Started"), s.CreatedAt.Local().Format("2006-01-02 15:04:05")},
-		{t.Lang.Say("Changed"), s.UpdatedAt.Local().Format("2006-01-02 15:04:05")},
+		{t.Lang.Say("Session"), t.where()},
+		{t.Lang.Say("Started"), t.When(s.CreatedAt, "2006-01-02 15:04:05")},
+		{t.Lang.Say("Changed"), t.When(s.UpdatedAt, "2006-01-02 15:04:05")},
 	}
 	if s.ReworkCount > 0 {
 		facts = append(facts, []string{t.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
 	}
-	if err := terminal.Columns(t.Out, facts); err != nil {
+	if err := t.Columns(nil, facts); err != nil {
 		return err
 	}
 
-	t.Say("\nStages")
+	t.Styled(terminal.Bold, t.Lang.Say("\nStages"))
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
 		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.Lang, r), auditText(t.Lang, r), artifactText(t.Lang, r, v)})
 	}
-	if err := terminal.Columns(t.Out, stages); err != nil {
+	if err := t.Columns(nil, stages); err != nil {
 		return err
 	}
 	t.printVerify(w)
@@ -107,20 +117,20 @@ func (t *sessionText) print(cwd string) error {
 		t.printRecord(st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
-		t.Say("\nSprints")
+		t.Styled(terminal.Bold, t.Lang.Say("\nSprints"))
 		for _, sp := range s.Sprints {
 			fmt.Fprintf(t.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
-	t.Say("\nHistory")
+	t.Styled(terminal.Bold, t.Lang.Say("\nHistory"))
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + e.At.Local().Format("2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.Actor()),
+			"  " + t.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.Actor()),
 			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
 		})
 	}
-	return terminal.Columns(t.Out, history)
+	return t.Columns(nil, history)
 }
 
 // note describes a step of the history besides its place.
@@ -161,7 +171,7 @@ func (t *sessionText) printVerify(w *workflow.Definition) {
 			continue
 		}
 		if !headed {
-			t.Say("\nVerify commands of this run")
+			t.Styled(terminal.Bold, t.Lang.Say("\nVerify commands of this run"))
 			headed = true
 		}
 		now := ""
@@ -238,7 +248,7 @@ func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) 
 
 // printRecord prints the open points and the questions of a stage.
 func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name lang.Text) { t.Say("\n%s: %s", st.Label, name) }
+	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
 	t.printSeen(st, r)
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
@@ -326,7 +336,7 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 
 // printSeen prints the server's own findings about a stage's document.
 func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
-	heading := func(name lang.Text) { t.Say("\n%s: %s", st.Label, name) }
+	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {

@@ -211,11 +211,11 @@ func (o *options) stats(name, short string) *cobra.Command {
 			case name == "stats":
 				o.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
 					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return terminal.Columns(o.Out, counts(s.ByType))
+				return o.Columns(nil, counts(s.ByType))
 			case len(s.ByAgent) == 0:
 				o.Say("No agent has notes.")
 			}
-			return terminal.Columns(o.Out, counts(s.ByAgent))
+			return o.Columns(nil, counts(s.ByAgent))
 		}),
 	}
 }

@@ -57,7 +57,7 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
 			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
-		if err := terminal.Columns(o.Out, rows); err != nil {
+		if err := o.Columns(rows[0], rows[1:]); err != nil {
 			return err
 		}
 	}

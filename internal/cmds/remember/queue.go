@@ -9,7 +9,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cmds/agents"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
@@ -59,7 +58,7 @@ func (o *options) printTasks(ctx context.Context, q *queue.Queue, run string) er
 	for _, t := range tasks {
 		rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
 	}
-	return terminal.Columns(o.Out, rows)
+	return o.Columns(rows[0], rows[1:])
 }
 
 func (o *options) queueStep(use, short, to string, args cobra.PositionalArgs) *cobra.Command {

@@ -95,9 +95,12 @@ func (o *options) run(ctx context.Context, objective string) (err error) {
 		return err
 	}
 	if o.resume == "" {
-		if err := o.StayHere(); err != nil {
-			return err
-		}
+		err = o.StayHere()
+	} else {
+		o.resume, err = o.Named(ctx, o.resume)
+	}
+	if err != nil {
+		return err
 	}
 	o.UseAudits()
 	opts, err := o.runner(ctx)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -51,7 +50,7 @@ const redraw = 500 * time.Millisecond
 
 func newRunPage(a *app.App) *runPage {
 	p := &runPage{out: a.Raw, size: a.Size, now: a.Engine().Clock, stop: make(chan struct{})}
-	p.facts = pageFacts{language: a.Lang, color: os.Getenv("NO_COLOR") == "", results: map[workflow.StageID]string{}, began: p.now()}
+	p.facts = pageFacts{language: a.Lang, color: a.Colored(), results: map[workflow.StageID]string{}, began: p.now()}
 	fmt.Fprint(p.out, hideCursor)
 	p.done.Go(func() {
 		tick := time.NewTicker(redraw)

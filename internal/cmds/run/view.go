@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -66,7 +65,7 @@ func (v *view) watch(o runner.Options, events string, do work) (*runner.Result, 
 	a := v.app
 	switch {
 	case a.JSON || events == "-":
-	case terminal.IsTerminal(a.Raw) && os.Getenv("TERM") != "dumb":
+	case a.Pretty():
 		v.page = newRunPage(a)
 		defer v.page.close()
 		if o.Person != nil {
@@ -224,7 +223,7 @@ func dryRun(ctx context.Context, a *app.App, o runner.Options, objective string)
 		}
 		rows = append(rows, row)
 	}
-	if err := terminal.Columns(a.Out, rows); err != nil {
+	if err := a.Columns(rows[0], rows[1:]); err != nil {
 		return err
 	}
 	ceiling := a.Lang.Say("no ceiling")

@@ -13,6 +13,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/dashboard"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // dashboardOptions are those of dashboard.
@@ -26,7 +27,7 @@ type dashboardOptions struct {
 // Dashboard returns the command that serves pages.
 func Dashboard(a *app.App) *cobra.Command {
 	o := dashboardOptions{App: a}
-	cmd := a.OfTask(&cobra.Command{
+	cmd := a.MayOfTask(&cobra.Command{
 		Use:   "dashboard",
 		Short: "Read runs in a web browser, and decide there",
 		Long: `Serves pages on this machine alone, for all projects that are known or for those in the
@@ -39,7 +40,7 @@ that its page /pair shows, which you type as: bmad-mcp pair CODE
 An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args, len(args) > 0) },
 	})
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of this machine; 0 takes a free one")
@@ -47,6 +48,21 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 	flags.BoolVar(&o.noOpen, "no-open", false, "open no browser")
 	flags.BoolVar(&o.readOnly, "read-only", false, "let nobody decide in a browser")
 	return cmd
+}
+
+// Open returns the command that shows one run in the person's browser.
+func Open(a *app.App) *cobra.Command {
+	o := dashboardOptions{App: a}
+	return a.OfTask(&cobra.Command{
+		Use:   "open",
+		Short: "Open the page of a run in your browser",
+		Long: `Opens the page of a run in your browser, where you can read it and decide, until Ctrl+C
+ends it. Without a browser it prints the address. It is the same as: bmad-mcp dashboard TASK
+
+` + terminal.ExitHelp,
+		Example: "  bmad-mcp open sign-in",
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args, true) },
+	})
 }
 
 // Pair is the person's word at a terminal that a browser may decide.
@@ -73,7 +89,7 @@ code is good for five minutes, once. Type only a code that your own browser show
 	}
 }
 
-func (o *dashboardOptions) run(ctx context.Context, args []string) error {
+func (o *dashboardOptions) run(ctx context.Context, args []string, one bool) error {
 	if o.port < 0 || o.port > 65535 {
 		return fault.New(fault.InvalidArgument, "there is no port %d", o.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
@@ -87,7 +103,7 @@ func (o *dashboardOptions) run(ctx context.Context, args []string) error {
 		served = o.Build(roots)
 	}
 	page := "/"
-	if len(args) > 0 {
+	if one {
 		at, err := o.Address(args)
 		if err != nil {
 			return err

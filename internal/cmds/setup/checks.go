@@ -93,7 +93,11 @@ func checkTeamStore(ctx context.Context, a *app.App) ([]doctor.Check, error) {
 	}
 	if err == nil {
 		err = withCarrier(a, func(_ *project.Project, sessions store.Carrier) (err error) {
-			checks, err = doctor.CheckSessions(ctx, a.Lang, sessions)
+			if checks, err = doctor.CheckSessions(ctx, a.Lang, sessions); err != nil {
+				return err
+			}
+			members, err := doctor.CheckMembers(ctx, a.Lang, sessions.(store.Members))
+			checks = append(checks, members)
 			return err
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	projects "github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -36,7 +37,7 @@ func GC(a *app.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
-		Long: `List what finished sessions no longer need: texts below .bmad-task/temp/ that no stage,
+		Long: `List what finished sessions no longer need: texts of the store, or below .bmad-task/temp/, that no stage,
 no history entry and no other session refers to, what the engines of runs printed, and
 what doctor put into the trash, where these are older than --older-than; and, of any
 project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
@@ -63,14 +64,27 @@ func (o *gcOptions) run(ctx context.Context) error {
 	defer func() { _ = dir.Close() }()
 	project := doctor.New(dir, o.Parts().Summaries.Store(dir))
 	project.Language = o.Lang
-	files, err := project.Trim(ctx, o.Now().Add(-old), o.apply)
+	place, gone := "", func(string) bool { return false }
+	var files []doctor.Trimmed
+	if before := o.Now().Add(-old); o.Config.Store.Address == "" {
+		files, err = project.Trim(ctx, before, o.apply)
+	} else {
+		err = withCarrier(o.App, func(p *projects.Project, sessions store.Carrier) (err error) {
+			place, gone = p.Place(), func(id string) bool {
+				_, err := sessions.Stored(ctx, id)
+				return fault.Is(err, fault.NotFound)
+			}
+			files, err = project.TrimShared(ctx, sessions.(store.Trimmer), before, o.apply)
+			return err
+		})
+	}
 	if err != nil {
 		if o.apply && !o.JSON && len(files) > 0 {
 			o.Say("Removed %d files before this went wrong.", len(files))
 		}
 		return err
 	}
-	forgotten, err := o.forgetGone(ctx, old)
+	forgotten, err := o.forgetGone(ctx, old, place, gone)
 	files = append(files, forgotten...)
 	if err != nil {
 		return err
@@ -107,11 +121,15 @@ func (o *gcOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// forgetGone removes this machine's records of sessions that no longer exist.
-func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration) ([]doctor.Trimmed, error) {
+// forgetGone removes this machine's records of sessions that no longer exist: those that were files, unless they may be
+// in the store, and those in the place of the store.
+func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration, place string, left func(id string) bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
-		if o.Config.Store.Address != "" {
-			return false // it may be in the store
+		if project == place {
+			return left(id)
+		}
+		if o.Config.Store.Address != "" || !filepath.IsAbs(project) {
+			return false
 		}
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)

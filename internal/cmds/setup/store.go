@@ -163,7 +163,8 @@ func conclude(a *app.App, o transfer.Outcome) error {
 		o.New, o.Longer, o.Forked, o.Renamed, o.Same)
 }
 
-// moveStore copies until nothing changes any more. From the beginning on, calls are refused that would use the files.
+// moveStore copies the sessions once nothing changes them any more. From the beginning on, calls are refused that would
+// use the files.
 func moveStore(ctx context.Context, a *app.App, to string) error {
 	dir, err := openFolder(a)
 	if err != nil {
@@ -174,28 +175,17 @@ func moveStore(ctx context.Context, a *app.App, to string) error {
 	if err != nil {
 		return err
 	}
-	_, moved := store.MovedTo(dir)
-	if _, err := dir.MkdirAll(store.Folder); err != nil {
-		return store.Trouble(dir, err)
+	files := a.Parts().Summaries.Store(dir)
+	undo, err := files.Leave(ctx, d.String())
+	var out transfer.Outcome
+	if err == nil {
+		out, err = transfer.Copy(ctx, files, d.Store(place))
 	}
-	if err := dir.Replace(store.MovedFile, []byte(d.String()+"\n")); err != nil {
-		return store.Trouble(dir, err)
+	if err != nil {
+		if undo != nil {
+			err = errors.Join(err, undo()) // the files count as before
+		}
+		return err
 	}
-	var sum transfer.Outcome
-	for n := 0; ; n++ {
-		out, err := transfer.Copy(ctx, a.Parts().Summaries.Store(dir), d.Store(place))
-		if err != nil && !moved && n == 0 {
-			err = errors.Join(err, dir.Remove(store.MovedFile)) // the files count as before
-		}
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			sum.Same = out.Same
-		}
-		sum.New, sum.Longer, sum.Forked, sum.Renamed = sum.New+out.New, sum.Longer+out.Longer, sum.Forked+out.Forked, sum.Renamed+out.Renamed
-		if !out.Changed() {
-			return conclude(a, sum)
-		}
-	}
+	return conclude(a, out)
 }

@@ -108,7 +108,7 @@ func workflowList(a *app.App) *cobra.Command {
 			if a.JSON {
 				return a.PrintJSON(rows)
 			}
-			return terminal.Columns(a.Out, table)
+			return a.Columns(table[0], table[1:])
 		},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/visible"
 )
 
 // demoStep is one call of the demo and its cause.
@@ -42,7 +43,7 @@ func demoSteps(l lang.Language) []demoStep {
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
-		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), args: map[string]any{"action": "start", "objective": l.Say(demoObjective)}, place: "po/generating"},
+		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), args: map[string]any{"action": "start", "task_name": "todo", "objective": l.Say(demoObjective)}, place: "po/generating"},
 		{did: l.Say("writes the requirements"), file: "po-1.md", args: submit("po", "po-1.md"),
 			form: map[string]any{"answer_01": l.Say("Just me, on one laptop"),
 				"answer_02": l.Say("Overdue ones should stand out")}, place: "po/refining"},
@@ -114,7 +115,8 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	a.Say("A server was started in %s and answers over stdio, protocol %s.\nThe human's words are marked 🧑, the assistant's work 🤖, the server's answers 📋 and its forms 📝.", dir, client.Protocol())
+	a.Say("A server was started, and answers over stdio, protocol %s. Its folder:\n  %s", client.Protocol(), dir)
+	a.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
 	for _, step := range demoSteps(a.Lang) {
 		person.next = step.form
 		over, err := playStep(ctx, a, client, dir, step)
@@ -137,7 +139,7 @@ func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir str
 		fmt.Fprintf(a.Out, "🤖 %s\n", step.did)
 	}
 	if step.file != "" {
-		data, err := demoText(step.file)
+		data, err := demoText(a.Lang, step.file)
 		if err != nil {
 			return false, err
 		}
@@ -153,7 +155,7 @@ func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir str
 	if err != nil {
 		return false, fault.From(err)
 	}
-	fmt.Fprintf(a.Out, "🤖 %s %s\n", mcpserver.TaskTool, call)
+	demoSay(a, "🤖 ", "   ", mcpserver.TaskTool+" "+strings.ReplaceAll(string(call), `,"`, `, "`))
 	text, refused, err := client.Call(ctx, mcpserver.TaskTool, step.args)
 	if err != nil {
 		return false, fault.From(err)
@@ -165,7 +167,13 @@ func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir str
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
 		return false, fault.From(err)
 	}
-	fmt.Fprintf(a.Out, "📋 %s\n", strings.ReplaceAll(terminal.Plain(reply.UserMessage), "\n", "\n   "))
+	demoSay(a, "📋 ", "   ", terminal.Plain(reply.UserMessage))
+	if len(reply.Gaps) > 0 {
+		demoSay(a, "   ", "   ", a.Lang.Say("\nThe assistant gets the answers, and what the draft lacks:"))
+		for _, gap := range reply.Gaps[:min(len(reply.Gaps), demoGaps)] {
+			demoSay(a, "   - ", "     ", gap)
+		}
+	}
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
 		a.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got)
 		return true, nil
@@ -173,14 +181,31 @@ func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir str
 	return false, nil
 }
 
+// demoGaps is how many gaps of a draft are shown: those that its author states, and the worst of the audit.
+const demoGaps = 5
+
+// demoColumns is the width of what the demo prints, for the narrowest of common terminals.
+const demoColumns = 78
+
+// demoSay prints a text behind a mark, and its further rows behind another of the same width.
+func demoSay(a *app.App, mark, further, text string) {
+	for _, row := range visible.Wrap(text, demoColumns-visible.Columns(mark)) {
+		fmt.Fprintln(a.Out, strings.TrimRight(mark+row, " "))
+		mark = further
+	}
+}
+
 //go:embed demo
 var demoFiles embed.FS
 
 const demoObjective = "Build a to-do list for the terminal"
 
-// demoText returns a document of the demo.
-func demoText(name string) ([]byte, error) {
-	data, err := demoFiles.ReadFile("demo/" + name)
+// demoText returns a document of the demo, in the language if it is there.
+func demoText(l lang.Language, name string) ([]byte, error) {
+	data, err := demoFiles.ReadFile("demo/" + strings.TrimSuffix(name, "md") + string(l) + ".md")
+	if err != nil {
+		data, err = demoFiles.ReadFile("demo/" + name)
+	}
 	if err != nil {
 		return nil, fault.From(err)
 	}
@@ -188,20 +213,21 @@ func demoText(name string) ([]byte, error) {
 }
 
 func demoEnd(a *app.App, dir string) error {
-	a.Say("\nThe files, all yours to look at:")
+	a.Say("\nThe files, all yours to look at, in %s:", dir)
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 		if err != nil {
 			return fault.From(err)
 		}
 		for _, p := range paths {
-			fmt.Fprintln(a.Out, "  "+p)
+			fmt.Fprintln(a.Out, "  "+strings.TrimPrefix(p, dir+string(filepath.Separator)))
 		}
 	}
-	a.Say("\nNext:")
+	a.Say("\nNext, in your own project:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		a.Say("  go install ./cmd/bmad-mcp              puts the program on your PATH (go env GOBIN, else GOPATH/bin)")
+		a.Say("  npm i -g bmad-mcp        puts the program on your PATH; there are other ways")
 	}
-	a.Say("  bmad-mcp show --cwd %s\n  claude mcp add bmad -- bmad-mcp        then, in your project: \"use bmad-task to build …\"", dir)
+	a.Say("  bmad-mcp install         registers it with Claude Code, Codex and others here")
+	a.Say("  bmad-mcp start \"…\"       starts a run; or say in your host:\n                           Use bmad-task to build …")
 	return nil
 }

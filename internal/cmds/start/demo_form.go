@@ -32,9 +32,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	width := 72
 	fmt.Fprintf(p.app.Out, "📝 ┌%s\n", strings.Repeat("─", width))
 	frame := func(text string) {
-		for line := range strings.SplitSeq(text, "\n") {
-			fmt.Fprintf(p.app.Out, "   │ %s\n", line)
-		}
+		demoSay(p.app, "   │ ", "   │ ", text)
 	}
 	frame(f.Message)
 	answer := mcpserver.FormAnswer{Action: "accept", Content: map[string]any{}}
@@ -44,6 +42,9 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		field, _ := fields[name].(map[string]any)
 		frame("")
 		frame(fmt.Sprint(field["title"]))
+		if text, ok := field["description"].(string); ok {
+			frame(text)
+		}
 		values, labels := fieldChoices(field)
 		for i, label := range labels {
 			frame(fmt.Sprintf("  %d  %s", i+1, label))

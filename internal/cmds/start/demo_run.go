@@ -43,6 +43,7 @@ var demoScenes = []struct {
 // demoEngine plays the work of an engine of a name. played counts the scenes of all.
 type demoEngine struct {
 	name   string
+	lang   lang.Language
 	pace   time.Duration
 	played *int
 }
@@ -65,7 +66,7 @@ func (d demoEngine) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome
 			return nil, ctx.Err()
 		}
 	}
-	text, err := demoText(scene.file)
+	text, err := demoText(d.lang, scene.file)
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +164,8 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 	a.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
 	played := new(int)
 	options := runner.Options{
-		Engine: a.Engine(), Workers: []runner.Worker{demoEngine{"claude", pace, played},
-			demoEngine{"codex", pace, played}}, Person: newDemoDecider(a, pace), Gates: runner.Ask,
+		Engine: a.Engine(), Workers: []runner.Worker{demoEngine{"claude", a.Lang, pace, played},
+			demoEngine{"codex", a.Lang, pace, played}}, Person: newDemoDecider(a, pace), Gates: runner.Ask,
 		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Log: a.Log,
 	}
 	out, _, err := run.Show(a, options, "", func(r *runner.Runner) (*runner.Result, error) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/audit"
 	"github.com/bmad-mcp/bmad-mcp/internal/lang"
@@ -12,11 +13,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// TestDemoDocuments audits the documents of the demo: a newcomer sees good ones, but for the one
-// draft that asks questions.
+// TestDemoDocuments audits the documents of the demo, in each language: a newcomer sees good ones, but for
+// the one draft that asks questions.
 func TestDemoDocuments(t *testing.T) {
-	low := []string{"po-1.md"}
-	earlier := map[workflow.StageID]string{}
 	var files []string
 	for _, step := range demoSteps(lang.English) {
 		files = append(files, step.file)
@@ -24,13 +23,24 @@ func TestDemoDocuments(t *testing.T) {
 	for _, scene := range demoScenes {
 		files = append(files, scene.file)
 	}
+	for _, l := range lang.All() {
+		t.Run(string(l), func(t *testing.T) { auditDemo(t, l, files) })
+	}
+}
+
+func auditDemo(t *testing.T, l lang.Language, files []string) {
+	low := []string{"po-1.md"}
+	earlier := map[workflow.StageID]string{}
 	for _, file := range files {
 		if file == "" {
 			continue
 		}
-		data, err := demoFiles.ReadFile("demo/" + file)
+		data, err := demoText(l, file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if l != lang.English && !strings.ContainsFunc(string(data), func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+			t.Errorf("%s is not in the language %s", file, l)
 		}
 		stage := workflow.StageID(strings.Split(file, "-")[0])
 		if stageOf(stage).Gate == workflow.GateVerdict {
@@ -48,7 +58,7 @@ func TestDemoDocuments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := rubric.Audit(document, audit.Background{Plan: workflow.SM, Objective: demoObjective, Earlier: earlier})
+		a := rubric.Audit(document, audit.Background{Plan: workflow.SM, Objective: l.Say(demoObjective), Earlier: earlier})
 		switch good := a.Score >= 95; {
 		case slices.Contains(low, file) && a.Score >= 90:
 			t.Errorf("%s shows no gap: %g", file, a.Score)

@@ -145,7 +145,11 @@ func (o *installOptions) install(ctx context.Context, names []string) error {
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
 	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
-	return o.apply(ctx, chosen, plan.Install)
+	err = o.apply(ctx, chosen, plan.Install)
+	if !o.JSON && !o.dryRun && err == nil {
+		o.sayNext(m, chosen, len(names) == 0)
+	}
+	return err
 }
 
 func (o *installOptions) uninstall(ctx context.Context, names []string) error {
@@ -165,6 +169,9 @@ func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan fu
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
 		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
+		if changes[i].Status == hosts.Added || changes[i].Status == hosts.Updated || changes[i].Status == hosts.Unchanged {
+			changes[i].Note(o.lacks(ctx, h))
+		}
 		failed = failed || changes[i].Status == hosts.Failed
 		if !o.JSON {
 			printChange(o.Terminal, changes[i])

@@ -40,6 +40,9 @@ func printChange(t *terminal.Terminal, c hosts.Change) {
 	}
 	if c.Next != "" && (c.Status == hosts.Added || c.Status == hosts.Updated) {
 		t.Say("  now: %s", c.Next)
+		if c.Allow != "" {
+			t.Say("  to be asked less: %s; your decisions are still asked for", c.Allow)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 }
 
 func (s *Store) createLocked(ctx context.Context, id string, session *workflow.Session, names store.Names) error {
-	lock, err := s.dir.Lock(ctx, ProjectLock)
+	lock, err := s.lock(ctx, ProjectLock)
 	if err != nil {
 		return err
 	}

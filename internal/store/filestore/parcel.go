@@ -46,7 +46,7 @@ func (s *Store) Bring(ctx context.Context, p store.Parcel, over string) error {
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return s.storage(err)
 	}
-	names, err := s.dir.Lock(ctx, ProjectLock)
+	names, err := s.lock(ctx, ProjectLock)
 	if err != nil {
 		return s.storage(err)
 	}

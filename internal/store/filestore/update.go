@@ -28,7 +28,7 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
 		return nil, err
 	}
-	lock, err := s.dir.Lock(ctx, SessionLock(id))
+	lock, err := s.lock(ctx, SessionLock(id))
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -217,7 +218,12 @@ func TestDurable(t *testing.T) {
 	address := migrated(t)
 	s := create(t, open(t, address).Store(at))
 	for set, want := range map[string]string{"off": "on", "remote_apply": "remote_apply"} {
-		b := open(t, address+"&synchronous_commit="+set).Store(at)
+		d := open(t, address+"&synchronous_commit="+set)
+		status, err := d.Status(context.Background())
+		if warned := slices.Contains(status.Warnings(), "synchronous_commit = "+set); err != nil || warned != (set == "off") || !slices.Contains(status.Warnings(), "fsync = off") {
+			t.Errorf("with %s, the status warns of %v, %v", set, status.Warnings(), err)
+		}
+		b := d.Store(at)
 		if _, err := b.Update(context.Background(), s.SessionID, func(tx store.Tx, _ *workflow.Session) error {
 			for name, want := range map[string]string{"synchronous_commit": want, "lock_timeout": "10s", "idle_in_transaction_session_timeout": "1min"} {
 				if got, err := pgstore.Setting(tx, name); err != nil || got != want {

@@ -120,8 +120,8 @@ func (s *Store) List(ctx context.Context, q store.Query) (store.Page, error) {
 	if q.Limit > 0 {
 		limit = q.Limit + 1
 	}
-	found, err := s.summaries(ctx, project, selected+` and updated_at <= $5 and (updated_at < $5 or session_id::text > $6)
-		order by updated_at desc, session_id limit $7`, string(q.Stage), states, last, id, limit)
+	found, err := s.summaries(ctx, project, selected+` and updated_at <= $5 and (updated_at < $5 or session_id > nullif($6, '')::uuid)
+		order by updated_at desc, session.session_id limit $7`, string(q.Stage), states, last, id, limit)
 	page.Sessions, page.Broken = append(page.Sessions, found.sessions...), found.broken
 	if q.Limit > 0 && len(page.Sessions) > q.Limit {
 		page.Sessions = page.Sessions[:q.Limit]

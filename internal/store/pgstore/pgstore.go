@@ -16,6 +16,7 @@ package pgstore
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,8 +56,9 @@ type Database struct {
 // Open returns the database at an address, which is not reached before something is asked of it.
 func Open(address string) (*Database, error) {
 	config, err := pgxpool.ParseConfig(address)
-	if err != nil { // with the password masked
-		return nil, fault.New(fault.InvalidArgument, "the address of the store cannot be used: %w", err).WithHint("correct store in your settings, or BMAD_STORE")
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the address of the store cannot be used: %s", withoutAddress(err)).
+			WithHint("correct store in your settings, or BMAD_STORE")
 	}
 	d := &Database{config: config, projects: map[string]int64{}, untold: map[int64]bool{}}
 	params := config.ConnConfig.RuntimeParams
@@ -86,7 +88,18 @@ type Store struct {
 // HasPassword reports whether an address holds a password itself.
 func HasPassword(address string) bool {
 	before, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(address, "postgresql://"), "postgres://"), "@")
-	return strings.Contains(address, "@") && strings.Contains(before, ":") || strings.Contains(address, "password=")
+	return strings.Contains(address, "@") && strings.Contains(before, ":") ||
+		strings.Contains(strings.Join(strings.Fields(address), ""), "password=")
+}
+
+// withoutAddress returns the problem of an address. Nobody can tell for sure where the password is in one that
+// cannot be read, so nothing of it is shown.
+func withoutAddress(err error) string {
+	text := err.Error()
+	if cause := errors.Unwrap(err); cause != nil { // it quotes the address too
+		text = strings.TrimSuffix(text, " ("+cause.Error()+")")
+	}
+	return strings.TrimPrefix(text[strings.LastIndex(text, "`")+1:], ": ")
 }
 
 // Store returns the store of a project.

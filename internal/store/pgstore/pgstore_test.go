@@ -122,6 +122,12 @@ func TestBytes(t *testing.T) {
 		t.Errorf("the list has %+v, %v", all.Sessions, err)
 	}
 	for _, name := range []string{"a\x00b", "\xff"} {
+		if _, err := b.List(ctx, store.Query{Stage: workflow.StageID(name)}); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("a list of the stage %q: %v", name, err)
+		}
+		if _, err := b.List(ctx, store.Query{States: []workflow.State{workflow.State(name)}}); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("a list of the state %q: %v", name, err)
+		}
 		if err := b.Create(ctx, newSession(), store.Names{Candidate: func(int) string { return name }}); err == nil {
 			t.Errorf("the name %q was taken", name)
 		}
@@ -204,20 +210,28 @@ func TestSchemas(t *testing.T) {
 	if before, after, err := open(t, address).Migrate(ctx); err != nil || before != pgstore.NewestSchema || after != pgstore.NewestSchema {
 		t.Errorf("migrated from %d to %d, %v", before, after, err)
 	}
-	b := open(t, address).Store(at)
-	create(t, b)
-	add := func(version int) {
-		pgtest.Do(t, address, fmt.Sprintf(`insert into goose_db_version (version_id, is_applied) values (%d, true)`, version))
+	create(t, open(t, address).Store(at))
+	for version, hint := range map[int64]string{
+		pgstore.NewestSchema - 2: "bmad-mcp store migrate",
+		pgstore.NewestSchema - 1: "bmad-mcp store migrate", // there is none before the first
+		pgstore.NewestSchema:     "",
+		pgstore.NewestSchema + 1: "newer bmad-mcp",
+		pgstore.NewestSchema + 2: "newer bmad-mcp",
+	} {
+		pgtest.Do(t, address, `delete from goose_db_version`, fmt.Sprintf(`insert into goose_db_version (version_id, is_applied) values (0, true), (%d, true)`, version))
+		_, err := open(t, address).Store(at).Find(ctx, "task")
+		if (err == nil) != (hint == "") || err != nil && (!fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, hint)) {
+			t.Errorf("with schema %d of %d: %v", version, pgstore.NewestSchema, err)
+		}
+		if status, statusErr := open(t, address).Status(ctx); status.Schema != max(version, 0) || (statusErr == nil) != (err == nil) {
+			t.Errorf("with schema %d, the status is %+v, %v", version, status, statusErr)
+		}
 	}
-	add(pgstore.NewestSchema + 1)
-	if _, err := open(t, address).Store(at).Find(ctx, "task"); err != nil {
-		t.Errorf("with the schema of the next program: %v", err)
+	pgtest.Do(t, address, `delete from goose_db_version`)
+	if _, err := open(t, address).Store(at).Find(ctx, "task"); !strings.Contains(fault.From(err).Hint, "bmad-mcp store migrate") {
+		t.Errorf("with no version: %v", err)
 	}
-	add(pgstore.NewestSchema + 2)
-	if _, err := open(t, address).Store(at).Find(ctx, "task"); !fault.Is(err, fault.Storage) || !strings.Contains(fault.From(err).Hint, "newer bmad-mcp") {
-		t.Errorf("with one of a later program: %v", err)
-	}
-	for have, fits := range map[int64]bool{0: false, 1: false, 3: false, 4: true, 5: true, 6: true, 7: false} {
+	for have, fits := range map[int64]bool{0: false, 1: false, 3: false, 4: true, 5: true, 6: false, 7: false} {
 		if err := pgstore.Judge(have, 5); (err == nil) != fits {
 			t.Errorf("a program for schema 5 says of %d: %v", have, err)
 		}
@@ -233,6 +247,7 @@ func TestTrouble(t *testing.T) {
 	form, _ := parse(t, address)
 	for trouble, tt := range map[string]struct{ address, hint string }{
 		"unreachable":      {fmt.Sprintf(form, 1), "store status"},
+		"with two ways":    {strings.Replace(fmt.Sprintf(form, 1), "disable", "prefer", 1), "store status"},
 		"a wrong password": {strings.Replace(address, pgtest.Password, pgtest.Password+"-not", 1), "PGPASSFILE"},
 		"read-only":        {address + "&default_transaction_read_only=on", "read-only"},
 		"no database":      {strings.Replace(address, "/"+name+"?", "/none?", 1), "store status"},
@@ -240,15 +255,21 @@ func TestTrouble(t *testing.T) {
 		d := open(t, tt.address)
 		err := d.Store(at).Create(ctx, newSession(), storetest.Numbered("task"))
 		said := fmt.Sprint(err, fault.From(err).Hint, d)
-		if !fault.Is(err, fault.Storage) || !strings.Contains(said, tt.hint) || strings.Contains(said, pgtest.Password) {
+		if !fault.Is(err, fault.Storage) || !strings.Contains(said, tt.hint) || strings.Contains(said, pgtest.Password) || strings.Count(said, "refused") > 1 {
 			t.Errorf("%s: got %s", trouble, said)
 		}
 	}
 	if d := open(t, "postgres://me:"+pgtest.Password+"@h1:1,h2:2/bmad?sslmode=prefer"); d.String() != "postgres://me@h1:1,h2:2/bmad" {
 		t.Errorf("shown as %s", d)
 	}
-	if _, err := pgstore.Open("postgres://me:" + pgtest.Password + "@h:x/"); err == nil || strings.Contains(err.Error(), pgtest.Password) {
-		t.Errorf("an address that is none: %v", err)
+	for _, form := range []string{
+		"postgres://me:%s@h:x/", "postgres://me:%s@h/b?pool_max_conns=x", "postgres://me:%s@h/b?bmad.tenant=x", "postgres://me:%%zz%s@h/", "postgres://me:a@%s@h:x/", "postgres://me:a/%s@h/",
+		"host=h port=x password=%s", "host=h password='a %s' port=x", "host=h password = %s port=x", "me:%s@h:x", "postgres:/me:%s@h:x/", "host=h password='%s", "postgres://me:%s/", "postgres://me:`: %s/",
+		"postgres://h:x/?password=%s", "postgres://h/?sslmode=no&password=%s", "service=none password=%s", "https://me:%s@h:x/",
+	} {
+		if _, err := pgstore.Open(fmt.Sprintf(form, pgtest.Password)); err == nil || strings.Contains(err.Error(), pgtest.Password) {
+			t.Errorf("an address that is none, %s: %v", form, err)
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 )
 
-// newestSchema is the version of the last migration. A program uses this schema and its neighbours: a team
-// migrates before or after its members change to the next program.
+// newestSchema is the version of the last migration. A program uses this schema and the one before: the members of a
+// team change to the next program one by one, and then it migrates.
 const newestSchema = 1
 
 // judge refuses a schema that a program made for another cannot use.
@@ -19,8 +19,8 @@ func judge(have, newest int64) error {
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	case have < newest-1:
 		return unfit(fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses %d and later", have, newest-1))
-	case have > newest+1:
-		return fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses up to %d", have, newest+1).WithHint("use a newer bmad-mcp; nothing was changed")
+	case have > newest:
+		return fault.New(fault.Storage, "the store has schema %d; this bmad-mcp uses up to %d", have, newest).WithHint("use a newer bmad-mcp; nothing was changed")
 	}
 	return nil
 }

@@ -72,9 +72,6 @@ func (s *Store) Create(ctx context.Context, session *workflow.Session, names sto
 
 // insert stores a new session.
 func (s *Store) insert(ctx context.Context, project int64, id string, session *workflow.Session, data []byte) error {
-	if !isText(session.TaskName) {
-		return fault.New(fault.InvalidArgument, "the task name %q cannot be stored", session.TaskName)
-	}
 	conn, err := s.db.acquire(ctx)
 	if err != nil {
 		return err

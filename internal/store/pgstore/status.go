@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -16,9 +17,10 @@ type Status struct {
 	// Schema is the version of the tables, 0 if there are none; Newest is the one that Migrate makes.
 	Schema int64 `json:"schema"`
 	Newest int64 `json:"newest_schema"`
-	// Settings are those on which the promise depends that nothing is lost. Standbys are the synchronous ones.
+	// Settings are those on which the promise depends that nothing is lost. Standbys are the synchronous ones;
+	// nil if this account may not see them.
 	Settings map[string]string `json:"settings"`
-	Standbys int               `json:"synchronous_standbys"`
+	Standbys *int              `json:"synchronous_standbys"`
 	// Bypasses is true if row-level security does not count for this account.
 	Bypasses bool `json:"bypasses_row_security"`
 }
@@ -29,6 +31,9 @@ func (s Status) Warnings() (out []string) {
 		if value := s.Settings[name]; value == "off" {
 			out = append(out, name+" = "+value)
 		}
+	}
+	if s.Settings["synchronous_commit"] == "local" && s.Settings["synchronous_standby_names"] != "" {
+		out = append(out, "synchronous_commit = local")
 	}
 	return out
 }
@@ -44,9 +49,9 @@ func (d *Database) Status(ctx context.Context) (Status, error) {
 	if s.Schema, err = schemaOf(ctx, conn); err == nil {
 		var names, values []string
 		err = conn.QueryRow(ctx, `select current_setting('server_version'), array_agg(name), array_agg(setting),
-			(select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum')),
+			(select count(*) from pg_stat_replication where sync_state in ('sync', 'quorum') having pg_has_role('pg_read_all_stats', 'usage')),
 			(select rolsuper or rolbypassrls from pg_roles where rolname = current_user)
-			from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`).
+			from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names')`).
 			Scan(&s.Server, &names, &values, &s.Standbys, &s.Bypasses)
 		for i, name := range names {
 			s.Settings[name] = values[i]
@@ -65,5 +70,9 @@ func (s Status) Line() string {
 		settings = append(settings, name+"="+value)
 	}
 	slices.Sort(settings)
-	return fmt.Sprint(s.Address, ", PostgreSQL ", s.Server, ", schema ", s.Schema, ", ", settings, ", synchronous standbys: ", s.Standbys)
+	standbys := "not visible to this account"
+	if s.Standbys != nil {
+		standbys = strconv.Itoa(*s.Standbys)
+	}
+	return fmt.Sprint(s.Address, ", PostgreSQL ", s.Server, ", schema ", s.Schema, ", ", settings, ", synchronous standbys: ", standbys)
 }

@@ -21,6 +21,7 @@ const (
 	notPermitted  = "42501"
 	diskIsFull    = "53100"
 	wrongPassword = "28P01"
+	noText        = "22021"
 )
 
 // trouble gives an error of the database its code and a remedy. Errors that have a code, and those of the context,
@@ -43,10 +44,12 @@ func (d *Database) refuse(err error) error {
 	case lockTimedOut, "40001", "40P01":
 		return fault.New(fault.Conflict, "it is in use: another call holds it in the store").
 			WithHint("wait for the other call to end, then repeat this one")
+	case noText:
+		return fault.New(fault.InvalidArgument, "a name holds NUL or invalid UTF-8, which the store cannot keep")
 	case missingTable:
 		return unfit(fault.New(fault.Storage, "the store has no tables of bmad-mcp"))
 	}
-	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, strings.Join(strings.Fields(err.Error()), " "))
+	e := fault.New(fault.Storage, "the store %s cannot be used: %s", d, inOneLine(err))
 	e.Err = err
 	switch code {
 	case idleTimedOut:
@@ -61,6 +64,18 @@ func (d *Database) refuse(err error) error {
 		return e.WithHint("check the account, and its password in PGPASSFILE or in the address; nothing was changed")
 	}
 	return e.WithHint("check that it runs and can be reached (bmad-mcp store status), then repeat the action; nothing was changed, and no files are used in its place")
+}
+
+// inOneLine returns an error's text. An attempt to connect that was made twice, with and without TLS, is named once.
+func inOneLine(err error) string {
+	var said []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc(said, func(earlier string) bool { return strings.Contains(earlier, line) }) {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, " ")
 }
 
 // reaching reports whether an error is that of a connection that could not be made.

@@ -95,9 +95,6 @@ func (s *Store) update(ctx context.Context, project int64, id string, change sto
 		session.Revision++
 		data, err = store.Encode(session)
 	}
-	if err == nil && !isText(session.TaskName) {
-		err = fault.New(fault.InvalidArgument, "the task name %q cannot be stored", session.TaskName)
-	}
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -30,7 +30,8 @@ func (d *Database) notice(project int64) string { return fmt.Sprintf("%d/%d", d.
 func (d *Database) tell(project int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.untold[project] = true; len(d.untold) > 1 {
+	waiting := len(d.untold) > 0
+	if d.untold[project] = true; waiting {
 		return // it goes with the others
 	}
 	d.telling.Go(func() {
@@ -42,8 +43,8 @@ func (d *Database) tell(project int64) {
 		ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 		defer cancel()
 		for project := range projects {
-			// A notice is a hint: Watch looks by itself too.
-			_ = d.ask(ctx, func(pgx.Row) error { return nil }, `select pg_notify($1, $2)`, channel, d.notice(project))
+			// A notice is a hint: Watch looks by itself too. So it does not wait for the disk.
+			_ = d.ask(ctx, func(pgx.Row) error { return nil }, `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, channel, d.notice(project))
 		}
 	})
 }

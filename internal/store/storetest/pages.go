@@ -64,7 +64,7 @@ func testQuery(t *testing.T, b Backend, reopen func() Backend) {
 	if page, err := list(context.Background(), b, store.Query{Limit: 1}); err != nil || page.Total != 3 || page.Active != 2 || len(page.Sessions) != 1 {
 		t.Errorf("got %+v, %v, want one of three, two of them active", page, err)
 	}
-	for _, cursor := range []string{"x", "2026-01-02T03:04:05Z", ",", "yesterday," + first.SessionID} {
+	for _, cursor := range []string{"x", "2026-01-02T03:04:05Z", ",", "yesterday," + first.SessionID, "2026-01-02T03:04:05Z,x"} {
 		if page, err := list(context.Background(), b, store.Query{After: cursor}); !fault.Is(err, fault.InvalidArgument) {
 			t.Errorf("after %q: got %+v, %v, want a refusal", cursor, page, err)
 		}

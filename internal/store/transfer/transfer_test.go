@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -275,4 +277,92 @@ func TestHostileArchives(t *testing.T) {
 	if all, err := into.All(ctx); err != nil || len(all.Sessions)+len(all.Broken) != 0 {
 		t.Errorf("stored %+v, %v", all, err)
 	}
+}
+
+// TestMoveLosesNothing: what writers are told is stored while the sessions move is in the store that they move to.
+func TestMoveLosesNothing(t *testing.T) {
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	const sessions, writers = 4, 3
+	var kept sync.Map // by the id of a session, the number of changes that were acknowledged
+	var ready, ended sync.WaitGroup
+	for n := range sessions {
+		s := create(t, storetest.Files(dir), fmt.Sprintf("task-%d", n))
+		count := new(atomic.Int64)
+		kept.Store(s.SessionID, count)
+		for range writers {
+			ready.Add(1)
+			ended.Go(func() {
+				other, first := storetest.Files(dir), sync.OnceFunc(ready.Done)
+				for {
+					_, err := other.Update(ctx, s.SessionID, func(tx store.Tx, s *workflow.Session) error {
+						_, err := tx.Put(ctx, []store.Text{{Stage: workflow.PO, Kind: "final_result", Body: "x", At: epoch}})
+						s.Append(workflow.Transition{At: epoch, By: "test"})
+						return err
+					})
+					if err != nil {
+						if !strings.Contains(err.Error(), "were moved to the store elsewhere") {
+							t.Error(err)
+						}
+						return
+					}
+					count.Add(1)
+					first()
+				}
+			})
+		}
+	}
+	ended.Go(func() {
+		for n := 0; ; n++ {
+			s := workflow.Default().NewSession(uuid.NewString(), "more", "/p", "test", epoch)
+			if err := storetest.Files(dir).Create(ctx, s, storetest.Numbered("more")); err != nil {
+				return
+			}
+			kept.Store(s.SessionID, new(atomic.Int64))
+		}
+	})
+	ready.Wait()
+	from, into := storetest.Files(dir), files(t)
+	if _, err := from.Leave(ctx, "elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := transfer.Copy(ctx, from, into); err != nil {
+		t.Fatal(err)
+	}
+	ended.Wait()
+	kept.Range(func(id, count any) bool {
+		s, err := into.Get(ctx, id.(string))
+		if err != nil {
+			t.Error("it stays behind:", err)
+		} else if want := int(count.(*atomic.Int64).Load()); len(s.History) != want+1 {
+			t.Errorf("%d changes were acknowledged, %d moved", want, len(s.History)-1)
+		}
+		return true
+	})
+}
+
+// TestMoveGivesUp: a move that waits for a change in vain leaves the files as they were.
+func TestMoveGivesUp(t *testing.T) {
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	from := storetest.Files(dir)
+	s := create(t, from, "task")
+	if _, err := from.Update(ctx, s.SessionID, func(store.Tx, *workflow.Session) error {
+		short, cancel := context.WithCancel(ctx)
+		cancel()
+		undo, err := from.Leave(short, "elsewhere")
+		if err == nil {
+			t.Error("it did not wait")
+		}
+		return undo()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	move(t, from, s.SessionID, "goes on")
 }

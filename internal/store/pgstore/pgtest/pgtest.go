@@ -133,8 +133,38 @@ func do(address string, statements ...string) error {
 	return nil
 }
 
+// Standby starts a copy of a server that follows it. From then on the server acknowledges nothing that the copy does not
+// have on its disk.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	from := fmt.Sprintf("host=127.0.0.1 port=%d user=postgres password=%s application_name=standby", s.Port, Password)
+	standby, err := launch(func(standby *Server) error {
+		return standby.program("pg_basebackup", "-D", standby.data(), "-d", from, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+	}, s.options)
+	fail(t, err)
+	t.Cleanup(standby.Close)
+	admin := s.Address("postgres", "postgres")
+	Do(t, admin, `alter system set synchronous_standby_names = 'standby'`, `select pg_reload_conf()`)
+	const ready = `do $$ begin if not exists (select from pg_stat_replication where sync_state = 'sync') then raise 'it does not follow yet'; end if; end $$`
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for err = do(admin, ready); err != nil && ctx.Err() == nil; err = do(admin, ready) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	fail(t, err)
+	return standby
+}
+
+// Promote makes a standby the primary.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	Do(t, s.Address("postgres", "postgres"), `select pg_promote()`)
+}
+
 // start makes the files of a server, and starts it.
-func start(options ...string) (s *Server, err error) {
+func start(options ...string) (*Server, error) { return launch((*Server).make, options) }
+
+func launch(files func(*Server) error, options []string) (s *Server, err error) {
 	s = &Server{options: options}
 	if s.bin, err = programs(); err != nil {
 		return nil, err
@@ -142,7 +172,10 @@ func start(options ...string) (s *Server, err error) {
 	if s.folder, err = os.MkdirTemp("", "bmad-pg-"); err != nil {
 		return nil, err
 	}
-	if err = s.make(); err == nil {
+	if err = give(s.folder); err == nil {
+		err = files(s)
+	}
+	if err == nil {
 		err = s.Up()
 	}
 	if err != nil {
@@ -155,7 +188,8 @@ func start(options ...string) (s *Server, err error) {
 // programs returns the folder of the newest server's programs.
 func programs() (string, error) {
 	if name, err := exec.LookPath("postgres"); err == nil {
-		return filepath.Dir(name), nil
+		name, err = filepath.EvalSymlinks(name) // the other programs need not be on the PATH
+		return filepath.Dir(name), err
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
@@ -174,15 +208,19 @@ func (s *Server) make() error {
 	if err := os.WriteFile(file, []byte(Password+"\n"), 0o600); err != nil {
 		return err
 	}
-	if err := errors.Join(give(file), give(s.folder)); err != nil {
+	if err := give(file); err != nil {
 		return err
 	}
-	args := []string{"-D", s.data(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync"}
-	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, "initdb"), args...) //nolint:gosec // the programs of the server
+	return s.program("initdb", "-D", s.data(), "-U", "postgres", "-A", "scram-sha-256", "--pwfile", file, "-E", "UTF8", "--locale=C", "--no-sync")
+}
+
+// program runs a program of the server to its end.
+func (s *Server) program(name string, args ...string) error {
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...) //nolint:gosec // the programs of the server
 	cmd.Dir = s.folder
 	asAnother(cmd)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return nil
 }
@@ -220,6 +258,7 @@ func (s *Server) try(ctx context.Context) (said string, err error) {
 	for _, o := range s.options {
 		args = append(args, "-c", o)
 	}
+	_ = os.Remove(filepath.Join(s.folder, "log")) // what an earlier try has said
 	// The shell ends the server when the test has ended, however that ends.
 	const untilTheEnd = `"$@" >log 2>&1 & read -r _; kill -QUIT $!; wait`
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", untilTheEnd, "sh", filepath.Join(s.bin, "postgres")}, args...)...) //nolint:gosec // as above

@@ -1,0 +1,56 @@
+package filestore
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+)
+
+// Leave marks the sessions as moved to another store, and waits until no change is under way: from then on all are
+// refused, and what was acknowledged can be read. undo takes the mark away, unless it was there before.
+func (s *Store) Leave(ctx context.Context, to string) (undo func() error, err error) {
+	undo = func() error { return s.dir.Remove(store.MovedFile) }
+	if store.Moved(s.dir) != nil {
+		undo = func() error { return nil }
+	}
+	if _, err := s.dir.MkdirAll(LocksFolder); err != nil {
+		return nil, s.storage(err)
+	}
+	if err := s.dir.Replace(store.MovedFile, []byte(to+"\n")); err != nil {
+		return nil, s.storage(err)
+	}
+	// Who has come before the mark is waited for: each change looks for it once it has its lock.
+	if err := pass(ctx, s.dir, ProjectLock); err != nil { // from here on there are no new sessions
+		return undo, s.storage(err)
+	}
+	all, err := s.All(ctx)
+	for _, known := range all.Sessions {
+		if err == nil {
+			err = pass(ctx, s.dir, SessionLock(known.SessionID))
+		}
+	}
+	return undo, s.storage(err)
+}
+
+// pass waits until a lock is free.
+func pass(ctx context.Context, dir *durable.Dir, name string) error {
+	lock, err := dir.Lock(ctx, name)
+	if err != nil {
+		return err
+	}
+	return lock.Unlock()
+}
+
+// lock takes a lock for a change, unless the sessions were moved away.
+func (s *Store) lock(ctx context.Context, name string) (*durable.Lock, error) {
+	lock, err := s.dir.Lock(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Moved(s.dir); err != nil {
+		_ = lock.Unlock()
+		return nil, err
+	}
+	return lock, nil
+}
