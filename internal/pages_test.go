@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link      = regexp.MustCompile(`(?:\]\(|\bsrc(?:set)?=")([^)"\s]+)[)"]`)
 	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	channel   = regexp.MustCompile(`(?m)^\t(Channel[A-Za-z]+) +Channel = "([a-z_]+)"`)
@@ -152,7 +152,7 @@ func targets(t *testing.T, name string) (out []string) {
 	t.Helper()
 	for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(readPage(t, name), ""), -1) {
 		file, anchor, _ := strings.Cut(m[1], "#")
-		to := strings.Replace(file, ".zh.md", ".md", 1)
+		to := strings.Replace(file, ".zh.", ".", 1)
 		if anchor != "" && !strings.Contains(file, "://") {
 			full := name
 			if file != "" {
