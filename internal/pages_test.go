@@ -275,11 +275,15 @@ func TestPagesOfHosts(t *testing.T) {
 	}
 }
 
-// TestTroubleshootingQuotesMessages: each message that the page quotes is in the source, with an
-// ellipsis for its values.
+// TestTroubleshootingQuotesMessages: each message that the page quotes is in the source or in its translations, with
+// an ellipsis for its values.
 func TestTroubleshootingQuotesMessages(t *testing.T) {
 	var source strings.Builder
-	for _, path := range goFiles(t) {
+	catalogues, err := filepath.Glob("lang/zh/*.po")
+	if err != nil || len(catalogues) == 0 {
+		t.Fatal(catalogues, err)
+	}
+	for _, path := range append(goFiles(t), catalogues...) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
@@ -291,7 +295,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	}
 	quoted := regexp.MustCompile(`“([^”]+)”`)
 	seen := 0
-	for line := range strings.Lines(readPage(t, "docs/troubleshooting.md")) {
+	for line := range strings.Lines(readPage(t, "docs/troubleshooting.md") + readPage(t, "docs/troubleshooting.zh.md")) {
 		cells := strings.Split(line, " | ")
 		if !strings.HasPrefix(line, "| ") {
 			continue
@@ -305,8 +309,8 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 			}
 		}
 	}
-	if seen < 15 {
-		t.Errorf("got %d quotations, want the 15 of the page at least", seen)
+	if seen < 40 {
+		t.Errorf("got %d quotations, want the 40 of the page in both languages at least", seen)
 	}
 }
 
