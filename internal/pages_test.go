@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	link      = regexp.MustCompile(`(?:\]\(|\bsrc(?:set)?=")([^)"\s]+)[)"]`)
 	heading   = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	notAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	channel   = regexp.MustCompile(`(?m)^\t(Channel[A-Za-z]+) +Channel = "([a-z_]+)"`)
@@ -31,9 +31,6 @@ func readPage(t *testing.T, name string) string {
 	}
 	return string(text)
 }
-
-// complete is set once every page has its translation, and every page that others link is there.
-const complete = false
 
 // userPages returns the README and the pages of docs, in English and Chinese.
 func userPages(t *testing.T) []string {
@@ -84,9 +81,7 @@ func TestLinksOfPages(t *testing.T) {
 					t.Errorf("%s: %s: link %s", name, m[1], chinese)
 				}
 				if !exists(full) {
-					if complete || !strings.HasPrefix(full, "docs/") {
-						t.Errorf("%s: %s: no such file", name, m[1])
-					}
+					t.Errorf("%s: %s: no such file", name, m[1])
 					continue
 				}
 				if target = ""; strings.HasSuffix(full, ".md") {
@@ -115,7 +110,8 @@ func counterpart(name string) string {
 }
 
 // TestPagesInBothLanguages: each page but a generated one is there in both languages, with headings of the same
-// levels, tables of the same size, and the same code.
+// levels, tables of the same size, the same code, and links to the same
+// headings.
 func TestPagesInBothLanguages(t *testing.T) {
 	seen := 0
 	for _, name := range userPages(t) {
@@ -124,9 +120,7 @@ func TestPagesInBothLanguages(t *testing.T) {
 			continue
 		}
 		if !exists(other) {
-			if complete || strings.HasSuffix(name, ".zh.md") {
-				t.Errorf("%s has no %s", name, other)
-			}
+			t.Errorf("%s has no %s", name, other)
 			continue
 		}
 		if strings.HasSuffix(name, ".zh.md") {
@@ -144,10 +138,32 @@ func TestPagesInBothLanguages(t *testing.T) {
 				break
 			}
 		}
+		if got, want := targets(t, other), targets(t, name); !slices.Equal(got, want) {
+			t.Errorf("%s: got links to %q, want those of %s: %q", other, got, name, want)
+		}
 	}
-	if seen < 10 {
-		t.Errorf("got %d pairs of pages, want 10 at least", seen)
+	if seen < 30 {
+		t.Errorf("got %d pairs of pages, want 30 at least", seen)
 	}
+}
+
+// targets returns the files that a page links, by their English names and with the numbers of headings, sorted.
+func targets(t *testing.T, name string) (out []string) {
+	t.Helper()
+	for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(readPage(t, name), ""), -1) {
+		file, anchor, _ := strings.Cut(m[1], "#")
+		to := strings.Replace(file, ".zh.", ".", 1)
+		if anchor != "" && !strings.Contains(file, "://") {
+			full := name
+			if file != "" {
+				full = path.Join(path.Dir(name), file)
+			}
+			to = fmt.Sprintf("%s#%d", to, slices.Index(anchors(readPage(t, full)), anchor))
+		}
+		out = append(out, to)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // outline returns the levels of the headings of a page, and the columns of each row of its tables.
@@ -259,11 +275,15 @@ func TestPagesOfHosts(t *testing.T) {
 	}
 }
 
-// TestTroubleshootingQuotesMessages: each message that the page quotes is in the source, with an
-// ellipsis for its values.
+// TestTroubleshootingQuotesMessages: each message that the page quotes is in the source or in its translations, with
+// an ellipsis for its values.
 func TestTroubleshootingQuotesMessages(t *testing.T) {
 	var source strings.Builder
-	for _, path := range goFiles(t) {
+	catalogues, err := filepath.Glob("lang/zh/*.po")
+	if err != nil || len(catalogues) == 0 {
+		t.Fatal(catalogues, err)
+	}
+	for _, path := range append(goFiles(t), catalogues...) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
@@ -275,7 +295,7 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	}
 	quoted := regexp.MustCompile(`“([^”]+)”`)
 	seen := 0
-	for line := range strings.Lines(readPage(t, "docs/troubleshooting.md")) {
+	for line := range strings.Lines(readPage(t, "docs/troubleshooting.md") + readPage(t, "docs/troubleshooting.zh.md")) {
 		cells := strings.Split(line, " | ")
 		if !strings.HasPrefix(line, "| ") {
 			continue
@@ -289,8 +309,8 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 			}
 		}
 	}
-	if seen < 15 {
-		t.Errorf("got %d quotations, want the 15 of the page at least", seen)
+	if seen < 40 {
+		t.Errorf("got %d quotations, want the 40 of the page in both languages at least", seen)
 	}
 }
 

@@ -52,7 +52,8 @@ var systems = []system{
 
 // support are the packages that only tests import; their lines count apart.
 var support = []string{
-	".ci/house", ".ci/measure", ".ci/measure/yardstick", ".ci/parcel", "internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
+	".ci/house", ".ci/measure", ".ci/measure/yardstick", ".ci/parcel",
+	"internal/bmad/methodtest", "internal/durable/durabletest", "internal/golden", "internal/lang/langtest", "internal/mcpserver/conformance", "internal/passkey/passkeytest",
 	"internal/scratch", "internal/specimen", "internal/store/pgstore/pgtest", "internal/store/storetest", "sdk/sdktest",
 }
 

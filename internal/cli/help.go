@@ -22,9 +22,13 @@ func speakHelp(a *app.App, root *cobra.Command) {
 		if a.Lang == "" { // help does not set up the rest
 			a.ReadSettings()
 		}
-		h := helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
+		h := newHelpPage(a, cmd)
 		_ = a.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Out, h.text()); return err }) // a reader that has gone needs no help
 	})
+}
+
+func newHelpPage(a *app.App, cmd *cobra.Command) *helpPage {
+	return &helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
 }
 
 // Columns of help: without a terminal, and at most, because longer lines are hard to read.

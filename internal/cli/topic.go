@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,9 @@ argument, list both. Where both have the name, add .md for the page.`,
 			topic, rest, err := cmd.Root().Find(args)
 			switch {
 			case !onlyPage && err == nil && len(rest) == 0:
-				return showCommand(a, topic, name, page != "")
+				return showCommand(cmd.Context(), a, topic, page != "")
 			case page != "":
-				showPage(a, page)
-				return nil
+				return a.Page(cmd.Context(), func() error { a.Markdown(page, strings.TrimSuffix(page, "\n")); return nil })
 			}
 			above, last := args[:len(args)-1], args[len(args)-1]
 			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
@@ -44,22 +44,20 @@ argument, list both. Where both have the name, add .md for the page.`,
 	}
 }
 
-// showCommand prints the help of a command, then the pages, or the way to the page of the same name.
-func showCommand(a *app.App, command *cobra.Command, name string, hasPage bool) error {
+// showCommand prints the help of a command, with the way to the page of the same name; that of the program with
+// the pages.
+func showCommand(ctx context.Context, a *app.App, command *cobra.Command, hasPage bool) error {
 	command.InitDefaultHelpFlag()
 	command.InitDefaultVersionFlag()
-	if err := command.Help(); err != nil {
-		return err
-	}
+	h := newHelpPage(a, command)
+	text := h.text()
 	switch {
-	case name == "":
-		h := helpPage{lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
-		fmt.Fprint(a.Out, h.pages())
+	case !command.HasParent():
+		text += h.pages()
 	case hasPage:
-		fmt.Fprintln(a.Out)
-		a.Say("The page of this name says more: %s", "bmad-mcp help "+name+".md")
+		text += "\n" + a.Lang.Say("The page of this name says more: %s", "bmad-mcp help "+command.Name()+".md") + "\n"
 	}
-	return nil
+	return a.Page(ctx, func() error { _, err := fmt.Fprint(a.Out, text); return err })
 }
 
 // pages lists the pages of the documentation.
@@ -73,9 +71,6 @@ func (h *helpPage) pages() string {
 	}
 	return "\n" + h.lang.Say("Pages:") + "\n" + rows.String()
 }
-
-// showPage prints a page.
-func showPage(a *app.App, text string) { fmt.Fprint(a.Out, text) }
 
 // topics lists the commands below the one that the arguments lead to; without any, the pages too.
 func topics(root *cobra.Command, args []string) (out []string) {

@@ -43,7 +43,8 @@ func demoSteps(l lang.Language) []demoStep {
 	confirm, approve := map[string]any{"action": "confirm"}, map[string]any{"action": "approve"}
 	yes := map[string]any{"decision": "approve"}
 	return []demoStep{
-		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), args: map[string]any{"action": "start", "task_name": "todo", "objective": l.Say(demoObjective)}, place: "po/generating"},
+		{said: l.Say("Use bmad-task to build a to-do list for the terminal."), place: "po/generating",
+			args: map[string]any{"action": "start", "task_name": "todo", "objective": l.Say(demoObjective)}},
 		{did: l.Say("writes the requirements"), file: "po-1.md", args: submit("po", "po-1.md"),
 			form: map[string]any{"answer_01": l.Say("Just me, on one laptop"),
 				"answer_02": l.Say("Overdue ones should stand out")}, place: "po/refining"},
