@@ -29,7 +29,7 @@ project, hands out role prompts, scores what is submitted, and holds the gates
 until the human decides. It calls no model, except where you start run or agent, or have named one.
 
 Without a subcommand it is an MCP server on stdio, as hosts start it.
-New here? Run: bmad-mcp demo. What waits for you says: bmad-mcp status
+New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 
 ` + terminal.ExitHelp,
 		Args:          cobra.NoArgs,

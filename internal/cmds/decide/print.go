@@ -59,9 +59,18 @@ func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
 		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
 	if next := nextCommands(r.Standing, person); next != "" {
-		fmt.Fprintf(a.Out, "\n%s\n%s", a.Lang.Say("From the terminal:"), next)
+		where := a.Lang.Say("From the terminal:")
+		if person && works(r.Standing) {
+			where = a.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", r.TaskName)
+		}
+		fmt.Fprintf(a.Out, "\n%s\n%s", where, next)
 	}
 	return nil
+}
+
+// works reports whether an assistant has work to do.
+func works(s *standing.Standing) bool {
+	return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !s.Stopped()
 }
 
 // nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
@@ -75,7 +84,7 @@ func nextCommands(s *standing.Standing, person bool) string {
 	switch action := standing.GateAction(s.CurrentState); {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
-	case person && s.CurrentState.Active() && !s.CurrentState.WaitsForHuman():
+	case person && works(s):
 		lines = []string{"run --resume " + task}
 	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
 		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}

@@ -44,7 +44,7 @@ all projects in which a run was started, with the command that you type next.
 			if err != nil {
 				return err
 			}
-			rows, unreadable := []waitingRow{}, []string{}
+			rows, unreadable, working := []waitingRow{}, []string{}, []string(nil)
 			for _, folder := range a.Engine().Projects().List() {
 				if _, gone := os.Stat(folder); gone != nil {
 					continue
@@ -56,6 +56,9 @@ all projects in which a run was started, with the command that you type next.
 				unreadable = append(unreadable, board.Broken...)
 				for _, r := range board.Rows {
 					if !r.CurrentState.WaitsForHuman() {
+						if r.CurrentState.Active() {
+							working = append(working, r.TaskName)
+						}
 						continue
 					}
 					command := "bmad-mcp " + string(standing.GateAction(r.CurrentState)) + " " + terminal.ShellWord(r.TaskName)
@@ -73,7 +76,11 @@ all projects in which a run was started, with the command that you type next.
 			if !a.JSON {
 				defer a.SayUnreadable(unreadable)
 			}
-			return a.List(a.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\""),
+			none := lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
+			if len(working) > 0 {
+				none = lang.T("Nothing waits for you. The assistant has work to do in: %s. The next step: bmad-mcp next", terminal.JoinWords(working))
+			}
+			return a.List(a.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
 				a.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +76,7 @@ func (i installed) way() way {
 	case i.fetched:
 		return way{id: "go", name: lang.T("installed by %s", "go install"), command: "go install github.com/bmad-mcp/bmad-mcp/cmd/bmad-mcp@latest"}
 	case !i.released:
-		return way{id: "source", name: lang.T("built from its source"), first: lang.T("in the clone of its source, after git pull"), command: "go install ./cmd/bmad-mcp"}
+		return way{id: "source", name: lang.T("built from its source"), first: lang.T("go to the clone of its source"), command: "git pull && go install ./cmd/bmad-mcp"}
 	case papers:
 		return way{id: "script", name: lang.T("installed by %s", "install.sh"),
 			command: "curl -fsSL " + releases + "/latest/download/install.sh | sh -s -- --prefix " + terminal.ShellWord(prefix)}
@@ -123,7 +122,13 @@ func printWay(a *app.App, program string, w way) error {
 		return a.PrintJSON(out)
 	}
 	a.Say("bmad-mcp %s, %s: %s", app.Version(), w.name, program)
-	steps := []string{w.first.In(a.Lang), w.command}
-	a.Say("for the latest release: %s", strings.Join(slices.DeleteFunc(steps, func(s string) bool { return s == "" }), "; "))
+	steps := w.command
+	switch first := w.first.In(a.Lang); {
+	case steps == "":
+		steps = first
+	case first != "":
+		steps = a.Lang.Say("%s, then: %s", first, steps)
+	}
+	a.Say("for the latest release: %s", steps)
 	return nil
 }

@@ -28,7 +28,7 @@ func TestWay(t *testing.T) {
 		{program: "/usr/bin/bmad-mcp", id: "deb", command: "sudo dpkg -i bmad-mcp_*.deb", files: []string{"/var/lib/dpkg/info/bmad-mcp.list", "/usr" + papers}},
 		{program: "/usr/bin/bmad-mcp", id: "rpm", command: "sudo rpm -U bmad-mcp-*.rpm", files: []string{"/usr" + papers}},
 		{program: "/home/a/go/bin/bmad-mcp", id: "go", command: "go install github.com/bmad-mcp/bmad-mcp/cmd/bmad-mcp@latest", source: true, fetched: true},
-		{program: "/home/a/go/bin/bmad-mcp", id: "source", command: "go install ./cmd/bmad-mcp", source: true},
+		{program: "/home/a/go/bin/bmad-mcp", id: "source", command: "git pull && go install ./cmd/bmad-mcp", source: true},
 		{program: "/home/a/.local/bin/bmad-mcp", id: "script", files: []string{"/home/a/.local" + papers},
 			command: "curl -fsSL https://github.com/bmad-mcp/bmad-mcp/releases/latest/download/install.sh | sh -s -- --prefix /home/a/.local"},
 		{program: `C:\Users\a\AppData\Local\Programs\bmad-mcp\bmad-mcp.exe`, id: "script", command: "irm https://github.com/bmad-mcp/bmad-mcp/releases/latest/download/install.ps1 | iex"},
