@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -22,8 +23,8 @@ import (
 // manifestName is the last entry of an archive.
 const manifestName = "manifest.json"
 
-// maxManifest is its greatest length, in bytes.
-const maxManifest = 64 << 20
+// maxManifest is its greatest length, and maxName that of the name of a text in its folder, in bytes.
+const maxManifest, maxName = 64 << 20, 255
 
 // manifest describes an archive.
 type manifest struct {
@@ -144,7 +145,7 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 		}
 		// A text follows its session.
 		folder, base := path.Split(name)
-		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || base == "" || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
+		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || base == "" || !fs.ValidPath(name) || len(base) > maxName || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
 			return wrong(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
