@@ -23,8 +23,8 @@ import (
 // manifestName is the last entry of an archive.
 const manifestName = "manifest.json"
 
-// maxManifest is its greatest length, and maxName that of the name of a text in its folder, in bytes.
-const maxManifest, maxName = 64 << 20, 255
+// maxManifest is its greatest length, in bytes.
+const maxManifest = 64 << 20
 
 // manifest describes an archive.
 type manifest struct {
@@ -143,9 +143,9 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
-		// A text follows its session.
+		// A text follows its session, under a name that files can have.
 		folder, base := path.Split(name)
-		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || base == "" || !fs.ValidPath(name) || len(base) > maxName || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
+		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || !fs.ValidPath(name) || len(base) > 255 || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
 			return wrong(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data

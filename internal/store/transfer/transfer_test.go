@@ -307,7 +307,7 @@ func TestMoveLosesNothing(t *testing.T) {
 						return err
 					})
 					if err != nil {
-						if !strings.Contains(err.Error(), "were moved to the store elsewhere") {
+						if !strings.Contains(err.Error(), `were moved to the store "elsewhere"`) {
 							t.Error(err)
 						}
 						return
