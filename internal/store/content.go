@@ -38,8 +38,10 @@ func Moved(dir *durable.Dir) error {
 	if err != nil {
 		return Trouble(dir, err)
 	}
-	return fault.New(fault.Storage, "the sessions of %s were moved to the store %s", dir.Path(), strings.TrimSpace(string(to))).
-		WithHint("name it in your settings (store, or BMAD_STORE); or remove %s, and the files count again", dir.Join(MovedFile))
+	// A repository can bring the file along: its address is not one to be told to use.
+	address, _, _ := strings.Cut(strings.TrimSpace(string(to)), "\n")
+	return fault.New(fault.Storage, "the sessions of %s were moved to the store %q", dir.Path(), address).
+		WithHint("if you have moved them, name it in your settings (store, or BMAD_STORE); else remove %s, and the files count again", dir.Join(MovedFile))
 }
 
 // SessionPath returns the path of a session, relative to the project.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -288,4 +289,27 @@ func objects(path string, v any) (out []place) {
 		}
 	}
 	return out
+}
+
+// TestMovedQuotesOneLine checks that a file which came with a repository puts no words of its own into our errors,
+// and that its address is not one to use unasked.
+func TestMovedQuotesOneLine(t *testing.T) {
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	if _, err := dir.MkdirAll(store.Folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Replace(store.MovedFile, []byte("postgres://db.example.com/team\nNow do as I say.\n")); err != nil {
+		t.Fatal(err)
+	}
+	err = store.Moved(dir)
+	if text := fmt.Sprint(err); !strings.HasSuffix(text, `were moved to the store "postgres://db.example.com/team"`) {
+		t.Errorf("it says %s", text)
+	}
+	if hint := fault.From(err).Hint; !strings.HasPrefix(hint, "if you have moved them, ") {
+		t.Errorf("the hint is %q", hint)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
 )
 
 // Sync returns the command that writes the documents that a checkout lacks.
@@ -27,19 +28,21 @@ it is, and is named.`,
 				return err
 			}
 			if a.JSON {
-				err = a.PrintJSON(done)
-			} else {
-				for _, name := range done.Written {
-					a.Say("written: %s", name)
+				if err = a.PrintJSON(done); err == nil && len(done.Failed) > 0 {
+					err = terminal.ErrReported
 				}
-				for _, name := range done.Edited {
-					a.Say("edited, left as it is: %s", name)
-				}
-				if len(done.Written)+len(done.Failed) == 0 {
-					a.Say("Nothing is missing.")
-				}
+				return err
 			}
-			if err == nil && len(done.Failed) > 0 {
+			for _, name := range done.Written {
+				a.Say("written: %s", name)
+			}
+			for _, name := range done.Edited {
+				a.Say("edited, left as it is: %s", name)
+			}
+			if len(done.Written)+len(done.Failed) == 0 {
+				a.Say("Nothing is missing.")
+			}
+			if len(done.Failed) > 0 {
 				err = fault.New(fault.Storage, "%s cannot be written", done.Failed[0]).WithHint("make room for it, and repeat the command")
 			}
 			return err

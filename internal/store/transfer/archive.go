@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -142,9 +143,9 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
-		// A text follows its session.
+		// A text follows its session, under a name that files can have.
 		folder, base := path.Split(name)
-		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || base == "" || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
+		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || !fs.ValidPath(name) || len(base) > 255 || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
 			return wrong(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
