@@ -12,6 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/docs"
 	"github.com/bmad-mcp/bmad-mcp/internal/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
 )
 
 // newHelp returns the command that shows the help of a command, or a page of the documentation.
@@ -35,13 +37,42 @@ argument, list both. Where both have the name, add .md for the page.`,
 			case !onlyPage && err == nil && len(rest) == 0:
 				return showCommand(cmd.Context(), a, topic, page != "")
 			case page != "":
-				return a.Page(cmd.Context(), func() error { a.Markdown(page, strings.TrimSuffix(page, "\n")); return nil })
+				return a.Page(cmd.Context(), func() error { a.Markdown(flow(page), strings.TrimSuffix(page, "\n")); return nil })
 			}
 			above, last := args[:len(args)-1], args[len(args)-1]
 			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
 				WithHint("bmad-mcp help lists them").Suggest(last, topics(cmd.Root(), above))
 		},
 	}
+}
+
+// pageLink matches a link to a page in the text of another, with the words and the name of the page.
+var pageLink = pattern.New(`\[([^\]]+)\]\((?:\.\./)*([a-z][a-z/-]*)(?:\.zh)?\.md(?:#[^)]*)?\)`)
+
+// flow puts each paragraph of a page into one line, which a terminal breaks at its own width, and names
+// the pages of links.
+func flow(page string) string {
+	var out []string
+	fenced, open := false, false // open: the last line is text that the next one may continue
+	for line := range strings.SplitSeq(page, "\n") {
+		_, _, fence := markdown.Fence(line)
+		fenced = fenced != fence
+		if fenced || fence {
+			out, open = append(out, line), false
+			continue
+		}
+		_, _, heading := markdown.HashHeading(line)
+		_, _, item := markdown.Item(line)
+		text := strings.TrimSpace(line)
+		apart := heading || text == "" || strings.ContainsAny(text[:1], "|>!<")
+		if open && !apart && !item {
+			out[len(out)-1] += " " + text
+		} else {
+			out = append(out, line)
+		}
+		open = !apart
+	}
+	return pageLink.ReplaceAllString(strings.Join(out, "\n"), "$1 (help $2)")
 }
 
 // showCommand prints the help of a command, with the way to the page of the same name; that of the program with

@@ -47,7 +47,7 @@ func Sessions(a *app.App) *cobra.Command {
 				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
-				a.Say("%s has no sessions. Start one: bmad-mcp task start \"what is to be built\"", cwd)
+				a.Say("%s has no sessions. Start one: bmad-mcp start \"what is to be built\"", cwd)
 				return nil
 			}
 			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}

@@ -57,7 +57,7 @@ all projects in which a run was started, with the command that you type next.
 				for _, r := range board.Rows {
 					if !r.CurrentState.WaitsForHuman() {
 						if r.CurrentState.Active() {
-							working = append(working, r.TaskName)
+							working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
 						}
 						continue
 					}
@@ -78,7 +78,7 @@ all projects in which a run was started, with the command that you type next.
 			}
 			none := lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
 			if len(working) > 0 {
-				none = lang.T("Nothing waits for you. The assistant has work to do in: %s. The next step: bmad-mcp next", terminal.JoinWords(working))
+				none = lang.T("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(working))
 			}
 			return a.List(a.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
 				a.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
