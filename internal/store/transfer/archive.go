@@ -143,13 +143,17 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}
 			continue
 		}
-		// A text follows its session, under a name that files can have.
-		folder, base := path.Split(name)
-		if p.ID == "" || folder != store.ContentFolder(p.ID)+"/" || !fs.ValidPath(name) || len(base) > 255 || strings.ContainsAny(base, "\\:\x00") || p.Texts[name] != nil {
+		if p.ID == "" || !isText(p.ID, name) || p.Texts[name] != nil { // it follows its session
 			return wrong(header, errors.ErrUnsupported)
 		}
 		p.Texts[name] = data
 	}
+}
+
+// isText reports whether an entry is a text of a session, under a name that files can have.
+func isText(id, name string) bool {
+	folder, base := path.Split(name)
+	return folder == store.ContentFolder(id)+"/" && fs.ValidPath(name) && len(base) <= 255 && !strings.ContainsAny(base, "\\:\x00")
 }
 
 // sessionIn returns the id of the session of which an entry is the file.
