@@ -137,7 +137,8 @@ func read(archive io.Reader, do func(store.Parcel) error) error {
 					return err
 				}
 			}
-			if s, err := store.Decode(data, name); err != nil || s.SessionID != id {
+			s, err := store.Decode(data, name)
+			if err != nil || s.SessionID != id || strings.Contains(s.TaskName, "\x00") { // which a database cannot keep as a name
 				return wrong(header, errors.Join(err, errors.ErrUnsupported))
 			}
 			p = store.Parcel{ID: id, Session: data, Texts: map[string][]byte{}}

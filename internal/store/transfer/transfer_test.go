@@ -242,7 +242,18 @@ func TestHostileArchives(t *testing.T) {
 			return bytes.ReplaceAll(data, []byte(`"path": ".bmad-task/temp/`), []byte(`"path": "`+to))
 		})
 	}
+	old, size, sum := "", 0, ""
 	archives := map[string][]byte{
+		"a name with NUL": rewrite(func(h *tar.Header, data []byte) []byte {
+			if h.Name != store.SessionPath(one.SessionID) { // the manifest agrees with it
+				data = bytes.ReplaceAll(data, []byte(old), []byte(sum))
+				return bytes.ReplaceAll(data, fmt.Appendf(nil, `"size": %d`, size), fmt.Appendf(nil, `"size": %d`, size+len(`\u0000`)))
+			}
+			old, size = workflow.Hash(data), len(data)
+			data = bytes.Replace(data, []byte(`"task_name": "one`), []byte(`"task_name": "one\u0000`), 1)
+			sum = workflow.Hash(data)
+			return data
+		}),
 		"a changed text": rewrite(func(_ *tar.Header, data []byte) []byte {
 			return bytes.ReplaceAll(data, []byte("a text of it"), []byte("a lie in its "))
 		}),
