@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -94,11 +95,20 @@ func (m *machine) put(name, script string) {
 	}
 }
 
+// pathWithoutProgram is the PATH without the folders that have the program, which somebody may have installed.
+func pathWithoutProgram() string {
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool {
+		_, err := os.Stat(filepath.Join(folder, "bmad-mcp"))
+		return err == nil
+	})
+	return strings.Join(folders, ":")
+}
+
 // install runs the script, and returns its exit code and its words.
 func (m *machine) install(args ...string) (int, string) {
 	m.t.Helper()
 	cmd := exec.CommandContext(m.t.Context(), "sh", append([]string{"install.sh", "--from", m.from}, args...)...)
-	cmd.Env = []string{"HOME=" + m.home, "PATH=" + m.bin + ":" + os.Getenv("PATH"), "TMPDIR=" + m.t.TempDir()}
+	cmd.Env = []string{"HOME=" + m.home, "PATH=" + m.bin + ":" + pathWithoutProgram(), "TMPDIR=" + m.t.TempDir()}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
