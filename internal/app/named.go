@@ -87,6 +87,10 @@ func (a *App) pick(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p, _, err := a.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
+		p.Close() // it is clear which one is meant
+		return nil, nil
+	}
 	known, _, err := a.Engine().Known(ctx, project.Address{Cwd: dir})
 	known = slices.DeleteFunc(slices.Clone(known), func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	if err != nil || len(known) < 2 {
