@@ -209,7 +209,11 @@ func (s *screen) write(name string, v any) {
 	s.t.Helper()
 	text, plain := v.(string)
 	if !plain {
-		text = jsonText(v)
+		data, err := json.MarshalIndent(v, "", "  ") // as hosts write it
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		text = string(data)
 	}
 	name = filepath.Join(s.home, name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o750), os.WriteFile(name, []byte(text), 0o600)); err != nil {
