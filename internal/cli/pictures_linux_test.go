@@ -15,8 +15,11 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 )
 
-// reply is what a person types behind a prompt.
-type reply struct{ prompt, text string }
+// reply is what a person types behind a prompt, after they have thought about it.
+type reply struct {
+	prompt, text string
+	thinks       time.Duration
+}
 
 // person is somebody at a terminal: a home, a project, a language.
 type person struct {
@@ -80,6 +83,7 @@ func (p person) types(t *testing.T, replies []reply, name string, args ...string
 		shown.Write(buffer[:n])
 		if text := shown.String(); len(replies) > 0 && strings.Contains(text[seen:], replies[0].prompt) {
 			seen = len(text)
+			time.Sleep(replies[0].thinks)
 			if _, err := control.WriteString(replies[0].text + "\n"); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +133,7 @@ func TestPictures(t *testing.T) {
 			p.types(t, nil, "bmad-mcp", "task", "submit", "--stage", "po", "--claude-result-path", "drafts/po-1"+c.of+".md")
 			p.types(t, nil, "bmad-mcp", "task", "answer", "q1="+c.users, "q2="+c.overdue)
 			p.types(t, nil, "bmad-mcp", "task", "submit", "--stage", "po", "--claude-result-path", "drafts/po-2"+c.of+".md")
-			gate := command("bmad-mcp confirm todo") + p.types(t, []reply{{"[acvn]", "a"}}, "bmad-mcp", "confirm", "todo")
+			gate := command("bmad-mcp confirm todo") + p.types(t, []reply{{prompt: "[acvn]", text: "a"}}, "bmad-mcp", "confirm", "todo")
 			for name, colours := range map[string]palette{"light": lightScreen, "dark": darkScreen} {
 				rows := colours.rows(gate)
 				drawn := colours.picture("bmad-mcp confirm todo", len(rows), "", colours.draw(rows))

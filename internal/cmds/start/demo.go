@@ -119,7 +119,7 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 	a.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
 	for _, step := range demoSteps(a.Lang) {
 		person.next = step.form
-		over, err := playStep(ctx, a, client, dir, step)
+		over, err := person.play(ctx, client, dir, step)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,9 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 	return demoEnd(a, dir)
 }
 
-func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+// play takes a step of the demo, in its folder. It reports whether the person has left the script.
+func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+	a := p.app
 	fmt.Fprintln(a.Out)
 	if step.said != "" {
 		fmt.Fprintf(a.Out, "🧑 %s\n", step.said)
@@ -175,7 +177,11 @@ func playStep(ctx context.Context, a *app.App, client *mcpserver.Client, dir str
 		}
 	}
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
-		a.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got)
+		if p.views {
+			p.views = false
+			return p.play(ctx, client, dir, step)
+		}
+		demoSay(a, "", "", a.Lang.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got))
 		return true, nil
 	}
 	return false, nil

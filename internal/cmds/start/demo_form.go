@@ -21,6 +21,8 @@ type demoPerson struct {
 	next map[string]any
 	// terminal is nil if the script fills in.
 	terminal *terminal.Person
+	// views is true if they want to see the document before they decide.
+	views bool
 }
 
 // reading is the time that the scripted person takes: the server does not accept a faster answer as a
@@ -57,6 +59,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		}
 		if text != "" {
 			answer.Content[name] = text
+			p.views = text == "view"
 		}
 	}
 	fmt.Fprintf(p.app.Out, "   └%s\n", strings.Repeat("─", width))
@@ -73,6 +76,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string, re
 		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
 			return values[n-1], nil
 		}
+		demoSay(p.app, "   │ ", "   │ ", p.app.Lang.Say("a number from 1 to %d, please", len(values)))
 	}
 	text, _ := p.next[name].(string)
 	if text == "" {

@@ -1,6 +1,7 @@
 package start
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,15 @@ func auditDemo(t *testing.T, l lang.Language, files []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := rubric.Audit(document, audit.Background{Plan: workflow.SM, Objective: l.Say(demoObjective), Earlier: earlier})
+		// Who fills in the forms themselves answers in other words than the script.
+		of := audit.Background{Plan: workflow.SM, Objective: l.Say(demoObjective), Earlier: maps.Clone(earlier)}
+		delete(of.Earlier, stage)
+		a := rubric.Audit(document, of)
+		for _, answer := range []string{"me", "a team of ten, on the web"} {
+			if of.Answers = []string{answer}; rubric.Audit(document, of).Score < a.Score {
+				a = rubric.Audit(document, of)
+			}
+		}
 		switch good := a.Score >= 95; {
 		case slices.Contains(low, file) && a.Score >= 90:
 			t.Errorf("%s shows no gap: %g", file, a.Score)
