@@ -118,6 +118,7 @@ func image(name string) string { return filepath.Join("..", "..", "docs", "image
 // TestPictures: the pictures of the documentation show what the program shows at a terminal today.
 // -update draws them anew.
 func TestPictures(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ locale, of, objective, users, overdue string }{
 		{"en_US.UTF-8", "", "Build a to-do list for the terminal", "Just me, on one laptop", "Overdue ones should stand out"},
 		{"zh_CN.UTF-8", ".zh", "做一个终端里的待办清单", "只有我自己，用一台笔记本", "过期的任务应当醒目"},

@@ -122,7 +122,7 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 	if next.Decision != "" {
 		for _, choice := range q.Choices {
 			if choice.Decision == next.Decision {
-				fmt.Fprintf(d.app.Out, "🧑 %s\n", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
+				demoSay(d.app, "🧑 ", "   ", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 	if terminal.IsTerminal(a.Raw) {
 		pace = demoPace
 	}
-	a.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir)
+	demoSay(a, "", "", a.Lang.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir))
 	played := new(int)
 	options := runner.Options{
 		Engine: a.Engine(), Workers: []runner.Worker{demoEngine{"claude", a.Lang, pace, played},
@@ -169,7 +169,7 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 		Flags: runner.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Log: a.Log,
 	}
 	out, _, err := run.Show(a, options, "", func(r *runner.Runner) (*runner.Result, error) {
-		return r.Start(cmd.Context(), a.Lang.Say(demoObjective), "")
+		return r.Start(cmd.Context(), a.Lang.Say(demoObjective), "todo")
 	})
 	if err != nil {
 		return err
