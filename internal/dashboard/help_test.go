@@ -85,7 +85,7 @@ func TestHelpKeepsOut(t *testing.T) {
 	w := newWorld(t)
 	for at, want := range map[string]int{
 		"/help/hosts": http.StatusOK, "/help/nothing": http.StatusNotFound, "/help/decide.md": http.StatusNotFound, "/help/decide.zh": http.StatusNotFound,
-		"/help/docs.go": http.StatusNotFound, "/help/..%2Fgo": http.StatusNotFound, "/help/images/review.png": http.StatusNotFound, "/help/hosts/": http.StatusNotFound,
+		"/help/docs.go": http.StatusNotFound, "/help/..%2Fgo": http.StatusNotFound, "/help/images/page-light.png": http.StatusNotFound, "/help/hosts/": http.StatusNotFound,
 	} {
 		if status, _, _ := w.get(at, "en"); status != want {
 			t.Errorf("%s: got the status %d, want %d", at, status, want)

@@ -47,7 +47,6 @@ func (w *world) photos() []photo {
 		{"inbox.png", "/", "en", "light", ""},
 		{"run.png", home + "/", "en", "light", ""},
 		{"diff.png", home + "/d/po?view=split", "en", "light", ""},
-		{"review.png", document, "en", "light", question},
 		{"page-light.png", document, "en", "light", question},
 		{"page-dark.png", document, "en", "dark", question},
 		{"page-light.zh.png", booking, "zh", "light", questionInChinese},

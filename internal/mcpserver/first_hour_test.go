@@ -31,11 +31,11 @@ func (p *personAt) tells(story *strings.Builder) {
 // TestFirstHour takes a person from a machine without the program to the first document that they have decided
 // on, by the three commands of the documentation and a real Claude Code, and says how long each step took. The
 // model is scripted, and the person answers at once: what they need to think is not in it. BMAD_FIRST_HOUR is the
-// command that installs the program below HOME, as .ci/first-hour has it.
+// command that installs the program below HOME, as .ci/proof has it.
 func TestFirstHour(t *testing.T) {
 	get := os.Getenv("BMAD_FIRST_HOUR")
 	if get == "" {
-		t.Skip("SKIPPED: BMAD_FIRST_HOUR does not say how to install the program, so nobody has begun with it; .ci/first-hour does")
+		t.Skip("SKIPPED: BMAD_FIRST_HOUR does not say how to install the program, so nobody has begun with it; .ci/proof does")
 	}
 	claude := claudeBinary(t, "nobody has begun with it")
 	needTmux(t)
@@ -79,6 +79,7 @@ func TestFirstHour(t *testing.T) {
 	}
 	model := &obedient{tool: host.tool, work: work}
 	p := &personAt{screen: openScreen(t, serveStandIn(t, model.play), host, screenRows), keys: claudeKeys}
+	time.Sleep(2 * time.Second) // a person needs them, and its servers are there then
 	took("Claude Code is there")
 	fmt.Fprintf(&story, "$ claude\n❯ bmad\n\n")
 	p.begins()
