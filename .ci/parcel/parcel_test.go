@@ -61,7 +61,8 @@ func TestArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := io.ReadAll(r)
-			if got := h.Name + " " + map[int64]string{0o1777: "1777", 0o755: "755", 0o644: "644"}[h.Mode] + " " + string(text); got != want || h.ModTime.Unix() != 1700000000 || h.Uid != 0 {
+			got := h.Name + " " + map[int64]string{0o1777: "1777", 0o755: "755", 0o644: "644"}[h.Mode] + " " + string(text)
+			if got != want || h.ModTime.Unix() != 1700000000 || h.Uid != 0 {
 				t.Errorf("%q, want %q: %+v", got, want, h)
 			}
 		}

@@ -55,7 +55,8 @@ func TestReference(t *testing.T) {
 			row(s.key, variable, s.guard, about[s.key])
 		}
 	}
-	b.WriteString("\n## Of a stage\n\nBelow `stages:` and the stage's id, such as `po`. The variable has the stage in its name, such as `BMAD_PO_GATE`.\n\n| Key | Variable | Default | A project's file | About |\n|---|---|---|---|---|\n")
+	b.WriteString("\n## Of a stage\n\nBelow `stages:` and the stage's id, such as `po`. The variable has the stage in its name, such as `BMAD_PO_GATE`.\n\n" +
+		"| Key | Variable | Default | A project's file | About |\n|---|---|---|---|---|\n")
 	for _, s := range stageSettings {
 		row(s.name, "`BMAD_STAGE_"+strings.ToUpper(s.name)+"`", stageGuard(s.name), about[s.name], about["  "+s.name])
 	}

@@ -28,9 +28,10 @@ func (p *prompts) addTask() {
 	add(stagePrompt, "A stage's briefing", "The briefing of a role for the task at work", p.stage,
 		mcp.WithArgument("stage", mcp.ArgumentDescription("po, architect, …; without it the stage that the task is at")), task)
 	for _, st := range workflow.StagesOf(workflow.Builtins()...) { // a stage's own prompt is answered, but not listed
-		p.add(mcp.NewPrompt(stagePrompt+"-"+string(st.ID)), p.handler(st.Label+" briefing", func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
+		of := func(ctx context.Context, base request.Request, arguments map[string]string) (string, error) {
 			return p.stage(ctx, base, map[string]string{"stage": string(st.ID), "task": arguments["task"]})
-		}))
+		}
+		p.add(mcp.NewPrompt(stagePrompt+"-"+string(st.ID)), p.handler(st.Label+" briefing", of))
 	}
 }
 

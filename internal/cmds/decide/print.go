@@ -58,14 +58,21 @@ func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
 	if withPrompt && r.RolePrompt != "" {
 		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
-	if next := nextCommands(r.Standing, person); next != "" {
-		where := a.Lang.Say("From the terminal:")
-		if person && works(r.Standing) {
-			where = a.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", r.TaskName)
-		}
-		fmt.Fprintf(a.Out, "\n%s\n%s", where, next)
-	}
+	sayNext(a, r.Standing, person)
 	return nil
+}
+
+// sayNext prints the commands to run at the terminal now, and for a person what to say in the host.
+func sayNext(a *app.App, s *standing.Standing, person bool) {
+	next := nextCommands(s, person)
+	if next == "" {
+		return
+	}
+	where := a.Lang.Say("From the terminal:")
+	if person && works(s) {
+		where = a.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
+	}
+	fmt.Fprintf(a.Out, "\n%s\n%s", where, next)
 }
 
 // works reports whether an assistant has work to do.

@@ -29,12 +29,6 @@ type Outcome struct {
 	New, Longer, Forked, Renamed, Same int
 }
 
-// Sessions returns their number.
-func (o Outcome) Sessions() int { return o.New + o.Longer + o.Forked + o.Renamed + o.Same }
-
-// Changed reports whether anything was stored.
-func (o Outcome) Changed() bool { return o.Sessions() > o.Same }
-
 // Copy brings all sessions of one store into another. Sessions that cannot be read are left out: it returns the
 // first error, after the others were brought.
 func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error) {
