@@ -17,12 +17,12 @@ type system struct {
 // systems are those of this module. Every package belongs to one. A new feature pays with a cut in its
 // own system, or raises the goal in the open.
 var systems = []system{
-	{"workflow core", goal{want: 13000, today: 15325}, []string{
+	{"workflow core", goal{want: 13000, today: 15331}, []string{
 		"internal/artifact", "internal/documents", "internal/engine", "internal/gate", "internal/permission", "internal/reply",
 		"internal/request", "internal/standing", "internal/submission", "internal/verify", "internal/words", "internal/workflow",
 	}},
 	{"reading", goal{want: 9000, today: 10103}, []string{"internal/audit", "internal/markdown", "internal/pattern", "internal/score", "internal/verdict"}},
-	{"storage and safety", goal{want: 10000, today: 14505}, []string{
+	{"storage and safety", goal{want: 10000, today: 14506}, []string{
 		"internal/cmdline", "internal/config", "internal/durable", "internal/fault", "internal/git",
 		"internal/lang", "internal/lang/zh", "internal/obeyed", "internal/process", "internal/project",
 		"internal/reach", "internal/recent", "internal/store", "internal/store/filestore", "internal/store/pgstore", "internal/store/transfer", "internal/trust", "internal/visible", "prompts",

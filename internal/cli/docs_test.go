@@ -28,7 +28,7 @@ func TestDocs(t *testing.T) {
 			files.WriteString("-- bin/claude --\n#!/bin/sh\nexec stand-in \"$@\"\n")
 		}
 		if filepath.Base(page) == "team.md" {
-			script.WriteString("[!postgres] skip 'there is no PostgreSQL'\npostgres\n")
+			script.WriteString("[!postgres] skip 'PostgreSQL is not installed'\npostgres\n")
 		}
 		script.WriteString("cd project\n")
 		n := 0

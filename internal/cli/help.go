@@ -134,7 +134,7 @@ func hang(begin, text string, width int) string {
 func (h *helpPage) commands(title, group string) {
 	var rows strings.Builder
 	for _, c := range h.command.Commands() {
-		if (c.IsAvailableCommand() || c.Name() == "help") && c.GroupID == group {
+		if listed := c.IsAvailableCommand() || c.Name() == "help"; listed && c.GroupID == group {
 			name := fmt.Sprintf("  %-*s  ", h.command.Commands()[0].NamePadding(), c.Name())
 			rows.WriteString(hang(name, h.lang.Word(c.Short), h.width) + "\n")
 		}

@@ -107,7 +107,7 @@ func TestPicturesAreCurrent(t *testing.T) {
 			t.Errorf("%s does not show the page of today: run .ci/pictures", p.file)
 		}
 		if delete(photos, p.file); !taken && filepath.Ext(name) != ".svg" {
-			t.Errorf("%s is no picture that .ci/pictures makes", name)
+			t.Errorf("%s is not made by .ci/pictures", name)
 		}
 	}
 	if len(photos) > 0 {

@@ -53,7 +53,7 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
 		if text.Artifact {
 			f := d.read(text.FilePath, text.Size)
-			if d.project.IsShared() && (f.missing && !f.there || replaces(s, text.FilePath, f.hash)) { // the next call writes it here
+			if d.project.IsShared() && isBehind(s, text, f) { // the next call writes it here
 				return text.SHA256, false, false
 			}
 			return f.hash, f.state(text.SHA256).Modified || f.err != nil, f.missing
@@ -65,6 +65,12 @@ func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Veri
 		sum = workflow.Hash([]byte(body))
 		return sum, sum != text.SHA256, false
 	})
+}
+
+// isBehind reports whether a checkout lacks an artifact, or has the text that it replaces.
+func isBehind(s *workflow.Session, text workflow.ApprovedText, f file) bool {
+	absent := f.missing && !f.there
+	return absent || replaces(s, text.FilePath, f.hash)
 }
 
 // replaces reports whether an artifact takes the place of a text with a hash.

@@ -183,7 +183,7 @@ func (p *prompts) stage(ctx context.Context, base request.Request, arguments map
 		at = slices.IndexFunc(all, func(st workflow.Stage) bool { return st.ID == now.Stage })
 		wanted = now.Stage
 	}
-	if at >= 0 && (!now.State.Active() || now.Stage != wanted) {
+	if there := now.State.Active() && now.Stage == wanted; at >= 0 && !there {
 		return elsewhere(now, all[at]), nil
 	}
 	if now, err = p.ask(ctx, base, workflow.ActionResume, now.SessionID); err != nil {

@@ -43,7 +43,7 @@ type file struct {
 
 // Export writes an archive of all sessions of a store, which depends on nothing but them, and the date.
 func Export(ctx context.Context, from store.Carrier, project string, now time.Time, to io.Writer) (sessions int, err error) {
-	all, err := sorted(ctx, from)
+	all, err := listByID(ctx, from)
 	if err != nil {
 		return 0, err
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -32,7 +33,7 @@ type Outcome struct {
 // Copy brings all sessions of one store into another. Sessions that cannot be read are left out: it returns the
 // first error, after the others were brought.
 func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error) {
-	all, err := sorted(ctx, from)
+	all, err := listByID(ctx, from)
 	for _, s := range all {
 		if err != nil {
 			break
@@ -45,14 +46,14 @@ func Copy(ctx context.Context, from, into store.Carrier) (out Outcome, err error
 	return out, err
 }
 
-// sorted lists the sessions of a store by their ids. One that cannot be read is an error: it would be missing.
-func sorted(ctx context.Context, from store.Carrier) ([]workflow.Summary, error) {
+// listByID lists the sessions of a store by their ids. One that cannot be read is an error: it would be missing.
+func listByID(ctx context.Context, from store.Carrier) ([]workflow.Summary, error) {
 	all, err := from.All(ctx)
 	if err == nil && len(all.Broken) > 0 {
 		err = all.Broken[0].Err
 	}
 	sessions := slices.Clone(all.Sessions)
-	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return bytes.Compare([]byte(a.SessionID), []byte(b.SessionID)) })
+	slices.SortFunc(sessions, func(a, b workflow.Summary) int { return strings.Compare(a.SessionID, b.SessionID) })
 	return sessions, err
 }
 
