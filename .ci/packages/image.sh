@@ -34,12 +34,7 @@ printf 'root:x:0:\nbmad:x:%s:\n' $uid >"$work/group"
 tool "$crane"
 "$work/tools/crane" registry serve --address 127.0.0.1:0 >"$work/registry.log" 2>&1 &
 started=$!
-port=
-for _ in $(seq 100); do
-  port=$(sed -n 's/.*serving on port \([0-9]*\).*/\1/p' "$work/registry.log")
-  [ -z "$port" ] || break
-  sleep 0.1
-done
+port=$(await 's/.*serving on port \([0-9]*\).*/\1/p' "$work/registry.log")
 [ -n "$port" ] || fail "the registry does not start: $(cat "$work/registry.log")"
 local=127.0.0.1:$port/bmad-mcp
 crane() { "$work/tools/crane" "$@" 2>"$work/crane.log" || fail "crane $1: $(cat "$work/crane.log")"; }
@@ -76,12 +71,7 @@ if [ "$host_os" = linux ] && may_be_root && command -v chroot >/dev/null && comm
   [ "$(id -u)" = 0 ] || sudo=(sudo -n)
   "${sudo[@]}" env -i "PATH=$PATH" HOME=/home/bmad chroot --userspec=$uid:$uid "$work/chroot" /bmad-mcp --cwd /projects serve --http 127.0.0.1:0 >/dev/null 2>"$work/chroot.log" &
   started=$!
-  address=
-  for _ in $(seq 100); do
-    address=$(sed -n 's/.*running on \(http:\/\/[^/,]*\).*/\1/p' "$work/chroot.log")
-    [ -z "$address" ] || break
-    sleep 0.1
-  done
+  address=$(await 's/.*running on \(http:\/\/[^/,]*\).*/\1/p' "$work/chroot.log")
   [ -n "$address" ] || fail "it does not start: $(cat "$work/chroot.log")"
   curl -fsS "$address/healthz"
   echo

@@ -47,12 +47,7 @@ if [ "$have_npm" = yes ]; then
   # A signal for the launcher reaches the program.
   (cd "$work" && XDG_STATE_HOME=$work/state exec "$program" serve --http 127.0.0.1:0) 2>"$work/npm.log" &
   started=$!
-  address=
-  for _ in $(seq 100); do
-    address=$(sed -n 's/.*running on \(http:\/\/[^/,]*\).*/\1/p' "$work/npm.log")
-    [ -z "$address" ] || break
-    sleep 0.1
-  done
+  address=$(await 's/.*running on \(http:\/\/[^/,]*\).*/\1/p' "$work/npm.log")
   answers() { node -e 'fetch(process.argv[1] + "/healthz").then(() => process.exit(0), () => process.exit(1))' "$address"; }
   answers || fail "the server does not answer: $(cat "$work/npm.log")"
   kill "$started"
