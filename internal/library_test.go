@@ -11,13 +11,13 @@ import (
 // they may bring along: those that know settings, sessions or the sentences of a language are not
 // among them.
 var libraries = map[string][]string{
-	"internal/durable":  {"internal/recent"},
-	"internal/recall":   {},
-	"internal/textdiff": {},
-	"internal/visible":  {},
+	"internal/base/durable":  {"internal/base/recent"},
+	"internal/base/recall":   {},
+	"internal/base/textdiff": {},
+	"internal/base/visible":  {},
 	"sdk": {
-		"internal/bmad/catalog", "internal/bmad/format", "internal/bmad/library", "internal/bmad/resolve", "internal/cmdline", "internal/durable",
-		"internal/fault", "internal/lang", "internal/obeyed", "internal/pattern", "internal/recent", "sdk/price", "sdk/provider", "sdk/vfs",
+		"internal/method/catalog", "internal/method/format", "internal/method", "internal/method/resolve", "internal/base/process", "internal/base/durable",
+		"internal/base/fault", "internal/base/lang", "internal/base/obeyed", "internal/base/pattern", "internal/base/recent", "sdk/price", "sdk/provider", "sdk/vfs",
 	},
 }
 

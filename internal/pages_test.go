@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -66,7 +66,7 @@ func anchors(page string) []string {
 // TestLinksOfPages: each link of the documentation to a file, and to a heading in it, has its target; those of a
 // Chinese page lead to Chinese ones.
 func TestLinksOfPages(t *testing.T) {
-	pages := append(userPages(t), "CLAUDE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "packaging/claude-plugin/README.md", "internal/audit/rubrics/README.md")
+	pages := append(userPages(t), "CLAUDE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "packaging/claude-plugin/README.md", "internal/workflow/audit/rubrics/README.md")
 	for _, name := range pages {
 		text := readPage(t, name)
 		for _, m := range link.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
@@ -279,7 +279,7 @@ func TestPagesOfHosts(t *testing.T) {
 // an ellipsis for its values.
 func TestTroubleshootingQuotesMessages(t *testing.T) {
 	var source strings.Builder
-	catalogues, err := filepath.Glob("lang/zh/*.po")
+	catalogues, err := filepath.Glob("base/lang/zh/*.po")
 	if err != nil || len(catalogues) == 0 {
 		t.Fatal(catalogues, err)
 	}

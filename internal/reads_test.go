@@ -13,7 +13,7 @@ import (
 )
 
 // unbounded lists, by import path, the functions that open or read a file without a bound, or wait for one.
-// Packages read through internal/durable instead.
+// Packages read through internal/base/durable instead.
 var unbounded = map[string][]string{
 	"os":        {"ReadFile", "Open", "OpenFile", "OpenRoot", "OpenInRoot", "DirFS", "ReadDir", "CopyFS"},
 	"io/fs":     {"ReadFile"},
@@ -24,22 +24,22 @@ var unbounded = map[string][]string{
 
 // mayRead lists the files that may use them, each with its purpose and reason.
 var mayRead = map[string]map[string]string{
-	"docs/docs.go":                        {".ReadFile": "of the pages in the binary"},
-	"internal/dashboard/assets.go":        {"fs.ReadFile": "of the files of the pages in the binary"},
-	"internal/audit/words.go":             {".ReadFile": "of the word lists in the binary"},
-	"internal/audit/rubric.go":            {"fs.ReadFile": "of the rubrics in the binary"},
-	"internal/cmds/start/demo.go":         {".ReadFile": "of the texts in the binary"},
-	"internal/terminal/input.go":          {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
-	"internal/cmds/setup/hook.go":         {"os.ReadDir": "of the person's own state folder"},
-	"internal/project/detect.go":          {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
-	"internal/lang/catalogue.go":          {"fs.ReadFile": "of the catalogues in the binary"},
-	"sdk/vfs/dir.go":                      {"os.OpenRoot": "of the agent's folder, to write files in"},
-	"internal/trust/userstate.go":         {"os.OpenRoot": "of the person's state folder, to make files in"},
-	"internal/mcpserver/project_tools.go": {".ReadFile": "of the definitions of tools in the binary"},
-	"internal/workflow/builtin.go":        {".ReadFile": "of the definitions in the binary"},
-	"internal/golden/golden.go":           {"os.ReadFile": "of tests"},
-	"internal/scratch/hold_unix.go":       {"syscall.Open": "of folders alone, which tests lock"},
-	"internal/exposition/process_unix.go": {"os.Open": "of the list of this process's own files", "os.ReadFile": "of the system's figures on this process"},
+	"docs/docs.go":                                     {".ReadFile": "of the pages in the binary"},
+	"internal/web/assets.go":                           {"fs.ReadFile": "of the files of the pages in the binary"},
+	"internal/workflow/audit/words.go":                 {".ReadFile": "of the word lists in the binary"},
+	"internal/workflow/audit/rubric.go":                {"fs.ReadFile": "of the rubrics in the binary"},
+	"internal/cli/cmd/start/demo.go":                   {".ReadFile": "of the texts in the binary"},
+	"internal/cli/terminal/input.go":                   {"os.Open": "of a pipe of /dev that the person names, read as a stream"},
+	"internal/cli/cmd/setup/hook.go":                   {"os.ReadDir": "of the person's own state folder"},
+	"internal/project/detect.go":                       {"os.OpenRoot": "of served folders, whose names are listed up to a bound"},
+	"internal/base/lang/catalogue.go":                  {"fs.ReadFile": "of the catalogues in the binary"},
+	"sdk/vfs/dir.go":                                   {"os.OpenRoot": "of the agent's folder, to write files in"},
+	"internal/trust/userstate.go":                      {"os.OpenRoot": "of the person's state folder, to make files in"},
+	"internal/mcp/mcpserver/project_tools.go":          {".ReadFile": "of the definitions of tools in the binary"},
+	"internal/workflow/builtin.go":                     {".ReadFile": "of the definitions in the binary"},
+	"internal/testkit/golden/golden.go":                {"os.ReadFile": "of tests"},
+	"internal/testkit/scratch/hold_unix.go":            {"syscall.Open": "of folders alone, which tests lock"},
+	"internal/mcp/internal/exposition/process_unix.go": {"os.Open": "of the list of this process's own files", "os.ReadFile": "of the system's figures on this process"},
 }
 
 // unboundedReads returns the calls in a file that its package may not make.

@@ -73,7 +73,7 @@ func held(t *testing.T, id, tests string) {
 			t.Errorf("%s: %q is not the name of a test", id, name)
 			continue
 		}
-		if err := declares(m[1], m[2]); err != nil {
+		if err := declares(findRoom(t, m[1]), m[2]); err != nil {
 			t.Errorf("%s: %s: %v", id, name, err)
 		}
 		script := map[string]string{"TestScripts": "../testdata/script/" + m[3] + ".txtar", "TestTranscripts": "../testdata/mcp/" + m[3] + ".requests"}[m[2]]
@@ -83,12 +83,8 @@ func held(t *testing.T, id, tests string) {
 	}
 }
 
-// declares returns an error if no test file of a package has a function.
-func declares(pkg, function string) error {
-	folder := filepath.FromSlash(pkg)
-	if pkg == "prompts" || pkg == "sdk" || strings.HasPrefix(pkg, "sdk/") {
-		folder = filepath.Join("..", folder)
-	}
+// declares returns an error if no test file of a folder has a function.
+func declares(folder, function string) error {
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 	if err != nil {
 		return err

@@ -23,14 +23,14 @@ type place struct {
 var places = []place{
 	{"Channel", "workflow", "Assurance", []string{"Script", "Relayed"}, "they are the low ones, as is one that a newer program wrote"},
 	{"Channel", "words", "GrantNote", []string{"Terminal", "Script"}, "who decides by them reads what the command prints"},
-	{"Channel", "dashboard", "channelWords", nil, ""},
-	{"Assurance", "dashboard", "assuranceWords", nil, ""},
+	{"Channel", "web", "channelWords", nil, ""},
+	{"Assurance", "web", "assuranceWords", nil, ""},
 	{"Event", "workflow", "table", []string{"Started", "PolicyChanged", "Adopted", "Edited", "Granted"}, "they create a session or leave it where it is"},
-	{"Event", "dashboard", "eventWords", nil, ""},
+	{"Event", "web", "eventWords", nil, ""},
 	{"State", "workflow", "States", nil, ""},
 	{"State", "workflow", "Allowed", nil, ""},
 	{"State", "words", "NextMoveOf", []string{"Cancelled"}, "it is what is left"},
-	{"State", "dashboard", "stateWords", nil, ""},
+	{"State", "web", "stateWords", nil, ""},
 }
 
 // TestVocabulary: a new channel, assurance, event or state is named wherever each one is, so that
@@ -118,7 +118,7 @@ func isDeclaration(decl ast.Decl, name string) bool {
 // sources parses the files of a package below internal, but its tests.
 func sources(t *testing.T, folder string) (files []*ast.File) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	paths, err := filepath.Glob(filepath.Join(findRoom(t, folder), "*.go"))
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no files in ", folder, err)
 	}

@@ -37,7 +37,7 @@ func TestPointsHaveSections(t *testing.T) {
 		if total != 100 {
 			t.Errorf("%s: the rubric has %d points", id, total)
 		}
-		rubric, err := os.ReadFile("../internal/audit/rubrics/" + string(id) + ".yaml")
+		rubric, err := os.ReadFile("../internal/workflow/audit/rubrics/" + string(id) + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

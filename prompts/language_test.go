@@ -3,8 +3,8 @@ package prompts_test
 import (
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/score"
-	"github.com/bmad-mcp/bmad-mcp/internal/verdict"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
@@ -59,7 +59,7 @@ func TestExamplesParse(t *testing.T) {
 		}
 		for i, m := range examples {
 			example := "# The document\n\nIts text.\n\n```json\n" + m[1] + "\n```\n"
-			a := score.Read(st, example)
+			a := intake.Read(st, example)
 			if a.Document != "# The document\n\nIts text." || !a.Defect.Empty() {
 				t.Errorf("%s, example %d: document %q, defect %q", st.ID, i, a.Document, a.Defect)
 			}
@@ -124,7 +124,7 @@ func TestSprintExampleParses(t *testing.T) {
 		t.Fatal("no example")
 	}
 	example, _, _ = strings.Cut(example, "\n```")
-	if got, _ := score.ReadSprints(example); len(got) != 2 || got[0].Title != "Sign in by email link" {
+	if got, _ := intake.ReadSprints(example); len(got) != 2 || got[0].Title != "Sign in by email link" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -191,7 +191,7 @@ func TestPromptsForAnyStage(t *testing.T) {
 		examples := 0
 		for _, m := range jsonFence.FindAllStringSubmatch(text, -1) {
 			examples++
-			if a := score.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n"); a.Document != "# The document\n\nIts text." || !a.Defect.Empty() {
+			if a := intake.Read(st, "# The document\n\nIts text.\n\n```json\n"+m[1]+"\n```\n"); a.Document != "# The document\n\nIts text." || !a.Defect.Empty() {
 				t.Errorf("%s: the example %s is read as %+v", st.Kind, m[1], a)
 			}
 		}

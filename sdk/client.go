@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
@@ -88,7 +88,7 @@ func New(o Options) (*Client, error) {
 	} else if c.store == nil {
 		c.store = NewMemStore()
 	}
-	c.shelf = newShelf(o.Project, library.Options{Folders: slices.Clone(o.Folders), Now: o.Clock})
+	c.shelf = newShelf(o.Project, method.Options{Folders: slices.Clone(o.Folders), Now: o.Clock})
 	c.base, c.end = context.WithCancel(context.Background())
 	return c, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )

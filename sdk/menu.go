@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
 // menu lists the commands of an agent, with the installations it was found in.
 type menu struct {
-	snapshot *library.Snapshot
+	snapshot *method.Snapshot
 	shelf    *methodFiles
 	// heading and persona are the agent's, in Markdown.
 	heading, persona string
@@ -49,7 +49,7 @@ func ownMenu(a *Agent) menu {
 }
 
 // The names that texts of the method use for the tools of an agent.
-var methodTools = library.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
+var methodTools = method.ToolNames{Read: "`read_file`", Workflow: "`" + openWorkflow + "`", Agent: "`" + invokeAgent + "`", Whole: true}
 
 // files returns the files of a new session: changes are kept in memory, over those of the method.
 func (m menu) files(now func() time.Time) vfs.FS {

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
@@ -25,7 +25,7 @@ type methodFiles struct {
 	paths   map[string]string
 }
 
-func newMethodFiles(snapshot *library.Snapshot) *methodFiles {
+func newMethodFiles(snapshot *method.Snapshot) *methodFiles {
 	files := vfs.NewMem(nil)
 	m := &methodFiles{FS: files, project: snapshot.Project, paths: map[string]string{}}
 	if snapshot.Catalog == nil {

@@ -8,15 +8,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 )
 
 // TestPrompts: the agents of every layout get a prompt of their own within its bound, every tool
 // that it names exists, and every file that it names can be read.
 func TestPrompts(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
-	layouts, err := filepath.Glob("../internal/bmad/catalog/testdata/layouts/*.txtar")
+	layouts, err := filepath.Glob("../internal/method/catalog/testdata/layouts/*.txtar")
 	if err != nil || len(layouts) < 10 {
 		t.Fatalf("%d layouts, %v", len(layouts), err)
 	}
@@ -31,7 +31,7 @@ func TestPrompts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newShelf(dir, library.Options{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
+			s := newShelf(dir, method.Options{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }})
 			list, err := s.agents()
 			if err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -33,7 +33,7 @@ func layout(t testing.TB, name string) string {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	dir := t.TempDir()
-	a, err := txtar.ParseFile(filepath.Join("..", "internal", "bmad", "catalog", "testdata", "layouts", name+".txtar"))
+	a, err := txtar.ParseFile(filepath.Join("..", "internal", "method", "catalog", "testdata", "layouts", name+".txtar"))
 	if err == nil {
 		err = txtar.Write(a, dir)
 	}

@@ -9,27 +9,27 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/catalog"
-	"github.com/bmad-mcp/bmad-mcp/internal/bmad/library"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
 // shelf finds agents.
 type shelf struct {
 	project string
-	options library.Options
+	options method.Options
 
 	mu      sync.Mutex
-	library *library.Library
+	library *method.Library
 	// files are those of the snapshot that was asked last.
-	of    *library.Snapshot
+	of    *method.Snapshot
 	files *methodFiles
 }
 
-func newShelf(project string, o library.Options) *shelf {
+func newShelf(project string, o method.Options) *shelf {
 	o.Home, _ = os.UserHomeDir() // without one, nothing of it is served
 	o.Root = os.Getenv("BMAD_ROOT")
-	return &shelf{project: project, options: o, library: library.New(o)}
+	return &shelf{project: project, options: o, library: method.New(o)}
 }
 
 // add adds a folder with agents.
@@ -44,13 +44,13 @@ func (s *shelf) add(folder string) error {
 	defer s.mu.Unlock()
 	if !slices.Contains(s.options.Folders, folder) {
 		s.options.Folders = append(slices.Clone(s.options.Folders), folder)
-		s.library = library.New(s.options)
+		s.library = method.New(s.options)
 	}
 	return nil
 }
 
 // snapshot returns the installations as they are now, with their files.
-func (s *shelf) snapshot() (*library.Snapshot, *methodFiles) {
+func (s *shelf) snapshot() (*method.Snapshot, *methodFiles) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.library.At(s.project)

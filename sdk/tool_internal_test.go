@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 // TestOwnToolsAnswerSoon: the checks, the limit of time and the bounded result add at most 50 µs to a

@@ -34,7 +34,7 @@ func TestAgentExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			layout, err := txtar.ParseFile(filepath.Join("..", "bmad", "catalog", "testdata", "layouts", "v4.txtar"))
+			layout, err := txtar.ParseFile(filepath.Join("..", "method", "catalog", "testdata", "layouts", "v4.txtar"))
 			if err == nil {
 				err = txtar.Write(layout, w.project)
 			}

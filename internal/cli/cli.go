@@ -13,9 +13,9 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
 // Main runs the program and returns its exit code.

@@ -18,13 +18,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore/pgtest"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -169,7 +169,7 @@ func fits(ts *testscript.TestScript, neg bool, args []string) {
 // layouts returns the folder of an installation of the method.
 func layouts(name string) string {
 	_, here, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(here), "..", "bmad", "catalog", "testdata", "layouts", name+".txtar")
+	return filepath.Join(filepath.Dir(here), "..", "method", "catalog", "testdata", "layouts", name+".txtar")
 }
 
 // setUpScript gives a script a home of its own, and submissions in its project.
@@ -202,7 +202,7 @@ func demoDocuments(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: demo DIR")
 	}
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o750))
-	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join("..", "cmds", "start", "demo"))))
+	ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS(filepath.Join("cmd", "start", "demo"))))
 }
 
 // six has the runs that follow go through six stages, which stay as they are when a built-in workflow changes.

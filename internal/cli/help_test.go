@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang/langtest"
-	"github.com/bmad-mcp/bmad-mcp/internal/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
 // isCode matches a paragraph of commands to type, which every language writes alike.
@@ -62,7 +62,7 @@ func TestHelpIsTranslated(t *testing.T) {
 		t.Fatalf("only %d texts were found", len(texts))
 	}
 	for _, l := range lang.All()[1:] {
-		data, err := os.ReadFile(filepath.Join("..", "lang", string(l), "help.po"))
+		data, err := os.ReadFile(filepath.Join("..", "base", "lang", string(l), "help.po"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/passkey"
-	"github.com/bmad-mcp/bmad-mcp/internal/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

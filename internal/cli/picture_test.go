@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 )
 
 // The size of a picture's screen, in columns and rows, and of its cells, in pixels.

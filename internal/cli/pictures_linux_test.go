@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 )
 
 // reply is what a person types behind a prompt, after they have thought about it.
@@ -127,7 +127,7 @@ func TestPictures(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t, "LC_ALL="+c.locale)
 			drafts := filepath.Join(p.project, "drafts")
-			if err := os.CopyFS(drafts, os.DirFS(filepath.Join("..", "cmds", "start", "demo"))); err != nil {
+			if err := os.CopyFS(drafts, os.DirFS(filepath.Join("cmd", "start", "demo"))); err != nil {
 				t.Fatal(err)
 			}
 			p.types(t, nil, "bmad-mcp", "task", "start", "--name", "todo", c.objective)

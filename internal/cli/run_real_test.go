@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
@@ -101,7 +101,7 @@ func (r *realRun) does(code int, args ...string) string {
 // says is the answer of the model that hands in a document of the demo.
 func (r *realRun) says(file string) sdktest.Step {
 	r.t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "cmds", "start", "demo", file))
+	text, err := os.ReadFile(filepath.Join("cmd", "start", "demo", file))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestNoTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	linked := func(function string) bool { return bytes.Contains(program, []byte(function+"\x00")) }
-	if !linked("github.com/bmad-mcp/bmad-mcp/internal/dashboard.New") {
+	if !linked("github.com/bmad-mcp/bmad-mcp/internal/web.New") {
 		t.Fatal("the program does not name its functions")
 	}
 	for _, function := range []string{"text/template.(*Template).Execute", "html/template.(*Template).Execute"} {

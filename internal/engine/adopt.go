@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

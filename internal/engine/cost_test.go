@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
-	"github.com/bmad-mcp/bmad-mcp/internal/golden"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -3,16 +3,16 @@ package engine
 import (
 	"context"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/submission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
-	"github.com/bmad-mcp/bmad-mcp/internal/submission"
-	"github.com/bmad-mcp/bmad-mcp/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

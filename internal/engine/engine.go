@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
-	"github.com/bmad-mcp/bmad-mcp/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )

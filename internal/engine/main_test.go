@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 func TestMain(m *testing.M) {

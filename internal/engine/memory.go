@@ -3,8 +3,8 @@ package engine
 import (
 	"sync/atomic"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/recent"
 )
 
 // maxRemembered bounds the sessions that are remembered for callers, in a few megabytes. A caller

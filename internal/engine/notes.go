@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )

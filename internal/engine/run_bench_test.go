@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/specimen"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/specimen"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

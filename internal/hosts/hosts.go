@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // format reads and changes one kind of file.

@@ -15,8 +15,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 )
 
 var entry = hosts.Entry{Name: "bmad", Command: "/home/ana/go/bin/bmad-mcp"}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // The values of Change.Status.

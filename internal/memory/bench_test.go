@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 )
 
 // vocabulary are the words of this repository's documents, the most frequent first.

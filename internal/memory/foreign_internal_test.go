@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
 // kit copies a project that a kit has written to, with files that settled long ago.
 func kit(t testing.TB, name string) (*Book, string) {
 	t.Helper()
 	path := t.TempDir()
-	if err := os.CopyFS(path, os.DirFS(filepath.Join("..", "grimoire", "testdata", name))); err != nil {
+	if err := os.CopyFS(path, os.DirFS(filepath.Join("internal", "grimoire", "testdata", name))); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Hour)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/grimoire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 

@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/golden"
-	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -32,7 +32,7 @@ func kitProject(t testing.TB, name string, files map[string]string, sessions ...
 	t.Helper()
 	path := folder(t, "project")
 	if name != "" {
-		if err := os.CopyFS(path, os.DirFS(filepath.Join("..", "grimoire", "testdata", name))); err != nil {
+		if err := os.CopyFS(path, os.DirFS(filepath.Join("internal", "grimoire", "testdata", name))); err != nil {
 			t.Fatal(err)
 		}
 	}

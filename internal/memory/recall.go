@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/recall"
 )
 
 // Limits of recall.

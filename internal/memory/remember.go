@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 )
 
 // Remembered is the result of remembering a note.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

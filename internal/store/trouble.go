@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"syscall"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
 // Trouble gives an error from reading or writing the project in dir its code, its cause

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 var allowances = list[Allowance]{"allowed.json", "allowed", lang.T("nothing is allowed"), lang.T("allow again what you want")}

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -26,7 +26,7 @@ func (p Permits) Command(command string, by workflow.Setter) *Allowance {
 				return &a
 			}
 		case KindVerify:
-			if a.SHA256 == workflow.Hash([]byte(a.Text)) && cmdline.Same(a.Text, command) {
+			if a.SHA256 == workflow.Hash([]byte(a.Text)) && process.Same(a.Text, command) {
 				return &a
 			}
 		}
@@ -89,7 +89,7 @@ func (p Permits) Changed(scripts []Allowance, command string, allowed Allowance)
 	var out []ScriptChange
 	for _, f := range scripts {
 		switch known := p.script(f.Text); {
-		case known == nil && (f.Missing() || !allowed.Files || !cmdline.Same(allowed.Text, command)):
+		case known == nil && (f.Missing() || !allowed.Files || !process.Same(allowed.Text, command)):
 		case known == nil:
 			out = append(out, ScriptChange{f, since(lang.T("%s was not there when you allowed the command", f.Text), allowed.At)})
 		case f.SHA256 == known.SHA256:

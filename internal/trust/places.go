@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 var places = list[Place]{"folders.json", "folders", lang.T("none of its folders counts"), lang.T("add the folders again")}

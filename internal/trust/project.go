@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
 // Running files of a project is allowed for that project, not for its path: another repository

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // The added repositories are kept here because of their addresses, which may contain

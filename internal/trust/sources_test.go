@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 

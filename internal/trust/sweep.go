@@ -7,7 +7,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
 // Forgotten is a record that is superfluous, and was removed if that was asked for.

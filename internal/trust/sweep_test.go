@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/durable/durabletest"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

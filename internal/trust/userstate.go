@@ -36,8 +36,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
 // UserState is the path of the state folder; "" means that there is none: nothing is

@@ -3,7 +3,7 @@ package workflow
 import (
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // Checkpoint is one machine's record of a session as it last sealed it. It is kept outside

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/bmad-mcp/bmad-mcp/internal/lang/zh"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh"
 )
 
 // TestDefinitionsInChinese checks that the mistakes of a definition, and the words of the built-in

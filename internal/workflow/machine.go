@@ -8,7 +8,7 @@ import (
 
 	"github.com/looplab/fsm"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 )
 
 // move is the change of the current stage when an event has fired.

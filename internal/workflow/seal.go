@@ -3,7 +3,7 @@ package workflow
 import (
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // SealNew seals a session that was just created in a project; project is its id, "" if it has

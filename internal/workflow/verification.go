@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // Verification is the result of checking the history's chain.

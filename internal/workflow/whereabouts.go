@@ -3,7 +3,7 @@ package workflow
 import (
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 )
 
 // Every sealed history names its project: the first entry that is sealed there has the

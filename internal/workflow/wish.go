@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
 )
 
 // Codex is wished for if an objective has its name as a word. The name inside a longer one, in

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 

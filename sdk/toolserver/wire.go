@@ -17,7 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/client/transport"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/process"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 )
 
 // grace is the time that a program has to end by itself, then after it was asked to.

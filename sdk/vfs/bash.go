@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cmdline"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
 )
 
 // bash runs one simple command.
 func (b *Toolbox) bash(ctx context.Context, in arguments) (string, error) {
 	command := *in.Command
-	if b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return cmdline.Same(c, command) }) {
-		output, failed := b.o.Run(ctx, cmdline.Canonical(command))
+	if b.o.Run != nil && slices.ContainsFunc(b.o.Commands, func(c string) bool { return process.Same(c, command) }) {
+		output, failed := b.o.Run(ctx, process.Canonical(command))
 		output = cutEnd(output)
 		if failed {
 			return "", errors.New(cmp.Or(output, "the command failed without an output"))

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/obeyed"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 )
 
 // Dir is a folder of the disk, without anything outside of it. Files are replaced as a whole. Its

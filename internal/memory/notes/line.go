@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/grimoire"
-	"github.com/bmad-mcp/bmad-mcp/internal/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 )
 
 // Problem is something in a file that cannot be used. The rest of the file is.

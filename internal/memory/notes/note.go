@@ -21,10 +21,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/lesson"
-	"github.com/bmad-mcp/bmad-mcp/internal/memory/untrusted"
-	"github.com/bmad-mcp/bmad-mcp/internal/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
 )
 
 // Limits of a note: MaxText to MaxName in bytes.

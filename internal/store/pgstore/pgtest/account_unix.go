@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 )
 
 // account returns the account of the server, if it cannot be that of the test: root is refused.

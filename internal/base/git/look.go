@@ -1,0 +1,134 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// The bounds of a look.
+const (
+	maxList   = 64 << 20 // of a list of files, in bytes
+	timeLimit = 2 * time.Minute
+	// maxDepth bounds how deep submodules may lie in each other.
+	maxDepth = 8
+)
+
+// Tree is a repository at one moment, as far as it lies in one folder.
+type Tree struct {
+	// Head is the commit that is checked out, or "" if there is none yet.
+	Head string
+	// Changed are the files that differ from it or are new, by their paths from the folder, each
+	// behind the two letters of git status and a blank.
+	Changed []string
+}
+
+// Look describes the repository in which a folder lies, with its submodules. It changes nothing, and
+// runs nothing that the repository names. It returns nil if there is no git or no repository. The
+// error is a [fault.NotAllowed] if the repository cannot be read in this way, or not within two
+// minutes.
+func Look(ctx context.Context, folder string) (*Tree, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, nil //nolint:nilerr // the caller tells the person that git is missing
+	}
+	r, err := find(folder)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	defer cancel()
+	t, err := r.look(ctx, folder, 0)
+	var failed *Failure
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fault.New(fault.Storage, "git status took longer than %s in %s", timeLimit, folder).WithHint("see what it does there")
+	case errors.As(err, &failed):
+		return nil, fault.New(fault.Storage, "git status failed in %s: %s", folder, visible.Line(failed.Said)).WithHint("see what it says there")
+	}
+	return t, err
+}
+
+// look describes the part of a repository in a folder.
+func (r *repository) look(ctx context.Context, folder string, depth int) (*Tree, error) {
+	temp, err := os.MkdirTemp("", "bmad-git-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	t := &Tree{}
+	if t.Head, err = r.head(); err != nil {
+		return nil, err
+	}
+	c, err := r.view(ctx, temp, t.Head)
+	if err != nil {
+		return nil, err
+	}
+	c.Dir = folder
+	prefix, err := c.list(ctx, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	// Without this option git would read the settings of submodules.
+	status, err := c.list(ctx, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty", "--", ".")
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(status, "\x00") {
+		if len(entry) > 3 {
+			t.Changed = append(t.Changed, entry[:3]+strings.TrimPrefix(entry[3:], strings.TrimSuffix(prefix, "\n")))
+		}
+	}
+	files, err := c.list(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(files, "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(about, "160000 ") || !filepath.IsLocal(filepath.FromSlash(name)) {
+			continue
+		}
+		inside, err := lookAt(ctx, filepath.Join(folder, filepath.FromSlash(name)), depth+1)
+		if err != nil {
+			return nil, err
+		}
+		for _, change := range inside {
+			t.Changed = append(t.Changed, change[:3]+name+"/"+change[3:])
+		}
+	}
+	return t, nil
+}
+
+// lookAt returns the changes in a submodule, or none if it is not checked out.
+func lookAt(ctx context.Context, folder string, depth int) ([]string, error) {
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
+		return nil, nil //nolint:nilerr // status names a submodule that has become something else
+	}
+	r, err := repositoryAt(folder)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, fault.New(fault.NotAllowed, "the git repository has submodules in each other, more than %d deep: %s", maxDepth, folder).
+			WithHint("pass --allow-dirty, and the run does without the repository")
+	}
+	t, err := r.look(ctx, folder, depth)
+	if err != nil {
+		return nil, err
+	}
+	return t.Changed, nil
+}
+
+// list runs a subcommand and returns its output.
+func (c Call) list(ctx context.Context, args ...string) (string, error) {
+	out := &Bounded{Most: maxList}
+	c.Args, c.Out = args, out
+	err := c.Run(ctx)
+	return string(out.Data), err
+}

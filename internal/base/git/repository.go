@@ -1,0 +1,271 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+)
+
+// The bounds on files of a git directory, in bytes.
+const (
+	maxPointer = 4 << 10
+	maxText    = 1 << 20
+	maxRefs    = 64 << 20
+)
+
+// maxLinks is the number of references that may lead from HEAD to a commit, as in git.
+const maxLinks = 5
+
+// repository is a repository that others have written.
+type repository struct {
+	tree   string // the top of its work tree
+	dir    string // its git directory
+	common string // that of all its work trees
+}
+
+// find returns the repository in which a folder lies, or nil if it is in none. As git does, it takes the
+// nearest .git, but no bare repository, because a few files of the project could make one.
+func find(folder string) (*repository, error) {
+	at, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if r, err := repositoryAt(at); r != nil || err != nil {
+			return r, err
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return nil, nil
+		}
+		at = above
+	}
+}
+
+// repositoryAt returns the repository whose work tree has a folder as its top, or nil if there is none.
+func repositoryAt(top string) (*repository, error) {
+	name := filepath.Join(top, ".git")
+	info, err := os.Stat(name)
+	switch {
+	case err != nil: // there is none, or git would not see it either
+		return nil, nil
+	case info.IsDir():
+		return openRepository(top, name), nil
+	}
+	// The .git of a linked work tree and of a submodule is a file.
+	text, err := durable.ReadPath(name, maxPointer)
+	if err != nil {
+		return nil, refusal(lang.T("its .git cannot be read"), name)
+	}
+	dir, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+	if dir = resolve(top, dir); !ok || dir == "" {
+		return nil, refusal(lang.T("its .git names no git directory"), name)
+	}
+	r := openRepository(top, dir)
+	if r == nil {
+		return nil, refusal(lang.T("its .git names a folder that is not a git directory"), name)
+	}
+	return r, nil
+}
+
+// resolve returns the folder that a file of git names, relative to another. It returns "" if the folder
+// is on another machine, where Windows would log in.
+func resolve(from, to string) string {
+	to = filepath.FromSlash(to)
+	isRemote := len(to) > 1 && os.IsPathSeparator(to[0]) && os.IsPathSeparator(to[1])
+	switch {
+	case to == "", isRemote, strings.ContainsRune(to, 0):
+		return ""
+	case filepath.IsAbs(to):
+		return filepath.Clean(to)
+	}
+	return filepath.Join(from, to)
+}
+
+// openRepository returns the repository with a git directory, or nil if that is none.
+func openRepository(top, dir string) *repository {
+	r := &repository{tree: top, dir: dir, common: dir}
+	if text, err := durable.ReadPath(filepath.Join(dir, "commondir"), maxPointer); err == nil {
+		r.common = resolve(dir, strings.TrimRight(string(text), "\r\n"))
+	}
+	head, err := os.Stat(filepath.Join(dir, "HEAD"))
+	if err != nil || !head.Mode().IsRegular() || r.common == "" {
+		return nil
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(r.common, name)); err != nil || !info.IsDir() {
+			return nil
+		}
+	}
+	return r
+}
+
+// refusal returns the error for a repository that is not read.
+func refusal(why lang.Text, name string) error {
+	return fault.New(fault.NotAllowed, "the git repository cannot be used: %s (%s)", why, name).
+		WithHint("see what git status says there; or pass --allow-dirty, and the run does without the repository")
+}
+
+// view makes a git directory in an empty folder, with the commit that is checked out and settings of
+// our own, and returns a call from which all calls on the repository start.
+func (r *repository) view(ctx context.Context, folder, head string) (Call, error) {
+	c := Call{Dir: r.tree, Repository: folder, Tree: r.tree}
+	objects := filepath.Join(r.common, "objects")
+	others := filepath.Join(objects, "info", "alternates")
+	if _, err := os.Lstat(others); !errors.Is(err, fs.ErrNotExist) {
+		return c, refusal(lang.T("it takes objects from another one; after `git repack -ad` it has them itself, and this file can go"), others)
+	}
+	index := filepath.Join(r.dir, "index")
+	if info, err := os.Stat(index); err == nil && !info.Mode().IsRegular() {
+		return c, refusal(lang.T("its index is not a regular file"), index)
+	}
+	config, err := r.config(ctx)
+	if err != nil {
+		return c, err
+	}
+	if head == "" {
+		head = "ref: refs/heads/none"
+	}
+	// A list of files to leave out is data. If it cannot be read, more files are named.
+	exclude, _ := durable.ReadPath(filepath.Join(r.common, "info", "exclude"), maxText)
+	for _, name := range []string{"objects/info", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
+			return c, err
+		}
+	}
+	for name, text := range map[string]string{"config": config, "HEAD": head + "\n", "info/exclude": string(exclude), "objects/info/alternates": objects + "\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			return c, err
+		}
+	}
+	// If the index is in parts, the large one is beside the small one.
+	shared, _ := filepath.Glob(filepath.Join(pathQuoter.Replace(r.dir), "sharedindex.*"))
+	for _, name := range shared {
+		if err := os.Symlink(name, filepath.Join(folder, filepath.Base(name))); err != nil {
+			return c, err
+		}
+	}
+	c.Env = []string{"GIT_INDEX_FILE=" + index}
+	return c, nil
+}
+
+// pathQuoter quotes a path for filepath.Glob.
+var pathQuoter = strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]")
+
+// describing matches the settings that are taken from a repository, because they describe its disk and
+// its texts and name no program. describes matches their values.
+const describing = `^(extensions\..*|core\.(worktree|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|checkstat|trustctime|sparsecheckout|sparsecheckoutcone))$`
+
+var describes = pattern.New(`(?i)^(?:true|false|yes|no|on|off|0|1|input|lf|crlf|native|minimal|default)?$`)
+
+// config returns the settings to read a repository with. Files that its own settings include are
+// not read.
+func (r *repository) config(ctx context.Context) (string, error) {
+	name := filepath.Join(r.common, "config")
+	text, err := durable.ReadPath(name, maxText)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", refusal(lang.T("its settings cannot be read"), name)
+	}
+	out := &Bounded{Most: maxText}
+	list := Call{Args: []string{"config", "--file", "-", "--no-includes", "-z", "--get-regexp", describing}, In: bytes.NewReader(text), Out: out}
+	if err := list.Run(ctx); err != nil && !saysNothing(err) {
+		if failed := (*Failure)(nil); errors.As(err, &failed) {
+			return "", refusal(lang.T("its settings cannot be read"), name)
+		}
+		return "", err
+	}
+	config := "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
+	for entry := range strings.SplitSeq(string(out.Data), "\x00") {
+		key, value, _ := strings.Cut(entry, "\n")
+		section, key, _ := strings.Cut(key, ".")
+		switch {
+		case section == "extensions":
+			if !isReadable(key, value) {
+				return "", refusal(lang.T("it has a format that is not known here, extensions.%s = %s", key, value), name)
+			}
+			if key == "objectformat" {
+				config += "[extensions]\n\tobjectformat = " + value + "\n[core]\n"
+			}
+		case key == "worktree":
+			if r.dir == r.common && !same(resolve(r.dir, value), r.tree) {
+				return "", refusal(lang.T("it belongs to the files of another folder, core.worktree = %s", value), name)
+			}
+		case key != "" && describes.MatchString(value):
+			config += "\t" + key + " = " + value + "\n"
+		}
+	}
+	return config, nil
+}
+
+// saysNothing reports whether git failed without a word, as it does if a list of settings has no entry.
+func saysNothing(err error) bool {
+	var failed *Failure
+	return errors.As(err, &failed) && failed.Said == ""
+}
+
+// isReadable reports whether this package can read a repository with an extension.
+func isReadable(extension, value string) bool {
+	switch extension {
+	case "objectformat":
+		return value == "sha1" || value == "sha256"
+	case "refstorage":
+		return value == "files"
+	case "noop", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees", "compatobjectformat":
+		return true
+	}
+	return false
+}
+
+// same reports whether two paths are one folder.
+func same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
+}
+
+// commitForm matches the name of a commit.
+var commitForm = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// head returns the commit that is checked out, or "" if there is none yet.
+func (r *repository) head() (string, error) {
+	at, name := r.dir, "HEAD"
+	for range maxLinks {
+		text, err := durable.ReadPath(filepath.Join(at, filepath.FromSlash(name)), maxPointer)
+		if err != nil && name != "HEAD" {
+			return r.packedCommit(name)
+		}
+		line := strings.TrimSpace(string(text))
+		if commitForm.MatchString(line) {
+			return line, nil
+		}
+		target, ok := strings.CutPrefix(line, "ref:")
+		at, name = r.common, strings.TrimSpace(target)
+		if err != nil || !ok || !strings.HasPrefix(name, "refs/") || !filepath.IsLocal(filepath.FromSlash(name)) {
+			break
+		}
+	}
+	return "", refusal(lang.T("its HEAD leads to no commit"), filepath.Join(r.dir, "HEAD"))
+}
+
+// packedCommit returns the commit of a reference from the file that has many, or "" if it has none.
+func (r *repository) packedCommit(name string) (string, error) {
+	file := filepath.Join(r.common, "packed-refs")
+	text, err := durable.ReadPath(file, maxRefs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", refusal(lang.T("its references cannot be read"), file)
+	}
+	before, _, ok := bytes.Cut(text, []byte(" "+name+"\n"))
+	if hash := string(before[bytes.LastIndexByte(before, '\n')+1:]); ok && commitForm.MatchString(hash) {
+		return hash, nil
+	}
+	return "", nil
+}

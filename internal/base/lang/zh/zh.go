@@ -1,0 +1,13 @@
+// Package zh adds Chinese to the languages, with the sentences of its gettext files.
+package zh
+
+import (
+	"embed"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+//go:embed *.po
+var files embed.FS
+
+func init() { lang.Add("zh", files) }

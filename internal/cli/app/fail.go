@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+)
+
+// Fail prints the error of a command, nil if none is known, and returns its exit code.
+func (a *App) Fail(command *cobra.Command, err error) int {
+	var f *fault.Error
+	var io *fs.PathError
+	switch {
+	case errors.As(err, &f):
+	case errors.Is(err, syscall.EPIPE):
+		return terminal.ExitStorage // the reader has gone, as head does
+	case errors.As(err, &io):
+		f = fault.From(err)
+	default:
+		// cobra's own: unknown commands, wrong numbers of arguments.
+		f = fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see bmad-mcp --help")
+		if command != nil {
+			f = f.WithHint("see %s --help", command.CommandPath()).Offer(terminal.Misspelt(command, err))
+			if strings.Contains(err.Error(), "arg(s)") {
+				f = f.WithHint("type it as: %s", command.UseLine())
+			}
+		}
+	}
+	if a.Lang == "" { // refused before a command had begun
+		a.ReadSettings()
+	}
+	if dir, err := a.Project(); err == nil && a.built != nil && a.Config.Language == lang.Auto { // the refusal belongs to no session
+		f = a.Engine().Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
+	}
+	f = f.Translated(a.Lang)
+	if a.Lang = f.Language; !a.JSON {
+		f = f.Reworded(terminal.Spoken)
+	}
+	if a.JSON {
+		_ = a.PrintJSON(mcpserver.NewFailure(f)) // a failed write cannot be reported anywhere
+	} else {
+		a.Refuse(f)
+	}
+	return terminal.ExitCode(f)
+}

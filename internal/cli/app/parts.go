@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/sources"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Parts are the engine and its neighbours.
+type Parts struct {
+	Engine *engine.Engine
+	// Library has the method whose agents the stages may act as.
+	Library  *method.Library
+	Memory   *memory.Memory
+	Contract *contract.Runner
+	// Summaries has the summaries of sessions that were listed.
+	Summaries *filestore.Summaries
+}
+
+// lazyParts builds the parts once.
+type lazyParts struct {
+	once  sync.Once
+	parts *Parts
+}
+
+// Parts returns the parts for the person at this machine.
+func (a *App) Parts() *Parts {
+	a.built.once.Do(func() { a.built.parts = a.Build(nil) })
+	return a.built.parts
+}
+
+// Engine returns the engine for the person at this machine.
+func (a *App) Engine() *engine.Engine { return a.Parts().Engine }
+
+// Library returns the method for the person at this machine.
+func (a *App) Library() *method.Library { return a.Parts().Library }
+
+// Close closes the parts, if they were built: a fetch that is under way would otherwise count as one
+// that failed.
+func (a *App) Close() {
+	if a.built != nil && a.built.parts != nil {
+		a.built.parts.Library.Close()
+	}
+	if a.databases != nil {
+		a.databases.close()
+	}
+}
+
+// UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
+// need a second opinion.
+func (a *App) UseAudits() {
+	a.Settings.Scoring = workflow.ScoringAudited
+	a.built = &lazyParts{}
+}
+
+// Confine builds the parts anew, for an assistant that may not open every folder that it names.
+func (a *App) Confine(opened []string) {
+	a.Reach, a.Settings.Confined = a.newReach(opened), true
+	a.built = &lazyParts{}
+}
+
+// Build builds the parts; with folders, they are confined to projects in them.
+func (a *App) Build(within []string) *Parts {
+	out := &Parts{}
+	clock := func() time.Time { return out.Engine.Clock() }
+	out.Summaries = filestore.NewSummaries(clock)
+	who := a.Who
+	if who == nil {
+		who = terminal.NewWho()
+	}
+	projects := project.New(project.Options{
+		Who:      who,
+		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
+		Watch:    a.watchStore,
+		Known:    a.KnownProjects(),
+		Settings: a.Settings,
+		Within:   within,
+		Reach:    a.Reach,
+		Language: a.Lang,
+	})
+	var typed engine.TypedDecisions
+	home := ""
+	if len(within) == 0 { // over HTTP nobody types at this machine, and nothing of the person's home is served
+		typed = a.Trust()
+		home, _ = os.UserHomeDir() // without a home nothing of the person's is served
+	}
+	var above func(name string) (*durable.Dir, error)
+	if a.Reach != nil {
+		above = openAbove
+	}
+	r := a.repositoriesOf(projects.OpenFolder, clock)
+	out.Library = method.New(method.Options{
+		Home: home, Root: os.Getenv("BMAD_ROOT"), Open: projects.OpenFolder, Above: above,
+		Copies: r.Copies, Settings: r.SettingsFolders, Close: r.Close,
+		Now: clock,
+	})
+	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
+	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
+	out.Engine = engine.New(engine.Options{
+		Who:      who,
+		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
+	})
+	return out
+}
+
+// openAbove opens a folder above a project, in which an installation of the BMAD method may
+// lie: any that the rules do not keep out. Only the trees of an installation are read.
+func openAbove(name string) (*durable.Dir, error) {
+	rules := Rules()
+	if why := rules.Judge(rules.Real(name), reach.Opened); !why.Empty() {
+		return nil, &reach.Refusal{Folder: name, Why: why}
+	}
+	return durable.OpenDir(name)
+}
+
+// Repositories returns the git repositories of the method, as the engine's clock and folders
+// have them.
+func (a *App) Repositories() sources.Repositories {
+	return a.repositoriesOf(a.Engine().Projects().OpenFolder, a.Engine().Clock)
+}
+
+func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
+	r := sources.Repositories{Settings: a.Settings, State: a.Trust(), Open: open, Now: now}
+	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
+		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Log}
+	}
+	return r
+}
+
+// Shelf returns the method's installations for the folder that the command is for. If a repository
+// was never fetched, it waits for it: nobody else will tell that it has come.
+func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
+	folder, err := a.Project()
+	if err == nil && a.Cwd != "" {
+		_, err = a.Engine().Projects().Where(project.Address{Cwd: folder})
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.Repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
+		if err == nil {
+			fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
+			return
+		}
+		a.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
+	})
+	return a.Library().At(folder).Speaking(func() lang.Language { return a.Lang }), nil
+}
+
+// WithBook opens the notes of the project.
+func (a *App) WithBook(do func(b *memory.Book) error) error {
+	dir, err := a.Project()
+	if err != nil {
+		return err
+	}
+	p, err := a.Engine().Projects().Open(dir)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return do(a.Parts().Memory.Of(p))
+}
+
+// WithQueue opens the tasks of the project that wait for an agent.
+func (a *App) WithQueue(do func(q *queue.Queue) error) error {
+	return a.WithBook(func(b *memory.Book) error {
+		q, err := b.Queue()
+		if err != nil {
+			return err
+		}
+		return do(q)
+	})
+}

@@ -1,0 +1,265 @@
+package agents
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// chatOptions are those of chat.
+type chatOptions struct {
+	*program
+	ofProject, write bool
+	open, servers    []string
+}
+
+func chatCommand(p *program) *cobra.Command {
+	o := &chatOptions{program: p}
+	cmd := &cobra.Command{
+		Use: "chat AGENT", Short: "Talk with an agent", Args: cobra.ExactArgs(1),
+		Long: `Talks with an agent, line by line. Its documents stay in memory until /save; with
+--project it also reads the files of the project, and with --files it changes them.
+Ctrl+C once cancels the agent's turn, twice ends. From a pipe each line is a message, or
+the answer to a question.
+
+  /cost /documents /save DIR /exit, and the agent's own menu: *help
+
+` + agentExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().BoolVar(&o.ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
+	cmd.Flags().BoolVar(&o.write, "files", false, "let the agent change the files of the project")
+	run.OpenFlag(cmd, &o.open)
+	run.ToolFlag(cmd, &o.servers)
+	return cmd
+}
+
+func (o *chatOptions) run(ctx context.Context, agent string) error {
+	// Ctrl+C belongs to the turn, not to the program.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	client, err := o.newClient(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	var files vfs.FS
+	if o.ofProject || o.write {
+		var release func() error
+		if files, release, err = o.files(o.write, o.open); err != nil {
+			return err
+		}
+		defer func() { _ = release() }() // every write was confirmed
+	}
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools}})
+	if err != nil {
+		return o.fault(err)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	return newChat(o.program, c, signals, cancel).run(ctx)
+}
+
+// chat is a conversation at a terminal, or from a pipe.
+type chat struct {
+	p       *program
+	c       *sdk.Conversation
+	t       *teller
+	input   chan typed
+	events  <-chan sdk.Event
+	signals <-chan os.Signal
+	// end gives up the current wait.
+	end context.CancelFunc
+	// pressed counts the signals of a turn.
+	pressed atomic.Int32
+	// stop ends the wait for an answer within the turn.
+	stop atomic.Pointer[context.CancelFunc]
+	// person is true at a terminal, which gets prompts.
+	person bool
+}
+
+// typed is a line that the person typed.
+type typed struct {
+	text string
+	err  error
+}
+
+func newChat(p *program, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
+	_, noTerminal := p.Person()
+	return &chat{
+		p: p, c: c, t: &teller{lang: p.Lang, out: p.Prompts()}, input: make(chan typed),
+		events: c.Events(), signals: signals, end: end, person: noTerminal == nil,
+	}
+}
+
+// run takes lines until the end.
+func (c *chat) run(ctx context.Context) error {
+	if c.person {
+		fmt.Fprintln(c.t.out, c.p.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
+	}
+	go c.watch(ctx)
+	go c.read(ctx)
+	for {
+		line, err := c.prompt(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return c.leave()
+		case err != nil:
+			return errors.Join(terminal.ErrStopped, c.leave())
+		case line == "":
+			continue
+		case line == "/exit" || line == "*exit":
+			_, err := c.c.End(ctx)
+			return errors.Join(c.p.fault(err), c.leave())
+		case c.command(line):
+			continue
+		}
+		if err := c.turn(ctx, line); err != nil {
+			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
+				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
+					c.p.Fail(nil, err)
+				}
+				continue // the person may go on
+			}
+			return errors.Join(err, c.leave())
+		}
+	}
+}
+
+// watch cancels the turn at the first signal, and ends the conversation at the second.
+func (c *chat) watch(ctx context.Context) {
+	for {
+		select {
+		case s := <-c.signals:
+			if s != os.Interrupt || c.pressed.Add(1) > 1 {
+				c.end()
+				return
+			}
+			if stop := c.stop.Load(); stop != nil {
+				c.c.Cancel()
+				(*stop)()
+				continue
+			}
+			fmt.Fprintln(c.p.Err, c.p.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// read hands on the lines that the person types. A line goes to the question or prompt that waits
+// for it then: one that was cancelled takes none.
+func (c *chat) read(ctx context.Context) {
+	in := bufio.NewReader(c.p.In)
+	for {
+		text, err := in.ReadString('\n')
+		if text != "" {
+			err = nil
+		}
+		select {
+		case c.input <- typed{strings.TrimSpace(text), err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (c *chat) prompt(ctx context.Context) (string, error) {
+	if c.person {
+		fmt.Fprint(c.t.out, "> ")
+	}
+	select {
+	case line := <-c.input:
+		c.pressed.Store(0)
+		return line.text, line.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// turn sends a message to the agent, and shows its work.
+func (c *chat) turn(ctx context.Context, words string) error {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	c.stop.Store(&stop)
+	defer c.stop.Store(nil)
+	if err := c.c.Send(ctx, words); err != nil {
+		return c.p.fault(err)
+	}
+	return c.p.fault(follow(waiting, c.c, c.t, c.events, c.answer, func() error {
+		_, err := c.c.Wait(ctx)
+		return err
+	}))
+}
+
+// answer returns the next line as the answer to a question.
+func (c *chat) answer(ctx context.Context, q sdk.Question) (string, bool, error) {
+	return putQuestion(c.t.out, q, func() (string, error) { return c.prompt(ctx) })
+}
+
+// command carries out a command of the terminal, and reports false if the line is for the agent.
+func (c *chat) command(line string) bool {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "/cost":
+		c.p.Say("%s so far", spentText(c.p.Lang, c.c.Costs()))
+	case "/documents":
+		docs := c.c.Documents()
+		c.p.sayDocuments(docs, nil)
+		if len(docs) == 0 {
+			c.p.Say("There are no documents yet.")
+		}
+	case "/save":
+		if rest = strings.TrimSpace(rest); rest == "" {
+			c.p.Say("Name a folder: /save DIR")
+			return true
+		}
+		saved, err := saveDocuments(c.c.Documents(), rest, false)
+		if err != nil {
+			c.p.Fail(nil, err)
+		}
+		c.p.sayDocuments(nil, saved)
+	default:
+		return false
+	}
+	return true
+}
+
+// leave prints the id and state of the conversation, as JSON if that is wanted.
+func (c *chat) leave() error {
+	if c.c.Status() == sdk.Idle && len(c.c.History()) == 0 {
+		return nil // nobody has spoken
+	}
+	o := outcomeOf(c.c, c.t.text)
+	if c.p.JSON {
+		return c.p.PrintJSON(o)
+	}
+	c.p.Say("session %s, %s so far", o.ID, spentText(c.p.Lang, o.Costs))
+	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
+		c.p.Say("It waits: bmad-mcp agent resume %s", o.ID)
+	}
+	return nil
+}

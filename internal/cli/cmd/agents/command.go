@@ -1,0 +1,32 @@
+// Package agents has the commands by which a person works with an agent of the BMAD method.
+package agents
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+)
+
+// Command returns the commands of agents.
+func Command(a *app.App) *cobra.Command {
+	p := &program{App: a}
+	cmd := &cobra.Command{
+		Use:   "agent",
+		Short: "Work with an agent of the BMAD method, without a host",
+		Long: `Work with an agent of the installed BMAD method, by a language model that you pay for.
+The key comes from ANTHROPIC_API_KEY or OPENAI_API_KEY; the settings provider, model,
+base_url and cost_limit, or the flags, choose the rest. Sessions are saved after each step
+in .bmad-task/conversations of the project, and go on after a crash.
+
+` + agentExitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	p.modelFlags(cmd)
+	cmd.AddCommand(
+		chatCommand(p), askCommand(p), answerCommand(p), resumeCommand(p),
+		listCommand(p), sessionsCommand(p), showCommand(p), transcriptCommand(p), deleteCommand(p),
+		serveCommand(p, p.workingClient),
+	)
+	return cmd
+}

@@ -1,0 +1,70 @@
+package agents
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
+// first task: a server that gets none does not pay for it.
+type delegate struct {
+	program
+
+	once   sync.Once
+	opened provider.Provider
+	budget *price.Budget
+	failed error
+}
+
+// NewDelegate returns the model that the person has named in the settings, nil if they have named
+// none, even if a key is at hand.
+func NewDelegate(a *app.App) mcpserver.Model {
+	if !a.Config.Model.Named() {
+		return nil
+	}
+	return &delegate{program: program{App: a}}
+}
+
+func (d *delegate) start() {
+	m, err := d.settings()
+	var prices *price.Table
+	if err == nil {
+		d.opened, prices, err = d.openModel(m)
+	}
+	if err == nil {
+		d.budget = price.NewBudget(prices, m.CostLimit)
+		err = d.budget.Admit(d.opened.Info().Model, d.Now())
+	}
+	d.failed = err
+}
+
+// Complete implements mcpserver.Model. All tasks of the process spend one limit.
+func (d *delegate) Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error) {
+	if d.once.Do(d.start); d.failed != nil {
+		return "", "", d.failed
+	}
+	name, now := d.opened.Info().Model, d.Now()
+	e := price.Estimate{Prompt: int64(len(system)+len(message)) / 2}
+	room, err := d.budget.Room(name, now, e.Prompt, tokens)
+	if err != nil {
+		return "", "", err
+	}
+	r, err := d.opened.Send(ctx, provider.Request{
+		System: system, MaxTokens: room,
+		Messages: []provider.Message{{Role: provider.User, Blocks: []provider.Block{provider.TextBlock(message)}}},
+	}, nil)
+	if err != nil {
+		return "", "", err
+	}
+	e.Output = int64(room)
+	d.budget.Spend(name, d.Now(), r.Usage, e)
+	if err := d.budget.Check(); err != nil {
+		d.Log.Warn("the limit for delegated tasks is spent", "error", err)
+	}
+	return r.Message.Text(), name, nil
+}

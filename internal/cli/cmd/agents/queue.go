@@ -1,0 +1,115 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// QueueWork has a model do the tasks that wait.
+func QueueWork(a *app.App) *cobra.Command {
+	p, run := &program{App: a}, ""
+	cmd := &cobra.Command{
+		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
+		Long: `Has the agent of each waiting task do it, by the model that you have named in the settings
+or name here. The agents read the project; their changes are kept aside, in the session that
+bmad-mcp agent show shows. All tasks together spend one --limit.
+
+` + agentExitHelp,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !p.Config.Model.Named() && p.model == "" && p.provider == "" {
+				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").
+					WithHint("name one with --model, or in the settings; see docs/agents.md")
+			}
+			settings, err := p.settings()
+			if err != nil {
+				return err
+			}
+			client, err := p.workingClient()
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			return p.WithQueue(func(q *queue.Queue) error {
+				return p.workQueue(cmd.Context(), q, client, run, settings.CostLimit)
+			})
+		},
+	}
+	p.modelFlags(cmd)
+	cmd.Flags().StringVar(&run, "run", "", "only the tasks of this run")
+	return cmd
+}
+
+// workQueue does the waiting tasks of a run, or of all. A task fails if its agent cannot do it. If
+// money or the model's server keeps it from its end, it stays claimed, with a session to resume.
+func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
+	done, left := 0, limit
+	for {
+		tasks, _, err := q.Tasks(ctx, run)
+		if err != nil {
+			return err
+		}
+		next := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Status == queue.Queued })
+		if next < 0 {
+			p.Say("No task waits any more; %d were done.", done)
+			return nil
+		}
+		t := tasks[next]
+		if _, err := q.Step(ctx, queue.Step{ID: t.ID, To: queue.Claimed, By: notes.ByTerminal}); fault.Is(err, fault.Conflict) {
+			continue // another worker was faster
+		} else if err != nil {
+			return err
+		}
+		p.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
+		result, spent, err := p.workTask(ctx, client, t, left)
+		step := queue.Step{ID: t.ID, To: queue.Completed, By: notes.ByTerminal, Result: result}
+		var limited *sdk.CostLimitError
+		var server *sdk.ProviderError
+		switch {
+		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
+			p.Warnf("%s", p.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
+			return p.fault(err)
+		case err != nil:
+			step.To, step.Result = queue.Failed, err.Error()
+		default:
+			done++
+		}
+		if _, err := q.Step(ctx, step); err != nil {
+			return err
+		}
+		if limit > 0 {
+			left = max(left-spent, 1)
+		}
+		p.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
+	}
+}
+
+// workTask has an agent do one task.
+func (p *program) workTask(ctx context.Context, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
+	files, release, err := p.files(false, nil)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	words := t.Task
+	if len(t.ContextFiles) > 0 {
+		words += "\n\nRead first: /" + strings.Join(t.ContextFiles, ", /")
+	}
+	s, err := client.StartAgent(ctx, t.Agent, words, sdk.SessionOptions{FS: files, NoQuestions: true, CostLimit: limit})
+	if err != nil {
+		return "", 0, err
+	}
+	r, err := s.Run(ctx)
+	return r.Text + "\n(bmad-mcp agent show " + r.ID + ")", r.Costs.Spent, err
+}

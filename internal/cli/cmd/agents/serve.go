@@ -1,0 +1,103 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/sdkhttp"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+)
+
+// serveOptions are those of the server of agents.
+type serveOptions struct {
+	*program
+	app.HTTP
+	noToken bool
+	servers []string
+	// open makes the client, which the server closes.
+	open func() (*sdk.Client, error)
+}
+
+// serveCommand serves agents over HTTP.
+func serveCommand(p *program, open func() (*sdk.Client, error)) *cobra.Command {
+	o := serveOptions{program: p, HTTP: app.HTTP{MaxBody: 1, Idle: time.Hour}, open: open}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve agents over HTTP",
+		Long: `Serve the agents of the project over HTTP: conversations, single commands, and a stream
+of events for each. GET /api/openapi.json describes the API.
+
+Clients send the token of --token-file as Authorization: Bearer …: one line of at least
+16 characters, such as made by: openssl rand -base64 24. --no-token lets in every program
+of this machine, and works on its own addresses only. On other addresses the token
+travels as the Authorization header, so put a proxy with TLS in front. Of web pages, only
+those of the server's own origin and of each --allow-origin may call.
+
+Conversations are saved after each step. One that was at work when the server ended is
+paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the server.
+
+` + terminal.ExitHelp,
+		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
+  bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Addr, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
+	flags.StringVar(&o.TokenFile, "token-file", "", "file with the token that clients have to send")
+	flags.BoolVar(&o.noToken, "no-token", false, "let in every program of this machine")
+	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "origin of web pages that may call, such as http://localhost:3000; can be repeated")
+	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
+	run.ToolFlag(cmd, &o.servers)
+	return cmd
+}
+
+func (o *serveOptions) run(ctx context.Context) error {
+	if o.noToken == (o.TokenFile != "") {
+		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
+			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
+	}
+	host, _, _ := net.SplitHostPort(o.Addr) // check refuses an address without a host
+	if o.AllowRemote = !httpguard.Loopback(host); o.AllowRemote && o.noToken {
+		return fault.New(fault.InvalidArgument, "--no-token on %q would let other machines in", o.Addr).WithHint("take 127.0.0.1, or give --token-file")
+	}
+	who, err := o.Check()
+	if err != nil {
+		return err
+	}
+	client, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	tools, endTools, err := run.Tools(ctx, o.App, o.servers)
+	defer endTools()
+	if err != nil {
+		return err
+	}
+	listener, err := o.Listen(ctx)
+	if err != nil {
+		return err
+	}
+	o.Warn(o.Terminal)
+	settings, _ := o.settings() // client has refused wrong flags
+	working, end := context.WithCancel(ctx)
+	runs := run.Serve(working, o.App)
+	defer runs.Close()
+	defer end()
+	h := sdkhttp.New(sdkhttp.Options{
+		Options: who, Client: client, Runs: runs, Log: o.Log, CostLimit: settings.CostLimit, Tools: tools,
+	})
+	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	o.SayOpen(o.Terminal)
+	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
+}

@@ -1,0 +1,200 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// reader stands for the model of a session that is only looked at.
+type reader provider.Info
+
+// Info implements provider.Provider.
+func (r reader) Info() provider.Info { return provider.Info(r) }
+
+// Send implements provider.Provider: a look calls no model.
+func (r reader) Send(context.Context, provider.Request, func(provider.Delta)) (*provider.Response, error) {
+	return nil, errors.New("the session was opened to be read")
+}
+
+func listCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the agents that can be asked", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			agents, err := look(p, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(cmd.Context()) })
+			if err != nil {
+				return err
+			}
+			rows := [][]string{}
+			for _, g := range agents {
+				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
+			}
+			none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
+			return p.List(p.JSON, map[string]any{"agents": agents}, none, p.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+		},
+	}
+}
+
+func sessionsCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "sessions", Short: "List the saved sessions with agents, the one changed last first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := p.sessions(cmd.Context())
+			if err != nil {
+				return err
+			}
+			rows := [][]string{}
+			for _, s := range list {
+				title := visible.Line(cmp.Or(s.Problem, s.Title))
+				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), title})
+			}
+			none := lang.T("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
+			return p.List(p.JSON, map[string]any{"sessions": list}, none, p.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
+		},
+	}
+}
+
+func showCommand(p *program) *cobra.Command {
+	o := &workOptions{program: p}
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show a saved session: where it stands, its documents and open questions", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.show(cmd.Context(), args[0]) },
+	}
+	cmd.Flags().StringVar(&o.out, "out", "", "the folder that the documents are written to")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
+	return cmd
+}
+
+func (o *workOptions) show(ctx context.Context, id string) error {
+	was, err := o.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	client, err := o.client(reader{Provider: was.Provider, Model: was.Model}, nil, 0)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	s, release, err := o.openSaved(ctx, client, was, sdk.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // nothing was written
+	out := outcomeOf(s, "")
+	out.Status = was.Status
+	if o.out != "" {
+		out.Saved, err = saveDocuments(out.Documents, o.out, o.force)
+	}
+	if o.JSON {
+		return errors.Join(err, o.PrintJSON(out))
+	}
+	o.Say("%s with %s (%s), %s", was.Kind, was.Agent, was.Model, was.Status)
+	o.sayWork(out)
+	if out.Status == sdk.Paused && len(out.Questions) == 0 {
+		o.Say("It waits: bmad-mcp agent resume %s", id)
+	}
+	return err
+}
+
+func transcriptCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use: "transcript ID", Short: "Print a session as Markdown, or its events with --json", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			events, err := look(p, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(cmd.Context(), args[0]) })
+			if err != nil {
+				return err
+			}
+			if p.JSON {
+				return p.PrintJSON(map[string]any{"id": args[0], "events": events})
+			}
+			fmt.Fprint(p.Out, transcribe(p.Lang, args[0], events))
+			return nil
+		},
+	}
+}
+
+// transcribe writes events as Markdown. It quotes the words of others, so that they cannot pass for a
+// part of the document.
+func transcribe(l lang.Language, id string, events []sdk.Event) string {
+	var b strings.Builder
+	quote := func(text string) {
+		fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(visible.Text(strings.TrimSpace(text)), "\n", "\n> "))
+	}
+	line := func(text string) { fmt.Fprintf(&b, "\n%s\n", text) }
+	fmt.Fprintf(&b, "# %s\n", l.Say("Session %s", id))
+	var spent int64
+	for _, e := range events {
+		switch e.Type {
+		case sdk.EventStarted:
+			line(l.Say("Agent %s, model %s, begun %s", visible.Line(e.Agent), visible.Line(e.Text), e.At.UTC().Format("2006-01-02 15:04 UTC")))
+		case sdk.EventTurnStarted:
+			fmt.Fprintf(&b, "\n## %s\n", l.Say("Turn %d", e.Turn))
+			line(l.Say("**Person:**"))
+			quote(e.Text)
+		case sdk.EventToolFinished:
+			failed := ""
+			if e.Tool.Failed {
+				failed = l.Say(" (failed)")
+			}
+			line(l.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
+		case sdk.EventQuestion:
+			line(l.Say("**The agent asks:**"))
+			quote(strings.Join(append([]string{e.Question.Question}, e.Question.Options...), "\n- "))
+		case sdk.EventAnswered:
+			line(l.Say("**The person answers:**"))
+			quote(e.Text)
+		case sdk.EventTurnCompleted:
+			line(l.Say("**Agent:**"))
+			quote(e.Text)
+		case sdk.EventFailed:
+			line(l.Say("**Ended early:** %s", visible.Line(e.Text)))
+		case sdk.EventCost:
+			spent = e.Cost.Spent
+		}
+	}
+	line(l.Say("Spent: %s", price.Money(spent).Short()))
+	return b.String()
+}
+
+// code returns a text as code in a line of Markdown.
+func code(text string) string {
+	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
+}
+
+func deleteCommand(p *program) *cobra.Command {
+	yes := false
+	cmd := &cobra.Command{
+		Use: "delete ID", Short: "Delete a saved session for good, yourself", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := p.session(cmd.Context(), args[0]); err != nil {
+				return err
+			}
+			ok, err := p.AskPerson(cmd.Context(), yes, p.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return fault.New(fault.GatePending, "nothing was deleted").WithHint("answer y, or add --yes")
+			}
+			_, err = look(p, func(c *sdk.Client) (any, error) { return nil, c.Delete(cmd.Context(), args[0]) })
+			if err != nil {
+				return err
+			}
+			return p.Conclude(map[string]any{"id": args[0], "deleted": true}, "Deleted: %s", args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
+}

@@ -1,0 +1,374 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
+)
+
+// workOptions are those of the commands that end with documents.
+type workOptions struct {
+	*program
+	out, answers string
+	force, write bool
+	open         []string
+	servers      []string
+	// given are the answers of the file.
+	given map[string]string
+}
+
+func (o *workOptions) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.out, "out", "", "the folder that the documents are written to")
+	flags.BoolVar(&o.force, "force", false, "replace files that are there")
+	flags.StringVar(&o.answers, "answers", "", "a JSON file with answers, by the question's id or words; - is standard input")
+	flags.BoolVar(&o.write, "write", false, "let the agent change the files of the project; without it, changes are kept aside and shown")
+	run.OpenFlag(cmd, &o.open)
+	run.ToolFlag(cmd, &o.servers)
+}
+
+// read reads the answers of the file, before anything is done that would stay if it cannot be read.
+func (o *workOptions) read(ctx context.Context) error {
+	if o.given = map[string]string{}; o.answers == "" {
+		return nil
+	}
+	return o.ReadAnswers(ctx, o.answers, o.given)
+}
+
+// files returns the files for an agent that works on the project, and a function that releases
+// them; none outside of a project.
+func (p *program) files(write bool, open []string) (files vfs.FS, release func() error, err error) {
+	release = func() error { return nil }
+	if err := run.CheckOpen(open); err != nil {
+		return nil, release, err
+	}
+	project, err := p.project()
+	if err != nil || project == "" {
+		return nil, release, err
+	}
+	dir, err := vfs.OpenDir(project, vfs.DirOptions{ReadOnly: !write, Open: open})
+	if err != nil {
+		return nil, release, fault.New(fault.Storage, "the project folder cannot be opened: %w", err).WithHint("check --cwd")
+	}
+	if write {
+		return dir, dir.Close, nil
+	}
+	return vfs.NewOverlay(dir, p.Engine().Clock), dir.Close, nil
+}
+
+func askCommand(p *program) *cobra.Command {
+	o := &workOptions{program: p}
+	cmd := &cobra.Command{
+		Use: "ask AGENT COMMAND…", Short: "Have an agent carry out one command, and save its documents", Args: cobra.MinimumNArgs(2),
+		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
+your own. It reads the project. Its changes are kept aside and shown as a diff, unless
+--write lets it change the project. At a question it asks you at the terminal; elsewhere
+it saves the session, prints the question and ends with code 6.
+
+` + agentExitHelp,
+		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.ask(cmd.Context(), args[0], strings.Join(args[1:], " "))
+		},
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func (o *workOptions) ask(ctx context.Context, agent, words string) error {
+	o.Speak(words)
+	if err := o.read(ctx); err != nil {
+		return err
+	}
+	client, err := o.newClient(ctx)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	files, release, err := o.files(o.write, o.open)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // every write was confirmed
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	s, err := client.StartAgent(ctx, agent, words, sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools})
+	if err != nil {
+		return o.fault(err)
+	}
+	return o.carryOut(ctx, s, func() error { _, err := s.Run(ctx); return err })
+}
+
+// outcome is the JSON of a command that had an agent work.
+type outcome struct {
+	ID        string         `json:"id"`
+	Status    sdk.Status     `json:"status"`
+	Text      string         `json:"text,omitempty"`
+	Questions []sdk.Question `json:"questions,omitempty"`
+	Documents []sdk.Document `json:"documents"`
+	Saved     []string       `json:"saved,omitempty"`
+	Diff      string         `json:"diff,omitempty"`
+	Costs     price.Report   `json:"costs"`
+	Problem   string         `json:"problem,omitempty"`
+}
+
+// outcomeOf describes a session as it is.
+func outcomeOf(s talk, text string) outcome {
+	return outcome{
+		ID: s.ID(), Status: s.Status(), Text: text, Questions: s.Questions(), Documents: s.Documents(), Costs: s.Costs(),
+	}
+}
+
+// carryOut has a session work until it is done or waits, and reports its state.
+func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
+	t := &teller{lang: o.Lang, out: o.Out}
+	if o.JSON {
+		t.out = io.Discard
+	}
+	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(o.given), work))
+}
+
+// report saves the documents, reports the state of a session, and returns the command's error.
+func (o *workOptions) report(s talk, text string, failed error) error {
+	done := outcomeOf(s, text)
+	var err error
+	if done.Diff, err = changesOf(s.Files()); err == nil && o.out != "" && failed == nil && done.Status != sdk.Paused {
+		done.Saved, err = saveDocuments(done.Documents, o.out, o.force)
+	}
+	if failed != nil {
+		done.Problem = failed.Error()
+	}
+	if o.JSON {
+		err = errors.Join(err, o.PrintJSON(done))
+	} else {
+		o.sayWork(done)
+	}
+	switch {
+	case failed != nil:
+		err = errors.Join(err, o.fault(failed))
+		switch {
+		case errors.Is(err, terminal.ErrSpent):
+			o.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", done.ID)
+		case done.Status == sdk.Paused:
+			o.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
+		}
+		return err
+	case err != nil:
+		return o.fault(err)
+	case done.Status == sdk.Paused && len(done.Questions) > 0:
+		return terminal.ErrPending
+	case done.Status == sdk.Paused:
+		o.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
+		return terminal.ErrStopped
+	}
+	return nil
+}
+
+// sayWork prints the report for people.
+func (p *program) sayWork(o outcome) {
+	if o.Diff != "" {
+		p.Say("\nProposed changes to the project:\n")
+		fmt.Fprint(p.Out, o.Diff)
+	}
+	fmt.Fprintln(p.Out)
+	p.sayDocuments(o.Documents, o.Saved)
+	if len(o.Documents) > 0 && len(o.Saved) == 0 {
+		p.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
+	}
+	p.Say("session %s, %s so far", o.ID, spentText(p.Lang, o.Costs))
+	if o.Status != sdk.Paused && o.Status != sdk.Waiting {
+		return
+	}
+	for _, q := range o.Questions {
+		showQuestion(p.Out, q)
+		p.Say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, terminal.ShellWord(q.ID))
+	}
+}
+
+// sayDocuments lists documents, and the files that they were saved in.
+func (p *program) sayDocuments(docs []sdk.Document, saved []string) {
+	for _, d := range docs {
+		p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
+	}
+	for _, name := range saved {
+		p.Say("saved: %s", name)
+	}
+}
+
+// spentText returns the cost of a session.
+func spentText(l lang.Language, r price.Report) string {
+	if r.Unknown {
+		return l.Say("%s and calls without a known price", r.Spent.Short())
+	}
+	return r.Spent.Short()
+}
+
+// reopen opens a saved session with the model and the kind of files that it began with.
+func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
+	if err := o.read(ctx); err != nil {
+		return err
+	}
+	was, err := o.session(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case was.Problem != "":
+		return o.fault(&sdk.StateError{ID: id, Why: was.Problem})
+	case o.provider == "" && o.model == "":
+		o.provider, o.model = was.Provider, was.Model
+	}
+	client, err := o.workingClient()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	var limit price.Money
+	if o.limit != "" {
+		settings, _ := o.settings() // workingClient has refused wrong flags
+		limit = settings.CostLimit
+	}
+	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	defer end()
+	if err != nil {
+		return err
+	}
+	c, release, err := o.openSaved(ctx, client, was, sdk.OpenOptions{CostLimit: limit, Tools: tools})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = release() }() // every write was confirmed
+	if spent := c.Costs().Spent; limit > 0 && spent >= limit {
+		return fault.New(fault.InvalidArgument, "the session has spent %s, so that --limit %s leaves nothing",
+			spent.Short(), o.limit).WithHint("name a higher --limit: it counts from the beginning of the session")
+	}
+	return work(c)
+}
+
+// openSaved opens a session with its files. One that keeps its changes aside shows them only through
+// an overlay, so that one is opened first to look for them.
+func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk.Summary, how sdk.OpenOptions) (
+	c *sdk.Conversation, release func() error, err error,
+) {
+	release = func() error { return nil }
+	if was.FilesOf != "" {
+		if how.FS, release, err = o.files(false, o.open); err != nil {
+			return nil, release, err
+		}
+	}
+	c, err = client.OpenWith(ctx, was.ID, how)
+	if over, ok := how.FS.(*vfs.Overlay); ok && err == nil && o.write {
+		var changes []vfs.Change
+		if changes, err = over.Changes(); err == nil && len(changes) > 0 {
+			err = fault.New(fault.NotAllowed, "the session keeps its changes aside, so that it cannot go on in the project's own files").
+				WithHint("leave out --write; bmad-mcp agent show %s --out DIR writes the documents", was.ID)
+		}
+		if err == nil {
+			_ = release() // it was read only
+			if how.FS, release, err = o.files(true, o.open); err == nil {
+				c, err = client.OpenWith(ctx, was.ID, how)
+			}
+		}
+	}
+	if err != nil {
+		return nil, release, errors.Join(o.fault(err), release())
+	}
+	return c, release, nil
+}
+
+// resume has a saved session go on.
+func (o *workOptions) resume(ctx context.Context, c *sdk.Conversation) error {
+	return o.carryOut(ctx, c, func() error {
+		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) { // the last answer has set it to work
+			return err
+		}
+		_, err := c.Wait(ctx)
+		if ctx.Err() != nil {
+			return errors.Join(ctx.Err(), c.Pause(context.WithoutCancel(ctx)))
+		}
+		return err
+	})
+}
+
+func answerCommand(p *program) *cobra.Command {
+	o, question := &workOptions{program: p}, ""
+	cmd := &cobra.Command{
+		Use: "answer ID [TEXT]", Short: "Answer a question of a saved session, and have the agent go on", Args: cobra.MinimumNArgs(1),
+		Long: `Answers the oldest open question, or the one of --question. Without TEXT it asks you at
+the terminal. Once every question is answered, the agent goes on.
+
+` + agentExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
+				open := c.Questions()
+				at := slices.IndexFunc(open, func(q sdk.Question) bool { return question == "" || q.ID == question })
+				if at < 0 {
+					return o.fault(sdk.ErrNoQuestion)
+				}
+				q, text := open[at], strings.Join(args[1:], " ")
+				if text == "" {
+					typed, ok, err := o.replies(o.given)(ctx, q)
+					if err != nil || !ok {
+						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).
+							WithHint("bmad-mcp agent answer %s --question %s \"…\"", c.ID(), terminal.ShellWord(q.ID)))
+					}
+					text = typed
+				}
+				if err := c.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
+					return o.fault(err)
+				}
+				if len(c.Questions()) > 0 {
+					return o.report(c, "", nil)
+				}
+				return o.resume(ctx, c)
+			})
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&question, "question", "", "the id of the question")
+	return cmd
+}
+
+func resumeCommand(p *program) *cobra.Command {
+	o := &workOptions{program: p}
+	cmd := &cobra.Command{
+		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
+				reply := o.replies(o.given)
+				for _, q := range c.Questions() {
+					text, ok, err := reply(ctx, q)
+					if err == nil && ok {
+						err = c.Answer(ctx, q.ID, text)
+					}
+					if err != nil {
+						return o.fault(err)
+					}
+					if !ok {
+						return o.report(c, "", nil)
+					}
+				}
+				return o.resume(ctx, c)
+			})
+		},
+	}
+	o.add(cmd)
+	return cmd
+}

@@ -1,0 +1,153 @@
+// Package decide has the commands by which a person, or a script of theirs, moves a session on.
+package decide
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// gateOptions are those of a decision.
+type gateOptions struct {
+	*app.App
+	reject, yes bool
+	// edited takes the draft as it was edited, without asking.
+	edited   bool
+	feedback string
+	revision int
+}
+
+// Gate returns a decision of the person at this terminal: confirm and approve ask for
+// any, reject only for the words.
+func Gate(a *app.App, name, short string) *cobra.Command {
+	o := gateOptions{App: a, reject: name == "reject"}
+	cmd := a.OfTask(&cobra.Command{
+		Use:   name,
+		Short: short,
+		Long: short + `.
+
+Shows what is waiting and the facts about it, opens the draft in $PAGER on request, and
+asks for your decision. It is recorded as yours, taken at a terminal. Where standard
+input is not a terminal it refuses; --yes decides without asking, which counts as a
+script's decision and not as yours: a gate under the policy strict does not take it.
+
+` + terminal.ExitHelp,
+		RunE: o.run,
+	})
+	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
+	if !o.reject {
+		cmd.Flags().BoolVar(&o.edited, "edited", false, "approve the draft as it was edited since it was scored, without asking; at a terminal only")
+		cmd.MarkFlagsMutuallyExclusive("yes", "edited")
+	}
+	cmd.Flags().StringVar(&o.feedback, "feedback", "", "what to change, or why")
+	cmd.Flags().IntVar(&o.revision, "revision", 0, "with --yes: refuse if the session has another revision by now")
+	return cmd
+}
+
+func (o *gateOptions) run(cmd *cobra.Command, args []string) error {
+	at, err := o.Address(args)
+	if err != nil {
+		return err
+	}
+	action, s, err := o.Engine().GateAction(cmd.Context(), at)
+	o.SpeakOf(s)
+	if err != nil {
+		return err
+	}
+	req := request.Request{Action: action, Address: project.Address{Session: s.SessionID}, Revision: &s.Revision}
+	yes := !o.reject
+	if o.yes {
+		if o.reject && strings.TrimSpace(o.feedback) == "" {
+			return fault.New(fault.InvalidArgument, "reject --yes needs --feedback").WithHint("name the changes")
+		}
+		req.Via, req.Feedback = workflow.ChannelScript, o.feedback
+		req.Yes = &yes
+		if cmd.Flags().Changed("revision") {
+			req.Revision = &o.revision
+		}
+	} else {
+		person, err := o.Person()
+		if err != nil {
+			return err
+		}
+		person.Reject, person.Words, person.Edited = o.reject, o.feedback, o.edited
+		req.Ask = person
+		if o.reject {
+			req.Yes = &yes
+		}
+	}
+	return runDecision(o.App, cmd, req)
+}
+
+// runDecision runs a decision or an answer, and ends with ErrPending if none was given.
+func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
+	out, err := a.Do(cmd.Context(), req)
+	if err != nil {
+		return err
+	}
+	if err := printReply(a, out, false, a.Pretty()); err != nil {
+		return err
+	}
+	if out.Silence != nil {
+		return terminal.ErrPending
+	}
+	if !a.JSON && out.State.Active() {
+		a.Say("\nNow tell your assistant to go on; it sees your decision with status.")
+	}
+	return nil
+}
+
+// Answer returns the command that asks the person the open questions.
+func Answer(a *app.App) *cobra.Command {
+	return a.OfTask(&cobra.Command{
+		Use:   "answer",
+		Short: "Answer the open questions yourself, at this terminal",
+		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
+skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mcp task answer.
+
+` + terminal.ExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return askHere(a, cmd, args, workflow.ActionAnswer, "")
+		},
+	})
+}
+
+// askHere runs an action for which the person at this terminal is asked.
+func askHere(a *app.App, cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
+	s, err := a.Session(cmd, args)
+	if err != nil {
+		return err
+	}
+	ask, err := a.Person()
+	if err != nil {
+		return err
+	}
+	return runDecision(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID},
+		Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
+}
+
+// Leave is a decision of the person at this terminal to move a session away from its
+// present stage.
+func Leave(a *app.App, action workflow.Action, short string) *cobra.Command {
+	var stage string
+	cmd := a.OfTask(&cobra.Command{
+		Use:   string(action),
+		Short: short,
+		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return askHere(a, cmd, args, action, stage)
+		},
+	})
+	if action == workflow.ActionReopen {
+		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
+		a.CompleteStages(cmd)
+	}
+	return cmd
+}

@@ -1,0 +1,53 @@
+package decide
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Start returns the command by which a person starts a run.
+func Start(a *app.App) *cobra.Command {
+	o := taskOptions{App: a, person: true}
+	cmd := o.start()
+	cmd.Short = "Start a run in this folder, and see the next step"
+	cmd.Long = `Starts a run in this folder for what is to be built, and prints where it stands and what
+comes next. Without words it asks for them at a terminal. Your assistant goes on with the
+run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
+
+` + terminal.ExitHelp
+	cmd.Example = `  bmad-mcp start "Build a sign-in service"
+  bmad-mcp start --workflow quick --name footer "Show the version in the footer"`
+	cmd.Args = cobra.ArbitraryArgs
+	begin := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			person, err := a.Person()
+			if err != nil {
+				return fault.New(fault.InvalidArgument, "start needs an objective").WithHint("say in one or two sentences what is to be built")
+			}
+			words, err := person.Line(cmd.Context(), a.Lang.Say("What is to be built? "))
+			if err != nil {
+				_, err = terminal.AnswerAtEnd(cmd.Context(), err)
+				return err
+			}
+			args = []string{words}
+		}
+		return begin(cmd, args)
+	}
+	return cmd
+}
+
+// Next returns the command that shows the next step of a run.
+func Next(a *app.App) *cobra.Command {
+	o := taskOptions{App: a, person: true}
+	cmd := o.command("next", "See the next step of a run: what to read, what is asked, what to type", workflow.ActionStatus, nil)
+	cmd.Long = `Prints where a run stands, the draft to read, the questions to answer, and the command
+that you type next. It changes nothing.
+
+` + terminal.ExitHelp
+	return a.OfTask(cmd)
+}

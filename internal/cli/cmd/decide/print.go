@@ -1,0 +1,110 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// printReply prints a reply: as the tool gives it, or as text for people.
+func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
+	if a.JSON {
+		return a.PrintJSON(r.Reply)
+	}
+	a.Markdown(r.UserMessage, terminal.Plain(r.UserMessage))
+	for _, s := range r.Stages {
+		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
+		if s.Score != nil {
+			line += a.Lang.Say(", score %g", *s.Score)
+		}
+		if s.Verdict != "" {
+			line += a.Lang.Say(", %s", s.Verdict)
+		}
+		if s.Audit != nil {
+			line += a.Lang.Say(", audit %g", *s.Audit)
+		}
+		if g := s.Grant; g != nil {
+			line += a.Lang.Say(", %s: %s", g.Decision, a.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			if who := g.Who(); who != "" && !g.Unvouched {
+				line += a.Lang.Say(", %s", who)
+			}
+		}
+		if s.Artifact != "" {
+			line += a.Lang.Say(", %s", s.Artifact)
+		}
+		if s.Stale {
+			line += a.Lang.Say(" (out of date)")
+		}
+		if s.Modified {
+			line += a.Lang.Say(" (modified since)")
+		}
+		if s.Missing {
+			line += a.Lang.Say(" (missing on disk)")
+		}
+		fmt.Fprintln(a.Out, line)
+	}
+	a.SayUnreadable(r.Unreadable)
+	if res := r.Resource; res != nil {
+		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
+		if res.Truncated && res.Path != "" {
+			a.Say("… all of it is in %s", res.Path)
+		}
+	}
+	if withPrompt && r.RolePrompt != "" {
+		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
+	}
+	sayNext(a, r.Standing, person)
+	return nil
+}
+
+// sayNext prints the commands to run at the terminal now, and for a person what to say in the host.
+func sayNext(a *app.App, s *standing.Standing, person bool) {
+	next := nextCommands(s, person)
+	if next == "" {
+		return
+	}
+	where := a.Lang.Say("From the terminal:")
+	if person && works(s) {
+		where = a.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
+	}
+	fmt.Fprintf(a.Out, "\n%s\n%s", where, next)
+}
+
+// works reports whether an assistant has work to do.
+func works(s *standing.Standing) bool {
+	return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !s.Stopped()
+}
+
+// nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
+// do, a person can only have it done, and a script hands it in.
+func nextCommands(s *standing.Standing, person bool) string {
+	if s == nil {
+		return ""
+	}
+	task := terminal.ShellWord(s.TaskName)
+	var lines []string
+	switch action := standing.GateAction(s.CurrentState); {
+	case s.Stopped():
+		lines = []string{"adopt " + task}
+	case person && works(s):
+		lines = []string{"run --resume " + task}
+	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
+		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}
+	case s.CurrentState.Gated(): // for the person; scripts use bmad-mcp task
+		lines = []string{string(action) + " " + task, "reject " + task}
+	case s.Met():
+		lines = []string{string(action) + " " + task, "confirm " + task}
+	case action != "":
+		lines = []string{string(action) + " " + task}
+	}
+	text := ""
+	for _, line := range lines {
+		text += "  bmad-mcp " + line + "\n"
+	}
+	return text
+}

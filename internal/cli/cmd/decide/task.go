@@ -1,0 +1,280 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Task returns the commands that do what the tool does, for scripts.
+func Task(a *app.App) *cobra.Command {
+	task := &cobra.Command{
+		Use:   "task",
+		Short: "Do what the bmad-task tool does, from a terminal or a script",
+		Long: `Each subcommand is an action of the bmad-task tool, on the same sessions.
+TASK is a session id or a task name; it may be left out when the project has
+one active session, or one that you have started. --json prints the tool's reply.
+
+` + terminal.ExitHelp,
+		Args: cobra.NoArgs, // so that a typo is an error and not the help
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, add := range []func(*taskOptions) *cobra.Command{
+		(*taskOptions).start, (*taskOptions).submit, (*taskOptions).answer, (*taskOptions).confirm,
+		(*taskOptions).approve, (*taskOptions).status, (*taskOptions).resume, (*taskOptions).reopen, (*taskOptions).cancel,
+	} {
+		task.AddCommand(add(&taskOptions{App: a}))
+	}
+	return task
+}
+
+// taskOptions are the arguments of the tool, as flags of one of its actions.
+type taskOptions struct {
+	*app.App
+	cmd             *cobra.Command
+	stage, feedback string
+	revision        int
+	withPrompt      bool
+	// person is true for a command of a person, who sees the next step.
+	person bool
+	// exitCode ends the command with a code of its own if the session waits for the person.
+	exitCode bool
+}
+
+// filler completes a request with what only one action takes.
+type filler func(req *request.Request, args []string) error
+
+// command makes the command of an action; fill is nil if it takes nothing else.
+func (o *taskOptions) command(use, short string, action workflow.Action, fill filler) *cobra.Command {
+	o.cmd = &cobra.Command{
+		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.CompleteTasks,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := o.Person(); err == nil && action != workflow.ActionStart && len(args) > 0 && !strings.Contains(args[0], "=") {
+				if args[0], err = o.Named(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+			}
+			req := request.Request{
+				Action: action, Address: project.Address{Session: app.TaskName(args)},
+				Stage: o.stage, Decision: request.Decision{Feedback: o.feedback},
+			}
+			if cmd.Flags().Changed("revision") {
+				req.Revision = &o.revision
+			}
+			if fill != nil {
+				if err := fill(&req, args); err != nil {
+					return err
+				}
+			}
+			out, err := o.Do(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			if o.person && !o.JSON {
+				out.Stages = nil
+			}
+			err = printReply(o.App, out, o.withPrompt, o.person)
+			if err == nil && o.exitCode && waits(out.Reply) {
+				return terminal.ErrPending
+			}
+			return err
+		},
+	}
+	return o.cmd
+}
+
+// stageFlag adds the flag of a stage.
+func (o *taskOptions) stageFlag(usage string) {
+	o.cmd.Flags().StringVar(&o.stage, "stage", "", usage)
+	o.CompleteStages(o.cmd)
+}
+
+func (o *taskOptions) feedbackFlag(usage string) {
+	o.cmd.Flags().StringVar(&o.feedback, "feedback", "", usage)
+}
+
+// revisionFlag lets a script change only the revision that it has seen.
+func (o *taskOptions) revisionFlag() {
+	o.cmd.Flags().IntVar(&o.revision, "revision", 0, "refuse if the session has another revision by now (status prints it with --json)")
+}
+
+func (o *taskOptions) promptFlag() {
+	o.cmd.Flags().BoolVar(&o.withPrompt, "prompt", false, "print the role prompt too")
+}
+
+func (o *taskOptions) start() *cobra.Command {
+	var start request.Start
+	fill := func(req *request.Request, args []string) error {
+		if err := o.StayHere(); err != nil {
+			return err
+		}
+		req.Session, start.Objective = "", strings.Join(args, " ")
+		o.Speak(start.Objective)
+		req.Start = start
+		return nil
+	}
+	cmd := o.command("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, fill)
+	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
+	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
+	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
+	o.CompleteWorkflows(cmd)
+	o.promptFlag()
+	return cmd
+}
+
+func (o *taskOptions) answer() *cobra.Command {
+	var file string
+	fill := func(req *request.Request, args []string) error {
+		req.Via, req.Session, req.Answers = workflow.ChannelScript, "", map[string]string{}
+		for i, arg := range args {
+			id, text, ok := strings.Cut(arg, "=")
+			switch {
+			case ok:
+				req.Answers[id] = text
+			case i == 0:
+				req.Session = arg
+			default:
+				return fault.New(fault.InvalidArgument, "%q is not an answer", arg).WithHint(`write answers as ID=TEXT, such as q1="yes"`)
+			}
+		}
+		if file == "" {
+			return nil
+		}
+		return o.ReadAnswers(o.cmd.Context(), file, req.Answers)
+	}
+	cmd := o.command("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
+	cmd.Args, cmd.ValidArgsFunction = nil, nil
+	cmd.Example = `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
+  bmad-mcp task answer my-task --answers answers.json`
+	cmd.Flags().StringVar(&file, "answers", "", `a JSON file of {"id": "text"}, or - for standard input`)
+	o.revisionFlag()
+	o.promptFlag()
+	return cmd
+}
+
+func (o *taskOptions) confirm() *cobra.Command {
+	yes := false
+	fill := func(req *request.Request, _ []string) error {
+		if req.Via = workflow.ChannelScript; o.cmd.Flags().Changed("confirmed") {
+			req.Yes = &yes
+		}
+		return nil
+	}
+	cmd := o.command("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
+	cmd.Aliases = []string{"confirm_save"}
+	cmd.Flags().BoolVar(&yes, "confirmed", true, "false asks for another round")
+	o.decisionFlags()
+	return cmd
+}
+
+func (o *taskOptions) approve() *cobra.Command {
+	yes := false
+	fill := func(req *request.Request, args []string) error {
+		if req.Via, req.Yes = workflow.ChannelScript, &yes; o.cmd.Flags().Changed("approved") {
+			return nil
+		}
+		return explicitRisk(o.App, o.cmd, args)
+	}
+	cmd := o.command("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
+		workflow.ActionApprove, fill)
+	cmd.Flags().BoolVar(&yes, "approved", true, "false sends it back")
+	o.decisionFlags()
+	return cmd
+}
+
+func (o *taskOptions) decisionFlags() {
+	o.feedbackFlag("what to change, or why")
+	o.stageFlag("refuse unless the session is at this stage")
+	o.revisionFlag()
+	o.promptFlag()
+}
+
+// explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
+func explicitRisk(a *app.App, cmd *cobra.Command, args []string) error {
+	s, err := a.Session(cmd, args)
+	if err != nil {
+		return err
+	}
+	st, _ := s.Definition().Stage(s.CurrentStage)
+	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
+		role := a.Lang.Word(st.Role)
+		refusal := fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", role)
+		switch rec := s.Current(); {
+		case rec.Spent():
+			refusal = fault.New(fault.InvalidArgument, "the report of the %s has no verdict; approve needs --approved or --approved=false", role)
+		case rec.Doubted():
+			refusal = fault.New(fault.InvalidArgument, "the %s reports a pass that something in the report speaks against; approve needs --approved or --approved=false", role)
+		}
+		if !s.FailedWork(st) {
+			return refusal.WithHint("--approved accepts the risk and goes on; --approved=false asks for another report")
+		}
+		return refusal.WithHint("--approved accepts the risk and goes on; --approved=false sends the work back to %s", st.SendsBackTo)
+	}
+	return nil
+}
+
+// asScript marks a decision as one of a script.
+func asScript(req *request.Request, _ []string) error {
+	req.Via = workflow.ChannelScript
+	return nil
+}
+
+func (o *taskOptions) reopen() *cobra.Command {
+	cmd := o.command("reopen [TASK] --stage STAGE", "Go back to an earlier stage", workflow.ActionReopen, asScript)
+	o.stageFlag("the stage to go back to")
+	o.feedbackFlag("the changes you want")
+	o.revisionFlag()
+	o.promptFlag()
+	return cmd
+}
+
+func (o *taskOptions) cancel() *cobra.Command {
+	cmd := o.command("cancel [TASK]", "End a session for good; nothing is deleted", workflow.ActionCancel, asScript)
+	o.feedbackFlag("why")
+	o.revisionFlag()
+	return cmd
+}
+
+func (o *taskOptions) resume() *cobra.Command {
+	o.withPrompt = true
+	return o.command("resume [TASK]", "Print the full briefing of the current stage again", workflow.ActionResume, nil)
+}
+
+func (o *taskOptions) status() *cobra.Command {
+	var status request.Status
+	var changes *feed.Feed
+	fill := func(req *request.Request, _ []string) error {
+		if req.Status = status; changes != nil {
+			req.Hold = changes.Await
+		}
+		return nil
+	}
+	cmd := o.command("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, fill)
+	act := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if status.Wait > 0 {
+			changes = feed.New(feed.Options{Watch: o.Engine().Projects().Watch, Now: o.Engine().Clock, Log: o.Log})
+			defer changes.Close()
+		}
+		return act(cmd, args)
+	}
+	cmd.Flags().StringVar(&status.View, "view", "", "also show: session, history, sessions, workflow, or an artifact by its stage or file name")
+	cmd.Flags().IntVar(&status.Wait, "wait", 0, "wait so many seconds, at most 50, for a pending decision or answer of the human")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "end with exit code 6 while a decision or answer of the human is pending")
+	return cmd
+}
+
+// waits reports whether a session, or one of those listed, waits for the human.
+func waits(r *reply.Reply) bool {
+	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s reply.SessionView) bool { return s.State.WaitsForHuman() })
+}

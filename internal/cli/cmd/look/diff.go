@@ -1,0 +1,146 @@
+package look
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// savedWord names the saved artifact on the command line.
+const savedWord = "saved"
+
+// Diff returns the command that compares two submissions.
+func Diff(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
+		Short: "Show what changed between two submissions of a stage",
+		Long: `Show what changed between two submissions of a stage, as a unified diff.
+An iteration is the number of a submission, as log and show print it, or "saved":
+the artifact as it is on disk now. Without numbers: the last two submissions; with
+one: that one and the latest.
+
+` + terminal.ExitHelp,
+		Args: cobra.RangeArgs(2, 4),
+
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.CompleteTasks(cmd, args, prefix)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(a, cmd, args) },
+	}
+}
+
+func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
+	stage := workflow.StageID(args[1])
+	name, err := a.Named(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	args[0] = name
+	s, err := a.Session(cmd, args[:1])
+	if err != nil {
+		return err
+	}
+	if err := request.CheckStage(s.Definition(), args[1]); err != nil {
+		return err
+	}
+	from, to, err := whichRounds(documents.Rounds(s, stage), stage, args[2:])
+	if err != nil {
+		return err
+	}
+	at, err := a.Address(args)
+	if err != nil {
+		return err
+	}
+	at.Session = s.SessionID
+	rounds, err := a.Engine().Submissions(cmd.Context(), at, stage, from, to)
+	if err != nil {
+		return err
+	}
+	before, after := roundName(a.Lang, stage, rounds[0]), roundName(a.Lang, stage, rounds[1])
+	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
+	if a.JSON {
+		return a.PrintJSON(map[string]any{
+			"session_id": s.SessionID, "task_name": s.TaskName, "stage": stage,
+			"from": roundJSON(rounds[0]), "to": roundJSON(rounds[1]), "diff": text,
+		})
+	}
+	for _, r := range rounds {
+		if r.Edited && r.Iteration != documents.Saved {
+			a.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
+		}
+	}
+	if text == "" {
+		a.Say("%s and %s are the same", before, after)
+		return nil
+	}
+	// The first line only repeats the two that follow.
+	_, text, _ = strings.Cut(text, "\n")
+	return a.Page(cmd.Context(), func() error {
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			a.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
+		}
+		return nil
+	})
+}
+
+// whichRounds returns the iterations that the arguments mean.
+func whichRounds(rounds []documents.Round, stage workflow.StageID, args []string) (from, to int, err error) {
+	if len(rounds) == 0 {
+		return 0, 0, fault.New(fault.NotFound, "stage %q has no submission yet", stage).WithHint("show lists what each stage has")
+	}
+	to = rounds[len(rounds)-1].Iteration
+	switch {
+	case len(args) > 0:
+		if from, err = iteration(args[0]); err != nil {
+			return 0, 0, err
+		}
+		if len(args) > 1 {
+			to, err = iteration(args[1])
+		}
+		return from, to, err
+	case len(rounds) == 1:
+		return 0, 0, fault.New(fault.NotFound, "stage %q has only one submission", stage).
+			WithHint("compare it with the saved artifact: diff TASK %s %d %s", stage, to, savedWord)
+	}
+	return rounds[len(rounds)-2].Iteration, to, nil
+}
+
+func iteration(arg string) (int, error) {
+	if arg == savedWord {
+		return documents.Saved, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return 0, fault.New(fault.InvalidArgument, "%q is not the number of a submission", arg).
+			WithHint("use a number from 1, or %q for the artifact as it is on disk", savedWord)
+	}
+	return n, nil
+}
+
+func roundName(l lang.Language, stage workflow.StageID, r documents.Round) string {
+	if r.Iteration == documents.Saved {
+		return r.Path
+	}
+	return l.Say("%s, submission %d", stage, r.Iteration)
+}
+
+func roundJSON(r documents.Round) map[string]any {
+	out := map[string]any{"iteration": r.Iteration, "at": r.At, "path": r.Path, "edited": r.Edited}
+	if r.Iteration == documents.Saved {
+		out["iteration"] = savedWord
+	}
+	return out
+}

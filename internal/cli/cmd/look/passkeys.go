@@ -1,0 +1,153 @@
+package look
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Passkeys returns the commands of passkeys.
+func Passkeys(a *app.App) *cobra.Command {
+	list := func(*cobra.Command, []string) error { return listPasskeys(a) }
+	cmd := &cobra.Command{
+		Use:   "passkeys",
+		Short: "List or remove the passkeys that sign your decisions in the dashboard",
+		Long: `A passkey signs a decision in the dashboard, after its device has asked for your PIN,
+finger or face. It signs the session, its revision, the hash of the document, the choice,
+your words and comments: bmad-mcp log --verify checks them against the signature again.
+Answers to questions are kept by the seal of the history.
+
+Passkeys are added in the dashboard. The first one needs your word at a terminal too, a
+later one the signature of one in use. A removed passkey signs nothing any more; its
+earlier signatures can still be checked.
+
+` + terminal.ExitHelp,
+		Args: cobra.NoArgs,
+		RunE: list,
+	}
+	cmd.AddCommand(
+		&cobra.Command{Use: "list", Short: "Show the passkeys in use", Args: cobra.NoArgs, RunE: list},
+		&cobra.Command{
+			Use: "remove ID", Short: "Take a passkey out of use, by its name or the beginning of its id", Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error { return removePasskey(cmd, a, args[0]) },
+		},
+	)
+	return cmd
+}
+
+// passkeys returns the person's passkeys, to list and to check with.
+func passkeys(a *app.App) (*passkey.Keys, error) {
+	return passkey.New(passkey.Options{Folder: a.StateFolder(), Now: a.Engine().Clock})
+}
+
+func listPasskeys(a *app.App) error {
+	keys, err := passkeys(a)
+	if err != nil {
+		return err
+	}
+	list, err := keys.List()
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for _, key := range list {
+		by := a.Lang.Say("allowed at a terminal")
+		if id, ok := key.Allower(); ok {
+			by = a.Lang.Say("allowed by %s", id)
+		}
+		rows = append(rows, []string{key.Short(), key.Name, a.Since(key.Added), by, a.Since(key.Used)})
+	}
+	return a.List(a.JSON, map[string]any{"passkeys": append([]passkey.Key{}, list...)},
+		lang.T("None. A passkey is added in the dashboard: bmad-mcp dashboard."), a.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
+}
+
+// removePasskey takes a passkey out of use for the person at this terminal.
+func removePasskey(cmd *cobra.Command, a *app.App, name string) error {
+	if _, err := a.Person(); err != nil {
+		return err
+	}
+	keys, err := passkeys(a)
+	if err != nil {
+		return err
+	}
+	key, err := keys.Remove(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	return a.Conclude(map[string]any{"removed": key},
+		"The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
+}
+
+// signatures are the decisions of a session that passkeys signed, checked again.
+type signatures []passkey.Checked
+
+func checkSignatures(a *app.App, s *workflow.Session) (signatures, error) {
+	keys, err := passkeys(a)
+	if err != nil {
+		return nil, err
+	}
+	return keys.Verify(s)
+}
+
+// fails reports whether an entry, counted from 1, is recorded as signed and was changed.
+func (s signatures) fails(entry int) bool {
+	for _, c := range s {
+		if c.Entry == entry {
+			return c.Status.Fails()
+		}
+	}
+	return false
+}
+
+// add adds the signatures to the JSON about a session, nothing if there are none.
+func (s signatures) add(out map[string]any) {
+	if len(s) > 0 {
+		out["passkeys"] = s
+	}
+}
+
+// verdict returns the error with which a verification ends for the signatures. A person has accepted
+// the entries up to adopted.
+func (s signatures) verdict(adopted int) error {
+	var err error
+	for _, c := range s {
+		switch {
+		case c.Entry <= adopted:
+		case c.Status.Fails():
+			return terminal.ErrReported
+		case c.Status != passkey.Holds:
+			err = terminal.ErrUnvouched
+		}
+	}
+	return err
+}
+
+// print prints the result of each signature, of those that hold only if all is true.
+func (s signatures) print(a *app.App, all bool) {
+	var good []string
+	for _, c := range s {
+		switch c.Status {
+		case passkey.Holds:
+			good = append(good, a.Lang.Say("entry %d by %q", c.Entry, c.Passkey))
+		case passkey.UnknownKey, passkey.RemovedKey:
+			if all {
+				a.Say("Entry %d was signed with a passkey that is not in use here: its text is as it was signed, and nothing shows by whom.", c.Entry)
+			}
+		case passkey.Missing:
+			a.Say("Entry %d says that a passkey signed it, and has no signature: it was changed.", c.Entry)
+		case passkey.Changed:
+			a.Say("Entry %d was changed: the passkey signed another decision, document or words.", c.Entry)
+		default:
+			a.Say("Entry %d was changed: its signature is not one of a passkey of yours.", c.Entry)
+		}
+	}
+	if all && len(good) > 0 {
+		a.Say("Signed with a passkey, and as signed: %s.", strings.Join(good, a.Lang.Say(", ")))
+	}
+}

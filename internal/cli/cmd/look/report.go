@@ -1,0 +1,90 @@
+package look
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/report"
+)
+
+// reportOptions are those of report.
+type reportOptions struct {
+	*app.App
+	asHTML, asMarkdown, force bool
+	out                       string
+}
+
+// Report returns the command that writes the story of a run.
+func Report(a *app.App) *cobra.Command {
+	o := reportOptions{App: a}
+	cmd := a.OfTask(&cobra.Command{
+		Use:   "report",
+		Short: "Write the story of a run: stages, scores, decisions, findings, accepted risks",
+		Long: `Write the story of a run for people who were not there: its stages, rounds with their
+scores, who decided and how, findings and how each was closed, comments on drafts and what
+became of them, evidence, and accepted risks. As Markdown, for a pull request, or with
+--html as one file that loads nothing and runs no script.
+
+` + terminal.ExitHelp,
+		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
+  bmad-mcp report sign-in --out sign-in.html`,
+		RunE: o.run,
+	})
+	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
+	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
+	cmd.Flags().StringVar(&o.out, "out", "", "the file to write; without it, standard output")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
+	cmd.MarkFlagsMutuallyExclusive("html", "markdown")
+	return cmd
+}
+
+func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
+	s, found, _, err := o.Inspect(cmd, args)
+	if err != nil {
+		return err
+	}
+	ending := strings.ToLower(filepath.Ext(o.out))
+	text := report.Markdown(s, found, o.Lang)
+	if o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm") {
+		if text, err = report.HTML(s, found, o.Lang); err != nil {
+			return err
+		}
+	}
+	if o.out == "" {
+		_, err = fmt.Fprint(o.Out, text)
+		return err
+	}
+	if err := writeNew(o.out, text, o.force); err != nil {
+		return err
+	}
+	o.Say("Written: %s", o.out)
+	return nil
+}
+
+// writeNew writes a file that the person names, and replaces one only with force.
+func writeNew(name, text string, force bool) error {
+	dir, err := durable.OpenDir(filepath.Dir(name))
+	if err != nil {
+		return fault.New(fault.Storage, "the folder of %s cannot be opened: %w", name, err).WithHint("make the folder, or name another file with --out")
+	}
+	base := filepath.Base(name)
+	switch _, err := dir.Lstat(base); {
+	case err == nil && !force:
+		return fault.New(fault.Conflict, "%s exists already; nothing was written", name).WithHint("add --force, or name another file with --out")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.Storage, "%s cannot be looked at: %w", name, err).WithHint("name another file with --out")
+	}
+	if err := dir.Replace(base, []byte(text)); err != nil {
+		return fault.New(fault.Storage, "%s cannot be written: %w", name, err).WithHint("name another file with --out")
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package look
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// sessionRow is a session in the JSON of `sessions`.
+type sessionRow struct {
+	SessionID string           `json:"session_id"`
+	TaskName  string           `json:"task_name"`
+	Stage     workflow.StageID `json:"stage"`
+	State     workflow.State   `json:"state"`
+	Objective string           `json:"objective"`
+	CreatedAt time.Time        `json:"created_at"`
+	UpdatedAt time.Time        `json:"updated_at"`
+	// Integrity is "changed" if the session was changed by other hands, else empty.
+	Integrity workflow.ChainStatus `json:"integrity,omitempty"`
+}
+
+// Sessions returns the command that lists the sessions.
+func Sessions(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sessions",
+		Short: "List the sessions of the project, the oldest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := a.Project()
+			if err != nil {
+				return err
+			}
+			sessions, unreadable, cwd, err := a.Engine().Sessions(cmd.Context(), project.Address{Cwd: dir})
+			if err != nil {
+				return err
+			}
+			changed, err := a.Engine().Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
+			}
+			if len(sessions)+len(unreadable) == 0 {
+				a.Say("%s has no sessions. Start one: bmad-mcp start \"what is to be built\"", cwd)
+				return nil
+			}
+			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
+			for _, s := range sessions {
+				rows = append(rows, []string{
+					s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.When(s.UpdatedAt, "2006-01-02 15:04"),
+					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
+				})
+			}
+			if err := a.Columns(rows[0], rows[1:]); err != nil {
+				return err
+			}
+			for _, s := range sessions {
+				if v, found := changed[s.SessionID]; found {
+					a.Say("changed by other hands: %s: %s", s.TaskName, v.In(a.Lang).Problem)
+				}
+			}
+			a.SayUnreadable(unreadable)
+			return nil
+		},
+	}
+}
+
+func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
+	rows := make([]sessionRow, len(sessions))
+	for i, s := range sessions {
+		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}
+	}
+	if unreadable == nil {
+		unreadable = []string{}
+	}
+	return a.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
+}

@@ -1,0 +1,375 @@
+// Package look has the commands that print sessions, histories and documents.
+package look
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// Show returns the command that prints a session.
+func Show(a *app.App) *cobra.Command {
+	return a.OfTask(&cobra.Command{
+		Use:   "show",
+		Short: "Print a session: scores, gaps, questions, artifacts and history",
+		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, v, cwd, err := a.Inspect(cmd, args)
+			if err != nil {
+				return err
+			}
+			signed, _ := checkSignatures(a, s) // log --verify names a list that cannot be read
+			if a.JSON {
+				return a.PrintJSON(inspected{s, v, signed})
+			}
+			return a.Page(cmd.Context(), func() error {
+				warnOfChanges(a, s, v)
+				signed.print(a, false)
+				return (&sessionText{a, s, v, signed}).print(cwd)
+			})
+		},
+	})
+}
+
+// inspected is a session in the JSON of show: its file, and the findings about it.
+type inspected struct {
+	session *workflow.Session
+	found   workflow.Verification
+	signed  signatures
+}
+
+// MarshalJSON adds the findings to a session that was changed, or that has signed decisions.
+func (i inspected) MarshalJSON() ([]byte, error) {
+	data, err := workflow.Marshal(i.session)
+	if err == nil && len(i.signed) > 0 {
+		var signed []byte
+		signed, err = json.Marshal(i.signed)
+		data = fmt.Appendf(data[:len(data)-1], `,"passkeys":%s}`, signed)
+	}
+	if err == nil && len(i.found.Altered) > 0 {
+		var altered []byte
+		altered, err = workflow.Marshal(i.found.Altered)
+		data = fmt.Appendf(data[:len(data)-1], `,"altered":%s}`, altered)
+	}
+	if err != nil || !i.found.Changed() {
+		return data, err
+	}
+	problem, err := json.Marshal(i.found.Problem)
+	return fmt.Appendf(data[:len(data)-1], `,"integrity":%q,"problem":%s}`, i.found.Status, problem), err
+}
+
+// sessionText prints a session for people.
+type sessionText struct {
+	*app.App
+	session *workflow.Session
+	found   workflow.Verification
+	signed  signatures
+}
+
+// where names the place of the session.
+func (t *sessionText) where() string {
+	if d, err := t.TeamStore(); err == nil {
+		return t.session.SessionID + " · " + d.String()
+	}
+	return store.SessionPath(t.session.SessionID)
+}
+
+func (t *sessionText) print(cwd string) error {
+	s, v, w := t.session, t.found, t.session.Definition()
+	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
+	facts := [][]string{
+		{t.Lang.Say("Objective"), s.Objective},
+		{t.Lang.Say("Project"), cwd},
+		{t.Lang.Say("Session"), t.where()},
+		{t.Lang.Say("Started"), t.When(s.CreatedAt, "2006-01-02 15:04:05")},
+		{t.Lang.Say("Changed"), t.When(s.UpdatedAt, "2006-01-02 15:04:05")},
+	}
+	if s.ReworkCount > 0 {
+		facts = append(facts, []string{t.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
+	}
+	if err := t.Columns(nil, facts); err != nil {
+		return err
+	}
+
+	t.Styled(terminal.Bold, t.Lang.Say("\nStages"))
+	var stages [][]string
+	for _, st := range w.Stages {
+		r := s.Record(st.ID)
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.Lang, r), auditText(t.Lang, r), artifactText(t.Lang, r, v)})
+	}
+	if err := t.Columns(nil, stages); err != nil {
+		return err
+	}
+	t.printVerify(w)
+	for _, st := range w.Stages {
+		t.printRecord(st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
+	}
+	if len(s.Sprints) > 0 {
+		t.Styled(terminal.Bold, t.Lang.Say("\nSprints"))
+		for _, sp := range s.Sprints {
+			fmt.Fprintf(t.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+		}
+	}
+	t.Styled(terminal.Bold, t.Lang.Say("\nHistory"))
+	var history [][]string
+	for i, e := range s.History {
+		history = append(history, []string{
+			"  " + t.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.Actor()),
+			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
+		})
+	}
+	return t.Columns(nil, history)
+}
+
+// note describes a step of the history besides its place.
+func (t *sessionText) note(e workflow.Transition, unvouched bool) string {
+	note := ""
+	if e.Score != nil {
+		note = t.Lang.Say("score %g", *e.Score)
+	}
+	if e.Verdict != "" {
+		note = string(e.Verdict)
+	}
+	if e.Grant != nil {
+		note += " " + t.GrantText(e.Grant, unvouched)
+	}
+	if e.Feedback != "" {
+		note += " “" + e.Feedback + "”"
+	}
+	if text := commentsText(t.Lang, e.Grant); text != "" {
+		note += " " + text
+	}
+	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
+		if words != "" {
+			note += " " + words
+		}
+	}
+	if e.Adoption != nil {
+		note += " " + adoptionText(t.Lang, e.Adoption)
+	}
+	return note
+}
+
+// printVerify prints the commands that the session checks submissions with.
+func (t *sessionText) printVerify(w *workflow.Definition) {
+	kept, headed := t.session.KeptVerify(), false
+	for _, st := range w.Stages {
+		c := kept[st.ID]
+		if c.Command == "" {
+			continue
+		}
+		if !headed {
+			t.Styled(terminal.Bold, t.Lang.Say("\nVerify commands of this run"))
+			headed = true
+		}
+		now := ""
+		switch {
+		case c.Instead == nil:
+		case *c.Instead == "":
+			now = t.Lang.Say("; no longer configured")
+		default:
+			now = t.Lang.Say("; configured now: %s", *c.Instead)
+		}
+		if c.Accepted {
+			now += t.Lang.Say(", accepted")
+		}
+		t.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
+	}
+}
+
+// unvouchedAnswers reports whether nothing vouches for how the answers of a stage came.
+func unvouchedAnswers(s *workflow.Session, v workflow.Verification, stage workflow.StageID) bool {
+	if v.Changed() {
+		return true
+	}
+	for i, e := range s.History {
+		answers := e.Event == workflow.EventAnswered || e.Event == workflow.EventSkipped
+		if answers && e.FromStage() == stage && !v.Vouches(i+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func scoreText(l lang.Language, r *workflow.Record) string {
+	switch {
+	case r.Verdict != "":
+		return string(r.Verdict)
+	case r.Score == nil:
+		return "–"
+	case r.ClaimedScore == nil && r.EstimatedScore != nil:
+		return l.Say("%g (estimate)", *r.Score)
+	}
+	return fmt.Sprintf("%g", *r.Score)
+}
+
+// auditText returns the server's own score of a stage's document.
+func auditText(l lang.Language, r *workflow.Record) string {
+	if r.Audit == nil {
+		return ""
+	}
+	if p := r.Policy; p != nil && p.AuditFloor != nil && r.Audit.Score < *p.AuditFloor {
+		return l.Say("audit %g, floor %g", r.Audit.Score, *p.AuditFloor)
+	}
+	return l.Say("audit %g", r.Audit.Score)
+}
+
+func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) string {
+	if r.Artifact == nil {
+		return ""
+	}
+	for _, t := range v.Altered {
+		switch {
+		case t.Path != r.Artifact.Path:
+		case t.Missing:
+			return r.Artifact.Path + l.Say(" (gone since it was approved)")
+		default:
+			return r.Artifact.Path + l.Say(" (edited since it was approved)")
+		}
+	}
+	switch {
+	case r.Artifact.Stale:
+		return r.Artifact.Path + l.Say(" (out of date)")
+	}
+	return r.Artifact.Path
+}
+
+// printRecord prints the open points and the questions of a stage.
+func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouched bool) {
+	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
+	t.printSeen(st, r)
+	if len(r.Gaps) > 0 {
+		heading(lang.T("gaps"))
+		for _, g := range r.Gaps {
+			fmt.Fprintf(t.Out, "  - %s\n", g)
+		}
+	}
+	if len(r.ChangeRequests) > 0 {
+		heading(lang.T("change requests"))
+		for _, c := range r.ChangeRequests {
+			t.printRequest(c)
+		}
+	}
+	if len(r.Questions)+len(r.Asked) > 0 {
+		heading(lang.T("questions"))
+		for _, q := range r.SettledQuestions() {
+			answer := r.Answers[q.ID]
+			switch {
+			case q.Status == workflow.QuestionSkipped:
+				answer = t.Lang.Say("(skipped)")
+			case answer == "":
+				answer = t.Lang.Say("(left open)")
+			}
+			by := ""
+			if channel := r.AnswerChannels[q.ID]; channel != "" {
+				by = " (" + string(channel) + ")"
+				if unvouched {
+					by = t.Lang.Say(" (unvouched: says %s)", channel)
+				}
+			}
+			fmt.Fprintf(t.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+		}
+		for _, q := range r.OpenQuestions() {
+			t.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
+		}
+	}
+	if len(r.Findings) > 0 {
+		heading(lang.T("findings"))
+		for _, f := range r.Findings {
+			state := f.Status
+			if f.Open() {
+				state = t.Lang.Say("open")
+			}
+			fmt.Fprintf(t.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+		}
+	}
+	if len(r.Criteria) > 0 {
+		heading(lang.T("%s", words.Rows(t.Lang, r.Criteria)))
+		for _, c := range verdict.WorstFirst(r.Criteria) {
+			if c.Result != workflow.ResultPass {
+				fmt.Fprintf(t.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
+			}
+		}
+	}
+}
+
+// printRequest prints a change request, and the note of the author of the document.
+func (t *sessionText) printRequest(c workflow.ChangeRequest) {
+	where := t.Lang.Say("the whole document")
+	switch {
+	case c.To > c.From:
+		where = t.Lang.Say("lines %d to %d", c.From, c.To)
+	case c.From > 0:
+		where = t.Lang.Say("line %d", c.From)
+	}
+	if c.Stage != "" {
+		where = string(c.Stage) + ", " + where
+	}
+	fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
+	if c.Replace != "" {
+		t.Say("      instead: %s", terminal.OneLine(c.Replace))
+	}
+	if c.Note != "" {
+		fmt.Fprintf(t.Out, "      → %s\n", terminal.OneLine(c.Note))
+	}
+}
+
+// commentsText counts the comments of a decision, "" if there are none.
+func commentsText(l lang.Language, g *workflow.Grant) string {
+	if g == nil || len(g.Comments) == 0 {
+		return ""
+	}
+	return l.Say("(with %s)", l.Count(len(g.Comments), "comment"))
+}
+
+// printSeen prints the server's own findings about a stage's document.
+func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
+	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
+	if r.Audit != nil && len(r.Audit.Findings) > 0 {
+		heading(lang.T("audit %g", r.Audit.Score))
+		for _, f := range r.Audit.Findings {
+			line := ""
+			if f.Line > 0 {
+				line = t.Lang.Say("line %d: ", f.Line)
+			}
+			t.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
+		}
+	}
+	if e := r.Evidence; e != nil {
+		heading(lang.T("verify command"))
+		t.Say("  %s: %s", e.Command, evidenceText(t.Lang, e))
+		if e.Changed != "" {
+			t.Say("  changed during the run: %s", e.Changed)
+		}
+		for _, note := range e.Notes {
+			t.Say("  note: %s", note)
+		}
+		if e.Tail != "" {
+			fmt.Fprintln(t.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
+		}
+	}
+}
+
+// evidenceText describes the result of a verify command.
+func evidenceText(l lang.Language, e *workflow.Evidence) string {
+	took := (time.Duration(e.TookMS) * time.Millisecond).String()
+	switch {
+	case e.NotRun != "":
+		return l.Say("not run, %s", e.NotRun)
+	case e.TimedOut:
+		return l.Say("ended after %s", took)
+	}
+	return l.Say("exit code %d after %s", e.ExitCode, took)
+}

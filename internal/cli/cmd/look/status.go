@@ -1,0 +1,87 @@
+package look
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// waitingRow is a run in the JSON of `status`.
+type waitingRow struct {
+	SessionID string           `json:"session_id"`
+	TaskName  string           `json:"task_name"`
+	Project   string           `json:"project"`
+	Stage     workflow.StageID `json:"stage"`
+	State     workflow.State   `json:"state"`
+	// Command decides or answers, from the folder that status was called in.
+	Command   string    `json:"command"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Status returns the command that lists the runs that wait for the person.
+func Status(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "List what waits for you, in all projects that are known",
+		Long: `Lists the runs that wait for your decision or answer, the one that changed last first, in
+all projects in which a run was started, with the command that you type next.
+
+` + terminal.ExitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			here, err := a.Project()
+			if err != nil {
+				return err
+			}
+			rows, unreadable, working := []waitingRow{}, []string{}, []string(nil)
+			for _, folder := range a.Engine().Projects().List() {
+				if _, gone := os.Stat(folder); gone != nil {
+					continue
+				}
+				board, err := a.Engine().Board(cmd.Context(), project.Address{Cwd: folder}, engine.MaxBoard, a.Lang)
+				if err != nil {
+					board.Broken = []string{folder + ": " + lang.Of(err).In(a.Lang)}
+				}
+				unreadable = append(unreadable, board.Broken...)
+				for _, r := range board.Rows {
+					if !r.CurrentState.WaitsForHuman() {
+						if r.CurrentState.Active() {
+							working = append(working, r.TaskName+" ("+filepath.Base(folder)+")")
+						}
+						continue
+					}
+					command := "bmad-mcp " + string(standing.GateAction(r.CurrentState)) + " " + terminal.ShellWord(r.TaskName)
+					if folder != here {
+						command += " --cwd " + terminal.ShellWord(folder)
+					}
+					rows = append(rows, waitingRow{r.SessionID, r.TaskName, folder, r.CurrentStage, r.CurrentState, command, r.UpdatedAt})
+				}
+			}
+			slices.SortStableFunc(rows, func(a, b waitingRow) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+			var table [][]string
+			for _, r := range rows {
+				table = append(table, []string{r.TaskName, filepath.Base(r.Project), string(r.Stage), a.Since(r.UpdatedAt), r.Command})
+			}
+			if !a.JSON {
+				defer a.SayUnreadable(unreadable)
+			}
+			none := lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
+			if len(working) > 0 {
+				none = lang.T("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(working))
+			}
+			return a.List(a.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
+				a.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
+		},
+	}
+}

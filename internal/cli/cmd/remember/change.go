@@ -1,0 +1,260 @@
+package remember
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+)
+
+func (o *options) forget() *cobra.Command {
+	yes, purge := false, false
+	cmd := &cobra.Command{
+		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
+			if err != nil {
+				return err
+			}
+			agreed, err := o.AskPerson(ctx, yes, o.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
+			if err != nil {
+				return err
+			}
+			if !agreed {
+				o.Say("Not deleted.")
+				return nil
+			}
+			result := map[string]any{"status": "deleted", "id": n.ID, "type": n.Type}
+			if !purge {
+				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+					return err
+				}
+				return o.Conclude(result, "Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
+			}
+			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
+				return err
+			}
+			result["status"] = "purged"
+			return o.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
+		}),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
+	cmd.Flags().BoolVar(&purge, "purge", false, "also remove its text from the files, for good")
+	return cmd
+}
+
+func (o *options) restore() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			if _, err := o.AskPerson(ctx, true, ""); err != nil {
+				return err
+			}
+			n, err := b.Restore(ctx, notes.Type(o.kind), args[0])
+			if err != nil {
+				return err
+			}
+			return o.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
+				"It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
+		}),
+	}
+}
+
+func (o *options) gc() *cobra.Command {
+	apply := false
+	cmd := &cobra.Command{
+		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			if apply {
+				if _, err := o.AskPerson(ctx, true, ""); err != nil {
+					return err
+				}
+			}
+			c, err := b.Collect(ctx, apply)
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return o.PrintJSON(c)
+			}
+			o.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
+			switch {
+			case len(c.Files) == 0:
+				o.Say("Nothing to remove.")
+			case apply:
+				o.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
+			default:
+				o.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
+	return cmd
+}
+
+// maxImport is the largest file to import, in bytes.
+const maxImport = 64 << 20
+
+func (o *options) takeIn() *cobra.Command {
+	apply := false
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
+		Long: `Takes in notes from what memory export wrote (jsonl, md), from a kit's export-md or
+memories.json, or from lines of JSON; - is standard input. --type and --agent are for
+notes that name none. Nothing is written without --apply. Notes that are refused are listed
+with the reason: credentials, texts that are too long, notes that you have deleted.
+
+` + terminal.ExitHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			data, err := o.ReadNamed(cmd.Context(), args[0], maxImport)
+			if err != nil {
+				return err
+			}
+			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(o.kind), Agent: o.agent, By: notes.ByTerminal}
+			return o.WithBook(func(b *memory.Book) error {
+				done, err := b.Import(cmd.Context(), src, apply)
+				if err != nil {
+					return err
+				}
+				return o.printImport(done)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&apply, "apply", false, "write the notes")
+	return cmd
+}
+
+func (o *options) printImport(done memory.Imported) error {
+	if o.JSON {
+		return o.PrintJSON(done)
+	}
+	for _, i := range done.Items {
+		if i.Status == memory.Refused {
+			o.Say("line %d is refused: %s", i.Line, i.Reason(o.Lang))
+		}
+	}
+	o.sayProblems(done.Problems)
+	o.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
+	if !done.Applied {
+		o.Say("Nothing was written; --apply does it.")
+	}
+	return nil
+}
+
+func (o *options) export() *cobra.Command {
+	format := ""
+	cmd := &cobra.Command{
+		Use: "export", Short: "Print the notes as JSON lines, Markdown, failure museum or learnings", Args: cobra.NoArgs,
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			text, err := b.Export(ctx, format, o.filter())
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return o.PrintJSON(map[string]any{"format": format, "text": text})
+			}
+			_, err = fmt.Fprint(o.Out, text)
+			return err
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, md, museum or learnings")
+	return cmd
+}
+
+func (o *options) check() *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Name lines and files of the memory that cannot be used", Args: cobra.NoArgs,
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			problems, err := b.Check(ctx)
+			switch {
+			case err != nil:
+				return err
+			case o.JSON:
+				err = o.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)})
+			case len(problems) == 0:
+				o.Say("All notes can be used.")
+			default:
+				o.sayProblems(problems)
+			}
+			if err == nil && len(problems) > 0 {
+				return terminal.ErrReported
+			}
+			return err
+		}),
+	}
+}
+
+// stats counts the notes: of each type, or of each agent.
+func (o *options) stats(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Args: cobra.NoArgs,
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			s, err := b.Stats(ctx, o.filter())
+			if err != nil {
+				return err
+			}
+			switch {
+			case o.JSON && name == "stats":
+				return o.PrintJSON(s)
+			case o.JSON:
+				return o.PrintJSON(map[string]any{"agents": s.ByAgent})
+			case name == "stats":
+				o.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
+					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
+				return o.Columns(nil, counts(s.ByType))
+			case len(s.ByAgent) == 0:
+				o.Say("No agent has notes.")
+			}
+			return o.Columns(nil, counts(s.ByAgent))
+		}),
+	}
+}
+
+// counts returns the rows of a table of numbers, by name.
+func counts[K ~string](by map[K]int) (rows [][]string) {
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		rows = append(rows, []string{string(name), fmt.Sprint(by[name])})
+	}
+	return rows
+}
+
+func (o *options) museum() *cobra.Command {
+	category, top := "", 0
+	cmd := &cobra.Command{
+		Use: "museum [WORDS]", Short: "Show the failures that the project remembers, the worst first",
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			m, err := b.Failures(ctx, category, strings.Join(args, " "), top)
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return o.PrintJSON(m)
+			}
+			for _, one := range m.Failures {
+				if o.agent == "" || strings.EqualFold(o.agent, one.Agent) {
+					fmt.Fprintln(o.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
+						one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
+					if one.Lesson != "" {
+						fmt.Fprintln(o.Out, terminal.Indent(visible.Line(one.Lesson)))
+					}
+				}
+			}
+			o.Say("%d of %d failures.", len(m.Failures), m.Total)
+			o.sayProblems(m.Problems)
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&category, "category", "", "CC-FAIL, WRONG-ASSUMPTION, CONTEXT-LOSS, HALLUCINATION, ARCH-MISTAKE or PROCESS-SKIP")
+	cmd.Flags().IntVar(&top, "top", 0, "how many to show, from 1 to 50 (default 10)")
+	return cmd
+}

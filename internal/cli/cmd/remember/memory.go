@@ -1,0 +1,64 @@
+// Package remember has the commands of the notes of a project and of its queue of tasks.
+package remember
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+)
+
+// options are the flags of all commands of the memory, which choose notes or describe a new one.
+type options struct {
+	*app.App
+	kind, agent string
+}
+
+// Command returns the commands of the memory.
+func Command(a *app.App) *cobra.Command {
+	o := &options{App: a}
+	cmd := o.list("memory")
+	cmd.Short = "Search, read and write the notes of this project"
+	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
+the repository, one on a line of structured/*.jsonl below the folder of the memory
+(_bmad/_memory, _grimoire/_memory or .claude/bmad-memory): commit them. Assistants use
+them with the toolset memory, the stages of a run by themselves. Notes that other tools
+keep there are read as well.
+
+Without a subcommand it lists the notes. forget, restore and gc --apply are yours alone:
+they refuse an assistant's terminal.
+
+` + terminal.ExitHelp
+	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
+	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
+	cmd.AddCommand(
+		o.list("list"), o.show(), o.add(), o.search(),
+		o.forget(), o.restore(), o.gc(), o.takeIn(), o.export(),
+		o.check(), o.stats("stats", "Count the notes"), o.stats("agents", "List the agents that have notes"),
+		o.museum(), o.queue(),
+	)
+	return cmd
+}
+
+func (o *options) filter() memory.Filter {
+	return memory.Filter{Type: notes.Type(o.kind), Agent: o.agent}
+}
+
+// onBook runs a subcommand with the notes of the project.
+func (o *options) onBook(do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return o.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
+	}
+}
+
+// sayProblems names lines and files that cannot be used.
+func (o *options) sayProblems(problems []notes.Problem) {
+	for _, p := range problems {
+		fmt.Fprintln(o.Err, o.Lang.Say("cannot be used: %s", p.In(o.Lang)))
+	}
+}

@@ -1,0 +1,215 @@
+package remember
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+)
+
+// noteRow is a note in the JSON of `memory list` and `memory show`.
+type noteRow struct {
+	notes.Note
+	Deleted    bool   `json:"deleted,omitempty"`
+	Suspicious bool   `json:"suspicious,omitempty"`
+	File       string `json:"file,omitempty"`
+}
+
+func (o *options) list(use string) *cobra.Command {
+	all := false
+	cmd := &cobra.Command{
+		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+			filter := o.filter()
+			filter.Deleted, filter.Expired = all, all
+			list, err := b.List(ctx, filter)
+			if err != nil {
+				return err
+			}
+			return o.printNotes(b, list)
+		}),
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
+	return cmd
+}
+
+func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
+	if o.JSON {
+		rows := []noteRow{}
+		for _, n := range list.Notes {
+			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
+		}
+		return o.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
+	}
+	if len(list.Notes) == 0 {
+		o.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
+	} else {
+		rows := [][]string{o.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
+		for _, n := range list.Notes {
+			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
+		}
+		if err := o.Columns(rows[0], rows[1:]); err != nil {
+			return err
+		}
+	}
+	o.sayProblems(list.Problems)
+	return nil
+}
+
+func (o *options) show() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			n, deleted, file, err := b.Show(ctx, notes.Type(o.kind), args[0])
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return o.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
+			}
+			if n.Text == "" {
+				o.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
+				return nil
+			}
+			if n.By == "" {
+				n.By = "?"
+			}
+			fmt.Fprintf(o.Out, "%s\n\n%s\n\n%s\n", o.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
+				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+			if len(n.Tags) > 0 {
+				o.Say("tags: %s", strings.Join(n.Tags, ", "))
+			}
+			if n.Finding != "" {
+				o.Say("session: %s, finding %s", n.Session, n.Finding)
+			}
+			o.Say("in %s", file)
+			switch {
+			case deleted:
+				o.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+			case n.Expired(o.Now()):
+				o.Say("It has expired, and is not found any more.")
+			case n.Suspicious():
+				o.Say("It addresses the model that reads it, so that no briefing carries it.")
+			}
+			return nil
+		}),
+	}
+}
+
+func (o *options) add() *cobra.Command {
+	var tags []string
+	var expires string
+	cmd := &cobra.Command{
+		Use: "add [TEXT]", Short: "Keep a note; without TEXT it is read from standard input",
+		Long: `Keeps a note. The same text of the same agent and type is one note: it is not written
+twice, and --tag replaces its tags. Credentials are refused.
+
+` + terminal.ExitHelp,
+		Example: `  bmad-mcp memory add --type decisions "sessions are kept in PostgreSQL"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := strings.Join(args, " ")
+			if len(args) == 0 {
+				data, err := o.ReadAll(cmd.Context())
+				if err != nil {
+					return err
+				}
+				text = string(data)
+			}
+			d := notes.Note{Type: notes.Type(o.kind), Agent: o.agent, Text: text, By: notes.ByTerminal}
+			if d.Type == "" {
+				d.Type = notes.SharedContext
+			}
+			if d.Agent == "" {
+				d.Agent = memory.SharedAgent
+			}
+			if cmd.Flags().Changed("tag") {
+				d.Tags = append([]string{}, tags...)
+			}
+			if expires != "" {
+				day, err := time.Parse(time.DateOnly, expires)
+				if err != nil {
+					return fault.New(fault.InvalidArgument, "--expires %q is not a day", expires).WithHint("write it as 2026-12-31")
+				}
+				d.ExpiresAt = notes.At(day)
+			}
+			return o.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
+		},
+	}
+	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
+	cmd.Flags().StringVar(&expires, "expires", "", "the day from which the note is not found any more, such as 2026-12-31")
+	return cmd
+}
+
+func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) error {
+	done, err := b.Remember(cmd.Context(), d)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return o.PrintJSON(done)
+	}
+	switch done.Status {
+	case notes.Unchanged:
+		o.Say("It is known already: %s in %s.", done.ID, done.File)
+	case notes.Updated:
+		o.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
+	case notes.Restored:
+		o.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
+	default:
+		o.Say("Kept: %s in %s.", done.ID, done.File)
+	}
+	for _, s := range done.Similar {
+		o.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
+	}
+	return nil
+}
+
+func (o *options) search() *cobra.Command {
+	limit := 0
+	cmd := &cobra.Command{
+		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
+		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return o.PrintJSON(found)
+			}
+			for _, r := range found.Results {
+				fmt.Fprintf(o.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, o.marksOf(r), terminal.Indent(strings.TrimSpace(r.Text)))
+			}
+			if found.NothingClose {
+				o.Say("Nothing close among %d notes.", found.Searched)
+			}
+			o.sayProblems(found.Problems)
+			return nil
+		}),
+	}
+	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
+	return cmd
+}
+
+// marksOf returns the reservations about a note.
+func (o *options) marksOf(r memory.Found) string {
+	out := ""
+	if r.Weak {
+		out += o.Lang.Say(" (weak)")
+	}
+	if r.Stale {
+		out += o.Lang.Say(" (stale: the files that it names are gone)")
+	}
+	if r.Suspicious {
+		out += o.Lang.Say(" (suspicious: it addresses the model)")
+	}
+	return out
+}

@@ -1,0 +1,287 @@
+// Package run has the command that takes an objective through all stages without a host, and shows how
+// it goes. Others show a run, or serve it, by the same means.
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
+)
+
+// options are those of run.
+type options struct {
+	*app.App
+	kept                      headless.Flags // with the run
+	engineFor, modelFor, docs []string
+	budget                    string
+	gates                     string
+	yes, dryRun               bool
+	answers, resume, events   string
+	name                      string
+}
+
+var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
+
+// Command returns the command that runs all stages.
+func Command(a *app.App) *cobra.Command {
+	o := &options{App: a}
+	cmd := &cobra.Command{
+		Use:   "run OBJECTIVE… | run --resume TASK",
+		Short: "Take an objective through all stages without a host, by Claude Code, Codex or an API",
+		Long: `Take an objective through the stages of a workflow: each is briefed, worked on by Claude
+Code or Codex as they are installed here, or by a model behind an API, and handed in. The
+gates stay yours: at a terminal you are asked; elsewhere the run ends with exit code 6 and
+the command that decides, and --resume goes on. It calls models, by your login or key, and
+costs what they cost; --dry-run shows the plan, and bmad-mcp demo --run a run without any.
+
+The engine cannot decide at a gate, and commits nothing. A project with changes that are
+not committed is refused without --allow-dirty. A run that was killed goes on where it was.
+
+` + runExitHelp,
+		Example: `  bmad-mcp run "Add a --json flag to the list command"
+  bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
+  bmad-mcp run --resume add-a-json-flag --answers answers.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.resume, "resume", "", "go on with this task, of a run or of an assistant")
+	flags.StringVar(&o.kept.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
+	flags.StringVar(&o.name, "name", "", "the task's name (default: made from the objective)")
+	flags.StringVar(&o.kept.Stages, "stages", "", "the stages to work on, such as po..sm or dev,review (default: all)")
+	flags.StringVar(&o.kept.From, "from", "", "take the documents of the stages before from this task")
+	flags.StringArrayVar(&o.docs, "doc", nil, "take the document of a stage before from a file, as STAGE=PATH")
+	flags.StringVar(&o.kept.Engine, "engine", "", "auto, claude, codex, api or openai (default: auto)")
+	flags.StringArrayVar(&o.engineFor, "engine-for", nil, "the engine of one stage, as STAGE=ENGINE")
+	flags.StringVar(&o.kept.Model, "model", "", "the model to use (default: the engine's own choice)")
+	flags.StringArrayVar(&o.modelFor, "model-for", nil, "the model of one stage, as STAGE=MODEL")
+	flags.StringVar(&o.budget, "budget", "", "end before the call after this many US dollars, by our prices; none takes a budget back")
+	flags.IntVar(&o.kept.Minutes, "max-minutes", 0, "end after this many minutes")
+	flags.StringVar(&o.gates, "gates", "", "ask, stop or yes (default: ask at a terminal, else stop)")
+	flags.BoolVar(&o.yes, "yes", false, "say yes beforehand to every document that reaches its gate; never to failed work")
+	flags.StringVar(&o.answers, "answers", "", `a JSON file of answers to questions, {"id": "text"}`)
+	flags.StringArrayVar(&o.kept.Commands, "allow-command", nil, "a command that the engine may run while it builds and tests, such as \"go test\"")
+	OpenFlag(cmd, &o.kept.Open)
+	ToolFlag(cmd, &o.kept.ToolServers)
+	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
+	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
+	a.CompleteWorkflows(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks) // the error is for a missing flag
+	return cmd
+}
+
+func (o *options) run(ctx context.Context, objective string) (err error) {
+	if err := o.check(objective); err != nil {
+		return err
+	}
+	if o.resume == "" {
+		err = o.StayHere()
+	} else {
+		o.resume, err = o.Named(ctx, o.resume)
+	}
+	if err != nil {
+		return err
+	}
+	o.UseAudits()
+	opts, err := o.runner(ctx)
+	if err != nil {
+		return err
+	}
+	if objective != "" {
+		o.Speak(objective)
+	} else if s, _, err := o.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
+		o.SpeakOf(s)
+	}
+	if o.dryRun {
+		return dryRun(ctx, o.App, opts, objective)
+	}
+	out, task, err := Show(o.App, opts, o.events, func(r *headless.Runner) (*headless.Result, error) {
+		if o.resume != "" {
+			return r.Resume(ctx, o.resume)
+		}
+		return r.Start(ctx, objective, o.name)
+	})
+	switch {
+	case errors.Is(err, context.Canceled) && task != "":
+		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", task)
+		return terminal.ErrStopped
+	case err != nil:
+		return err
+	}
+	return map[headless.Reason]error{headless.Person: terminal.ErrPending, headless.Spent: terminal.ErrSpent, headless.Failed: terminal.ErrEngine}[out.Reason]
+}
+
+// check refuses flags that contradict each other, and reads the others.
+func (o *options) check(objective string) (err error) {
+	switch {
+	case o.resume == "" && objective == "":
+		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
+	case o.resume != "" && objective != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its objective already").WithHint("leave out the words after the flags, or --resume")
+	case o.resume != "" && o.kept.Workflow != "":
+		return fault.New(fault.InvalidArgument, "a run that is resumed has its workflow already").WithHint("leave out --workflow")
+	case o.resume != "" && o.dryRun:
+		return fault.New(fault.InvalidArgument, "--dry-run is for a new run").WithHint("bmad-mcp task status %s says where the session is", o.resume)
+	case o.yes && o.gates != "" && o.gates != string(headless.Yes):
+		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
+	case o.gates != "" && !slices.Contains([]headless.Gates{headless.Ask, headless.Stop, headless.Yes}, headless.Gates(o.gates)):
+		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
+	case o.events == "-" && o.JSON:
+		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
+	case o.kept.Minutes < 0:
+		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", o.kept.Minutes).WithHint("name whole minutes, 1 or more")
+	}
+	if o.yes {
+		o.gates = string(headless.Yes)
+	}
+	if err := CheckOpen(o.kept.Open); err != nil {
+		return err
+	}
+	if _, err := toolServers(o.App, o.kept.ToolServers); err != nil {
+		return err
+	}
+	return o.read()
+}
+
+// read reads the flags that are texts.
+func (o *options) read() (err error) {
+	if o.kept.NoBudget = o.budget == "none"; o.budget != "" && !o.kept.NoBudget {
+		if o.kept.Budget, err = price.ParseMoney(o.budget); err != nil || o.kept.Budget == 0 {
+			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", o.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
+		}
+	}
+	for _, pairs := range []struct {
+		flag string
+		from []string
+		to   *map[workflow.StageID]string
+	}{{"--engine-for", o.engineFor, &o.kept.EngineFor}, {"--model-for", o.modelFor, &o.kept.ModelFor}, {"--doc", o.docs, &o.kept.Docs}} {
+		for _, text := range pairs.from {
+			stage, value, ok := strings.Cut(text, "=")
+			if !ok || stage == "" || value == "" {
+				return fault.New(fault.InvalidArgument, "%s %q does not name a stage and a value", pairs.flag, text).WithHint("write it as STAGE=VALUE, such as dev=codex")
+			}
+			if *pairs.to == nil {
+				*pairs.to = map[workflow.StageID]string{}
+			}
+			(*pairs.to)[workflow.StageID(stage)] = value
+		}
+	}
+	return nil
+}
+
+// runner returns the options of a runner for the flags.
+func (o *options) runner(ctx context.Context) (headless.Options, error) {
+	out, err := optionsHere(o.App)
+	if err != nil {
+		return out, err
+	}
+	out.Gates, out.Flags, out.Answers, out.By = headless.Gates(o.gates), o.kept, map[string]string{}, "bmad-mcp run"
+	if o.answers != "" {
+		if err := o.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
+			return out, err
+		}
+	}
+	person, err := o.Person()
+	switch {
+	case err == nil:
+		out.Person, out.Gates = person, cmp.Or(out.Gates, headless.Ask)
+		if o.events == "-" {
+			person.Out = o.Err
+		}
+	case out.Gates == headless.Ask && !o.dryRun:
+		return out, err
+	}
+	return out, nil
+}
+
+// OpenFlag is the flag for files that are closed to agents.
+func OpenFlag(cmd *cobra.Command, open *[]string) {
+	cmd.Flags().StringArrayVar(open, "allow-path", nil, "a file that other programs obey and that may be written all the same, such as .github/workflows")
+}
+
+// CheckOpen refuses names that open nothing.
+func CheckOpen(open []string) error {
+	if _, unknown := obeyed.Closed(open...); len(unknown) > 0 {
+		return fault.New(fault.InvalidArgument, "--allow-path %q opens nothing", unknown[0]).
+			WithHint("name a file or folder as the refusal names it, such as .github/workflows or .npmrc; .git, HEAD and .bmad-task stay closed, and other files need no permission")
+	}
+	return nil
+}
+
+// optionsHere returns the options of a runner that every run in this folder has.
+func optionsHere(a *app.App) (o headless.Options, err error) {
+	o = headless.Options{Engine: a.Engine(), Look: look, Log: a.Log}
+	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, headless.RunFile) }
+	if o.Folder, err = a.Project(); err != nil {
+		return o, err
+	}
+	if o.Prices, _, err = app.PriceTable(); err != nil {
+		return o, err
+	}
+	o.Workers = runWorkers(a, o.Prices)
+	return o, a.Unread // the limit of the costs may be in it
+}
+
+// runWorkers returns the engines on this machine, the likeliest first: programs bring their own
+// login, permissions and sandbox.
+func runWorkers(a *app.App, prices *price.Table) []headless.Worker {
+	var out []headless.Worker
+	if path, err := exec.LookPath("claude"); err == nil {
+		out = append(out, &hostcli.Claude{Path: path})
+	}
+	if path, err := exec.LookPath("codex"); err == nil {
+		out = append(out, &hostcli.Codex{Path: path})
+	}
+	set := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
+	}
+	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
+		out = append(out, apiWorker(a, prices, "api", config.ProviderAnthropic))
+	}
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.Config.Model.BaseURL != "" && a.Config.Model.Provider != config.ProviderAnthropic {
+		out = append(out, apiWorker(a, prices, "openai", config.ProviderOpenAI))
+	}
+	return out
+}
+
+// apiWorker returns the worker of an API. The settings name its model if they are for that API.
+func apiWorker(a *app.App, prices *price.Table, engine, name string) headless.Worker {
+	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) { return Tools(ctx, a, names) }
+	return &headless.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Tools: tools, Provider: func(model string) (provider.Provider, error) {
+		m := a.Config.Model
+		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
+			m.Provider = config.ProviderOpenAI
+		}
+		if m.Provider != "" && m.Provider != name {
+			m = config.Model{}
+		}
+		m.Provider, m.Name = name, cmp.Or(model, m.Name)
+		return app.NewProvider(m, prices, a.Now())
+	}}
+}
+
+// look describes a project's repository by git.
+func look(ctx context.Context, folder string) (*headless.Tree, error) {
+	tree, err := git.Look(ctx, folder)
+	return (*headless.Tree)(tree), err
+}

@@ -1,0 +1,105 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// priceRow is a price in the JSON of `prices`, in dollars for a million tokens.
+type priceRow struct {
+	Model        string     `json:"model"`
+	From         string     `json:"from,omitempty"`
+	Input        float64    `json:"input"`
+	CacheWrite5m float64    `json:"cache_write_5m"`
+	CacheWrite1h float64    `json:"cache_write_1h"`
+	CacheRead    float64    `json:"cache_read"`
+	Output       float64    `json:"output"`
+	Above        *abovePart `json:"above,omitempty"`
+	Retired      string     `json:"retired,omitempty"`
+	Successor    string     `json:"successor,omitempty"`
+	Source       string     `json:"source,omitempty"`
+}
+
+// abovePart is the price of long prompts.
+type abovePart struct {
+	Tokens int64   `json:"tokens"`
+	Input  float64 `json:"input"`
+	Output float64 `json:"output"`
+}
+
+// million returns the price of a million tokens in dollars.
+func million(m price.Money) float64 { return (m * 1_000_000).USD() }
+
+func priceRowOf(r price.Rate) priceRow {
+	row := priceRow{
+		Model: r.Model, Input: million(r.Input), CacheWrite5m: million(r.CacheWrite5m), CacheWrite1h: million(r.CacheWrite1h),
+		CacheRead: million(r.CacheRead), Output: million(r.Output), Successor: r.Successor, Source: r.Source,
+	}
+	if !r.From.IsZero() {
+		row.From = r.From.Format(time.DateOnly)
+	}
+	if !r.Retired.IsZero() {
+		row.Retired = r.Retired.Format(time.DateOnly)
+	}
+	if r.Tokens > 0 {
+		row.Above = &abovePart{r.Tokens, million(r.Long.Input), million(r.Long.Output)}
+	}
+	return row
+}
+
+// Prices returns the command that lists prices.
+func Prices(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "prices [MODEL]", Short: "Show what models cost, as sessions are counted", Args: cobra.MaximumNArgs(1),
+		Long: `Shows the prices by which sessions with agents are counted, in US dollars for a million
+tokens. prices.json in the folder of your settings takes precedence over the built-in ones,
+model by model, and has the form of the built-in file:
+
+  {"prices": [{"model": "my-model", "input": 0.5, "output": 2}]}
+
+` + terminal.ExitHelp,
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, own, err := app.PriceTable()
+			if err != nil {
+				return err
+			}
+			rates := t.All()
+			if len(args) == 1 {
+				r, ok := t.Find(args[0], a.Now())
+				if !ok {
+					return fault.New(fault.NotFound, "the price of the model %q is not known", args[0]).WithHint("write it into %s", app.PricesFile())
+				}
+				rates = []price.Rate{r}
+			}
+			rows, table := []priceRow{}, [][]string{}
+			text := func(m price.Money) string { return strconv.FormatFloat(million(m), 'f', -1, 64) }
+			for _, r := range rates {
+				row := priceRowOf(r)
+				rows = append(rows, row)
+				note := row.From
+				if row.Retired != "" {
+					note = a.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
+				}
+				table = append(table, []string{r.Model, text(r.Input), text(r.Output), text(r.CacheWrite5m), text(r.CacheRead), note})
+			}
+			if a.JSON {
+				out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
+				if own {
+					out["file"] = app.PricesFile()
+				}
+				return a.PrintJSON(out)
+			}
+			if own {
+				a.Say("Prices of %s take precedence over the built-in ones.", app.PricesFile())
+			}
+			return a.Table(a.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
+		},
+	}
+}

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
+)
+
+// ToolFlag is the flag for tool servers.
+func ToolFlag(cmd *cobra.Command, names *[]string) {
+	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
+}
+
+// Tools connects to tool servers of the person's settings, and returns their tools. end, which is never
+// nil, ends the connections.
+func Tools(ctx context.Context, a *app.App, names []string) (tools []sdk.AnyTool, end func(), err error) {
+	var servers []*toolserver.Server
+	end = func() {
+		for _, s := range servers {
+			s.Close()
+		}
+	}
+	options, err := toolServers(a, names)
+	if err != nil {
+		return nil, end, err
+	}
+	for _, o := range options {
+		s, err := toolserver.Connect(ctx, o)
+		if err != nil {
+			return nil, end, fault.New(fault.NotAllowed, "%s", visible.Line(err.Error())).WithHint("look at tool_servers in your own settings file")
+		}
+		servers, tools = append(servers, s), append(tools, s.Tools()...)
+		if len(s.Skipped) > 0 {
+			a.Warnf("the tool server %s has tools that are not offered: %s", o.Name, strings.Join(s.Skipped, "; "))
+		}
+	}
+	return tools, end, nil
+}
+
+// toolServers returns the servers of some names, with the values of their variables.
+func toolServers(a *app.App, names []string) (out []toolserver.Options, err error) {
+	for n, name := range names {
+		at := slices.IndexFunc(a.Config.ToolServers, func(s config.ToolServer) bool { return s.Name == name })
+		switch {
+		case at < 0:
+			return nil, fault.New(fault.InvalidArgument, "--tool-server %q is not in your settings", name).
+				WithHint("name it in your own file, as docs/agents.md says: tool_servers: [%s=COMMAND]", name)
+		case slices.Contains(names[:n], name):
+			continue
+		}
+		s := a.Config.ToolServers[at]
+		o := toolserver.Options{Name: s.Name, Command: s.Command, URL: s.URL, Env: toolserver.BasicEnv()}
+		for _, variable := range s.Variables {
+			value, set := os.LookupEnv(variable)
+			if !set {
+				return nil, fault.New(fault.InvalidArgument, "the tool server %s needs the variable %s, which is not set", name, variable).
+					WithHint("set it, or take it out of tool_servers in your settings")
+			}
+			o.Env = append(o.Env, variable+"="+value)
+			o.Header = map[string]string{"Authorization": "Bearer " + value}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}

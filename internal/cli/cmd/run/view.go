@@ -1,0 +1,238 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// view shows a run as it goes: on a page, as lines, or as lines of JSON.
+type view struct {
+	app  *app.App
+	page *runPage
+	// lines is nil if only a program reads.
+	lines io.Writer
+	// events takes lines of JSON.
+	events func(line []byte)
+	// task is the name of the run's task, once it has begun.
+	task string
+}
+
+// work is what a runner is to do.
+type work = func(*headless.Runner) (*headless.Result, error)
+
+// Show has a runner do a run, and shows how it goes and ends. The events go to a file too, "-" for
+// standard output. task is the name of the run's task, "" if it has not begun.
+func Show(a *app.App, o headless.Options, events string, do work) (out *headless.Result, task string, err error) {
+	v := &view{app: a}
+	switch {
+	case events == "-":
+		v.events = func(line []byte) { _, _ = a.Out.Write(line) } // a reader that has gone does not end the run
+	case events != "":
+		folder, err := durable.OpenDir(filepath.Dir(events))
+		if err != nil {
+			return nil, "", fault.From(err)
+		}
+		defer func() { _ = folder.Close() }()
+		v.events = func(line []byte) {
+			if err := folder.AppendLines(filepath.Base(events), line); err != nil {
+				a.Log.Warn("an event was not written", "error", err)
+			}
+		}
+	}
+	out, err = v.watch(o, events, do)
+	if err == nil {
+		err = v.end(out)
+	}
+	return out, v.task, err
+}
+
+// watch has a runner do a run, and shows its events.
+func (v *view) watch(o headless.Options, events string, do work) (*headless.Result, error) {
+	a := v.app
+	switch {
+	case a.JSON || events == "-":
+	case a.Pretty():
+		v.page = newRunPage(a)
+		defer v.page.close()
+		if o.Person != nil {
+			o.Person = pausing{v.page, o.Person}
+		}
+	default:
+		v.lines = a.Out
+	}
+	o.Tell = v.tell
+	return do(headless.New(o))
+}
+
+// tell shows an event.
+func (v *view) tell(e headless.Event) {
+	if e.TaskName != "" {
+		v.task = e.TaskName
+	}
+	if v.events != nil {
+		if data, err := workflow.Marshal(e); err == nil {
+			v.events(append(data, '\n'))
+		}
+	}
+	if v.page != nil {
+		v.page.tell(e)
+	}
+	if v.lines != nil {
+		if text := e.Line(v.app.Lang); text != "" {
+			fmt.Fprintln(v.lines, text)
+		}
+	}
+}
+
+// pausing asks a person while a page rests.
+type pausing struct {
+	page   *runPage
+	person request.Channel
+}
+
+// Ask implements request.Channel.
+func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
+	p.page.rest()
+	defer p.page.wake()
+	return p.person.Ask(ctx, q)
+}
+
+// end prints the result of a run.
+func (v *view) end(r *headless.Result) error {
+	a := v.app
+	if a.JSON {
+		return a.PrintJSON(r)
+	}
+	if v.page == nil && v.lines == nil {
+		return nil
+	}
+	a.Say("\n%s: %s", r.Session.TaskName, r.Why)
+	if r.Reason == headless.Person {
+		printWaiting(a, r)
+	}
+	if r.Resume != "" {
+		a.Say("  go on:   %s", r.Resume)
+	}
+	reported := ""
+	if r.Reported != nil {
+		reported = a.Lang.Say(" (the engines say %s)", headless.Stated(*r.Reported))
+	}
+	a.Say("  cost:    %s%s, %d tokens", headless.Spending(a.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	if r.Cost.Unknown {
+		a.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
+	}
+	if len(r.Unused) > 0 {
+		a.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
+	}
+	if r.After != nil && r.Reason != headless.Person {
+		a.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
+	}
+	return nil
+}
+
+// listUnpriced lists the models of a cost that have no price.
+func listUnpriced(r price.Report) (models []string) {
+	for _, l := range r.Models {
+		if l.Spent == nil {
+			models = append(models, terminal.OneLine(l.Model))
+		}
+	}
+	return models
+}
+
+// maxChanged bounds the changed files that are named.
+const maxChanged = 5
+
+// changedFiles names files, or some of many.
+func changedFiles(names []string) lang.Text {
+	var shown []string
+	for _, name := range names[:min(len(names), maxChanged)] {
+		shown = append(shown, terminal.OneLine(name))
+	}
+	switch more := len(names) - len(shown); {
+	case len(names) == 0:
+		return lang.T("%s", lang.Count(0, "file"))
+	case more > 0:
+		return lang.T("%s (%s and %d more)", lang.Count(len(names), "file"), terminal.JoinWords(shown), more)
+	}
+	return lang.T("%s (%s)", lang.Count(len(names), "file"), terminal.JoinWords(shown))
+}
+
+// printWaiting prints the decision or questions that wait for the person.
+func printWaiting(a *app.App, r *headless.Result) {
+	s := r.Session
+	var audit *float64
+	if s.Audit != nil {
+		audit = &s.Audit.Score
+	}
+	if s.State.Gated() {
+		a.Say("  stage:   %s, round %d%s", s.Stage, s.Iteration, headless.Outcome(a.Lang, s.Score, audit, s.Verdict, ""))
+	}
+	if s.Draft != nil {
+		a.Say("  draft:   %s", s.Draft.Path)
+	}
+	for _, f := range s.Findings {
+		fmt.Fprintf(a.Out, "    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
+	}
+	for _, q := range s.Questions {
+		fmt.Fprintf(a.Out, "    %s  %s\n", q.ID, terminal.OneLine(q.Question))
+		if len(q.Options) > 0 {
+			fmt.Fprintf(a.Out, "        (%s)\n", strings.Join(q.Options, " | "))
+		}
+	}
+	if r.Command != "" {
+		a.Say("  decide:  %s", r.Command)
+	}
+}
+
+// dryRun prints the plan of a run.
+func dryRun(ctx context.Context, a *app.App, o headless.Options, objective string) error {
+	plan, err := headless.New(o).Plan(ctx, objective)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(plan)
+	}
+	rows := [][]string{a.Header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
+	for _, s := range plan.Stages {
+		gate := string(s.Gate)
+		if s.Score != nil {
+			gate = fmt.Sprintf("%s %g %s", s.Gate, *s.Score, s.Scoring)
+		}
+		if s.Policy == workflow.GateStrict {
+			gate += ", " + string(s.Policy)
+		}
+		row := []string{string(s.Stage), s.Engine, s.Model, gate, s.Why}
+		if s.Engine == "" {
+			row[1], row[4] = "–", s.Document
+		}
+		rows = append(rows, row)
+	}
+	if err := a.Columns(rows[0], rows[1:]); err != nil {
+		return err
+	}
+	ceiling := a.Lang.Say("no ceiling")
+	if plan.Budget > 0 {
+		ceiling = plan.Budget.String()
+	}
+	a.Say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
+	if plan.Refused != "" {
+		a.Say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web"
+)
+
+// dashboardServer is a dashboard that listens.
+type dashboardServer struct {
+	d      *web.Dashboard
+	server *http.Server
+	// first is served by the caller, second, on the same port of IPv6, by close's end.
+	first, second net.Listener
+	remove        func()
+}
+
+// openDashboard listens on an address of this machine, and registers the dashboard.
+func openDashboard(ctx context.Context, a *app.App, address string, readOnly bool, roots []string, p *app.Parts) (*dashboardServer, error) {
+	first, second, err := listenBoth(ctx, address)
+	if err != nil {
+		return nil, app.CannotListen(address, err)
+	}
+	origin := "http://localhost"
+	if port := first.Addr().(*net.TCPAddr).Port; port != 80 {
+		origin += ":" + strconv.Itoa(port)
+	}
+	state := a.StateFolder()
+	o := web.Options{
+		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: setup.Health(a), Log: a.Log,
+		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
+	}
+	s := &dashboardServer{first: first, second: second, remove: func() {}}
+	if state != "" {
+		o.State = filepath.Join(state, "dashboard")
+		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: p.Engine.Clock})
+	}
+	if err == nil {
+		s.d, err = web.New(o)
+	}
+	if err == nil && state != "" {
+		var registered func()
+		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: a.Now(), Roots: roots}); err == nil {
+			s.remove = registered
+		} else { // it is not named to assistants, and works without
+			a.Warnf("the dashboard is not registered: %v", err)
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.server = httpguard.NewServer(s.d.Guarded())
+	s.server.WriteTimeout = time.Minute
+	if second != nil {
+		go s.server.Serve(second) //nolint:errcheck // it ends with the first
+	}
+	return s, nil
+}
+
+// close closes the listeners of a dashboard that is not served.
+func (s *dashboardServer) close() error {
+	if s.second != nil {
+		return errors.Join(s.first.Close(), s.second.Close())
+	}
+	return s.first.Close()
+}
+
+// listenBoth listens on an address of this machine, and on the same port of ::1, at which browsers
+// look for localhost first: another program must not have it. second is nil without IPv6.
+func listenBoth(ctx context.Context, address string) (first, second net.Listener, err error) {
+	var c net.ListenConfig
+	_, port, err := net.SplitHostPort(address)
+	for range 10 { // a free port of one may be taken of the other
+		if first, err = c.Listen(ctx, "tcp4", address); err != nil {
+			return nil, nil, err
+		}
+		second, err = c.Listen(ctx, "tcp6", fmt.Sprintf("[::1]:%d", first.Addr().(*net.TCPAddr).Port))
+		if err == nil {
+			return first, second, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return first, nil, nil
+		}
+		_ = first.Close()
+		if port != "0" {
+			break
+		}
+	}
+	return nil, nil, err
+}

@@ -1,0 +1,36 @@
+package serve
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/agents"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web"
+)
+
+// serverOptions returns the options of a server for some places.
+func serverOptions(a *app.App, p *app.Parts, places mcpserver.Places) mcpserver.Options {
+	return mcpserver.Options{
+		Version: app.Version(), Places: places, HostConfirm: a.Config.HostConfirm,
+		Method: p.Library, Memory: p.Memory, Contract: p.Contract, Model: agents.NewDelegate(a), Toolsets: a.Config.Toolsets, Log: a.Log,
+		Page: draftPage(a.StateFolder()), State: a.StateFolder(),
+	}
+}
+
+// draftPage returns a function for the address at which a running dashboard shows the document of a
+// stage, "" if none does.
+func draftPage(state string) func(cwd, task, stage string) string {
+	return func(cwd, task, _ string) string {
+		for _, d := range pairing.Running(state) {
+			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
+			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
+				return d.Origin + web.ShortOf(cwd, task)
+			}
+		}
+		return ""
+	}
+}

@@ -1,0 +1,83 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+)
+
+// Stdio is the server on stdio, for a project or for the folders that are named. Its caller is an
+// assistant, which may not open every folder that it names.
+func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
+	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
+	for _, folder := range folders {
+		if !filepath.IsAbs(folder) {
+			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
+				WithHint("name folders as serve /path/of/a/project; without any, the server works for the folder it is started in")
+		}
+	}
+	places, opened := stdioPlaces(folders)
+	a.Confine(opened)
+	options := serverOptions(a, a.Parts(), places)
+	options.Reach = a.Reach
+	s := mcpserver.New(a.Engine(), options)
+	// Only the protocol goes to stdout.
+	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")
+	if f, ok := a.In.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			fmt.Fprintln(a.Err, a.Lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
+		}
+	}
+	err := s.ServeStdio(cmd.Context(), a.In, a.Raw)
+	if errors.Is(err, context.Canceled) {
+		return nil // hosts end a server by a signal
+	}
+	return err
+}
+
+// stdioPlaces returns the place of a server on stdio, and the folders that it was started for: those
+// that the host names, those of the call, and its own. Hosts that open no project start servers in /
+// or the home folder; neither is one.
+func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
+	rules := app.Rules()
+	use := func(folder string) bool {
+		if !filepath.IsAbs(folder) || !rules.Judge(rules.Real(folder), reach.Opened).Empty() {
+			return false
+		}
+		if !slices.Contains(opened, folder) {
+			opened = append(opened, folder)
+		}
+		return true
+	}
+	// Bundles fill BMAD_PROJECT_DIR in with the folder that the person chose; some hosts leave their
+	// own placeholder if there is none. BMAD_PROJECT_ROOT is the name that settings for other servers
+	// of the method have.
+	for _, folder := range []string{os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_DIR"), os.Getenv("BMAD_PROJECT_ROOT")} {
+		if use(folder) && p.Project == "" {
+			p.Project = folder
+		}
+	}
+	for _, folder := range named {
+		if use(folder) && p.Project == "" && len(named) == 1 {
+			p.Project = folder
+		}
+	}
+	if here, err := os.Getwd(); err == nil && use(here) {
+		p.Folder = here
+	}
+	return p, opened
+}
+
+// placeholder reports whether a host has left a value for the person to fill in.
+func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }

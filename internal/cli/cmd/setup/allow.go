@@ -1,0 +1,234 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// allowOptions are those of allow.
+type allowOptions struct {
+	*app.App
+	list, forget bool
+}
+
+// Allow returns the command that allows a project's commands.
+func Allow(a *app.App) *cobra.Command {
+	o := allowOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "allow",
+		Short: "Allow this project's commands, rubrics and repositories, or take that back",
+		Long: `Shows what the project's settings would have the server run or judge by, and asks you,
+once for each, whether it may. A repository, and an assistant that writes its files, can
+name a command; only you can allow it. What you allow is remembered outside of the
+project, by its SHA-256: a changed command or rubric is asked about again. A command is
+allowed for this project alone: not for a copy, and not for what comes to its path later.
+
+  verify       a command that the server runs when dev or qa hand in their work
+  own_verify   the same, from your own file: allowed once for a project, whatever its text
+  script       a file that an allowed command names, where it has changed since: it is run
+               as it is, and you are told at each run until you have allowed it again
+  contract     the script of a kit that checks finished work (cc-verify.sh), as it is now: a
+               changed one is not run
+  rubric       the project's own rules for audits, in place of the built-in ones (before it is
+               allowed, the lower of both scores counts)
+  source       a git repository from which agents and workflows of the BMAD method are taken`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().BoolVar(&o.list, "list", false, "only show them")
+	cmd.Flags().BoolVar(&o.forget, "forget", false, "take back everything that was allowed in this project")
+	return cmd
+}
+
+func (o *allowOptions) run(ctx context.Context) error {
+	at, err := o.Address(nil)
+	if err != nil {
+		return err
+	}
+	cwd, wants, err := o.Engine().Wants(at)
+	switch {
+	case err != nil:
+		return err
+	case o.forget:
+		return o.takeBack(ctx, cwd)
+	case o.list || o.JSON:
+		return o.show(cwd, wants)
+	}
+	return o.ask(ctx, cwd, wants)
+}
+
+func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
+	n := 0
+	for _, kind := range trust.Kinds() {
+		some, err := o.Trust().Disallow(ctx, cwd, kind)
+		if err != nil {
+			return err
+		}
+		if kind != trust.KindScript { // they came and go with their command
+			n += some
+		}
+	}
+	o.Say("Taken back in %s: %d.", cwd, n)
+	return nil
+}
+
+func (o *allowOptions) show(cwd string, wants []permission.Want) error {
+	if o.JSON {
+		out := []map[string]any{}
+		for _, w := range wants {
+			out = append(out, wantJSON(w))
+		}
+		return o.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
+	}
+	if len(wants) == 0 {
+		o.Say("This project asks for nothing that you would have to allow.")
+	}
+	for _, w := range wants {
+		state := w.Note
+		switch {
+		case state != "":
+		case w.Allowed:
+			state = o.Lang.Say("allowed")
+		default:
+			state = o.Lang.Say("not allowed yet")
+		}
+		o.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(o.Lang, w) {
+			fmt.Fprintf(o.Out, "  %s\n", visible.Exact(line))
+		}
+	}
+	return nil
+}
+
+// wantJSON is a permission to give. SetBy names the origin of a command that is not from the
+// project's file.
+func wantJSON(w permission.Want) map[string]any {
+	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
+	if w.SetBy != "" && w.SetBy != workflow.SetByProject {
+		out["set_by"] = w.SetBy
+	}
+	if w.Note != "" {
+		out["note"] = w.Note
+	}
+	if len(w.Scripts) > 0 {
+		out["files"] = scriptNames(w)
+	}
+	return out
+}
+
+func scriptNames(w permission.Want) []string {
+	names := make([]string, len(w.Scripts))
+	for i, f := range w.Scripts {
+		names[i] = f.Text
+	}
+	return names
+}
+
+// aboutWant names the origin of a command and the project's files in it, and the reach of an
+// allowance for a script.
+func aboutWant(l lang.Language, w permission.Want) []string {
+	var out []string
+	switch w.SetBy {
+	case workflow.SetByPerson:
+		out = append(out, l.Say("Set in your own file."))
+	case workflow.SetByEnvironment:
+		out = append(out, l.Say("Set by a variable of the environment, which a file of the project can set too (.mcp.json)."))
+	case workflow.SetByProject:
+		out = append(out, l.Say("Set by the project (%s).", config.ProjectFile))
+	}
+	if w.Kind == trust.KindContract {
+		out = append(out, l.Say("Read it first. Once it changes, it does not run until you allow it again; files that it runs in turn are not checked."))
+	}
+	if len(w.Scripts) > 0 {
+		out = append(out, l.Say("It names these files of the project: %s.", terminal.JoinWords(scriptNames(w))))
+	}
+	return out
+}
+
+// question returns the question about a permission.
+func question(w permission.Want) lang.Text {
+	switch w.Kind {
+	case trust.KindRubric:
+		return lang.T("may the server audit by this rubric in place of the built-in one")
+	case trust.KindMember:
+		return lang.T("is this the key of somebody who works on the project: their seals then vouch for what they did")
+	case trust.KindWorkflow:
+		return lang.T("may runs of this project follow this workflow, which says at which stages you are asked")
+	case trust.KindSource:
+		return lang.T("may the server take agents and workflows, which tell your assistant what to do, from this repository")
+	case trust.KindOwnVerify:
+		return lang.T("may your own verify command run in this project, with your rights")
+	case trust.KindContract:
+		return lang.T("may the server run this script of the project as it is, with your rights, when your assistant asks whether work is finished")
+	case trust.KindScript:
+		return lang.T("it runs as it is now; have you read it, and is it as you want it")
+	}
+	return lang.T("may the server run this command, with your rights, when its stage is handed in")
+}
+
+func (o *allowOptions) ask(ctx context.Context, cwd string, wants []permission.Want) error {
+	open := wants[:0:0]
+	for _, w := range wants {
+		if !w.Allowed {
+			open = append(open, w)
+		}
+	}
+	if len(open) == 0 {
+		return o.show(cwd, wants)
+	}
+	person, err := o.Person()
+	if err != nil {
+		return err
+	}
+	o.Say("In %s", cwd)
+	for _, w := range open {
+		for _, text := range append(scriptNames(w), w.Text) {
+			if visible.Steers(text) {
+				return fault.New(fault.InvalidArgument, "the %s for %s has control characters, with which it could look like another: %q", w.Kind, w.Use, text).
+					WithHint("take them out of the settings, or out of the file's name")
+			}
+		}
+		o.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(o.Lang, w) {
+			fmt.Fprintln(o.Out, line)
+		}
+		if len(w.Scripts) > 0 {
+			o.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
+		}
+		if w.Note != "" {
+			first, size := utf8.DecodeRuneInString(w.Note)
+			o.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
+		}
+		if visible.Hides(w.Text) {
+			o.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
+		}
+		agreed, err := person.Agrees(ctx, o.Lang.Say("Allow it [y/n]: "))
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			o.Say("Not allowed.")
+			continue
+		}
+		if err := o.Engine().Allow(ctx, w); err != nil {
+			return err
+		}
+		o.Say("Allowed.")
+	}
+	return nil
+}

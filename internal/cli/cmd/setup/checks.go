@@ -1,0 +1,308 @@
+package setup
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Health gathers the program's own state for the dashboard, as doctor and projects do at a
+// terminal. It repairs nothing.
+func Health(base *app.App) web.HealthFunc {
+	return func(ctx context.Context, l lang.Language, folder string, whole bool) (web.Health, error) {
+		a := base.For(folder, l)
+		out := web.Health{UserFile: filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile))}
+		rows, err := projectRows(a)
+		if err != nil {
+			return out, err
+		}
+		for _, row := range rows {
+			out.Places = append(out.Places, web.Place{Folder: row.Folder, From: row.From, Why: row.Why})
+		}
+		var checks []doctor.Check
+		if whole && folder != "" {
+			dir, err := durable.OpenDir(folder)
+			if err != nil {
+				return out, fault.From(err)
+			}
+			defer func() { _ = dir.Close() }()
+			files := doctor.New(dir, a.Parts().Summaries.Store(dir))
+			files.Language = l
+			if checks, err = projectChecks(ctx, a, files, folder); err != nil {
+				return out, err
+			}
+		}
+		for _, c := range append(checks, append(doctorMachine(a, folder).Check(), checkFolders(a))...) {
+			row := web.Check{Name: c.Name, Status: string(c.Status), Detail: c.Detail, Remedy: c.Remedy}
+			for _, item := range c.Items[:min(len(c.Items), shownItems)] {
+				row.Items = append(row.Items, item.Path+": "+item.What)
+			}
+			if more := len(c.Items) - shownItems; more > 0 {
+				row.Items = append(row.Items, l.Say("… and %d more", more))
+			}
+			out.Checks = append(out.Checks, row)
+		}
+		return out, nil
+	}
+}
+
+// projectChecks checks a project: its settings, files, histories, method and memory.
+func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
+	checks, err := files.Check(ctx)
+	if a.Config.Store.Address != "" { // the files are only what the work leaves here
+		checks, err = checkTeamStore(ctx, a)
+	}
+	if err != nil {
+		return nil, err
+	}
+	settings := checkSettings(a, cwd)
+	histories, err := checkHistories(ctx, a, cwd)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
+}
+
+// checkTeamStore checks the database of the team, and the project's sessions in it.
+func checkTeamStore(ctx context.Context, a *app.App) ([]doctor.Check, error) {
+	c := doctor.Check{Group: doctor.OfProject, Name: "store", Status: doctor.OK}
+	var checks []doctor.Check
+	d, err := a.TeamStore()
+	if err == nil {
+		s, statusErr := d.Status(ctx)
+		if c.Detail, err = s.Line(), statusErr; len(s.Warnings()) > 0 {
+			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("with %s the database can lose what it has acknowledged", strings.Join(s.Warnings(), ", "))
+		}
+	}
+	if err == nil {
+		err = withCarrier(a, func(_ *project.Project, sessions store.Carrier) (err error) {
+			if checks, err = doctor.CheckSessions(ctx, a.Lang, sessions); err != nil {
+				return err
+			}
+			members, err := doctor.CheckMembers(ctx, a.Lang, sessions.(store.Members))
+			checks = append(checks, members)
+			return err
+		})
+	}
+	if err != nil {
+		f := fault.From(err).Translated(a.Lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
+	}
+	return append([]doctor.Check{c}, checks...), ctx.Err()
+}
+
+// checkSettings checks the needs of every action: the settings and the prompts.
+func checkSettings(a *app.App, cwd string) doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.Lang.Say("settings and prompts can be used")}
+	if err := a.Engine().Projects().Ready(project.Address{Cwd: cwd}); err != nil {
+		f := fault.From(err).Translated(a.Lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
+		return c
+	}
+	checkPolicy(a, cwd, &c)
+	return c
+}
+
+// checkFolders says in which folders assistants may work besides those that their hosts have
+// open, and names those on record that do not count.
+func checkFolders(a *app.App) doctor.Check {
+	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
+	rows, err := projectRows(a)
+	if err != nil {
+		f := fault.From(err).Translated(a.Lang)
+		if c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint; a.Unread != nil { // the check of the settings names the cause
+			c.Status, c.Detail, c.Remedy = doctor.OK, a.Lang.Say("not checked: the settings cannot be read"), ""
+		}
+		return c
+	}
+	count := map[string]int{}
+	for _, row := range rows {
+		if row.Counts {
+			count[row.From]++
+			continue
+		}
+		if row.Missing && row.From == app.FromSessions {
+			continue // projects come and go
+		}
+		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.Lang.Say("does not count: %s", row.Why)})
+	}
+	c.Detail = a.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+		lang.Count(count[app.FromSessions], "project"), lang.Count(count[app.FromTerminal]+count[app.FromForm]+count[app.FromSettings], "folder"))
+	return c
+}
+
+// checkHistories names the sessions that were changed by other hands.
+func checkHistories(ctx context.Context, a *app.App, cwd string) (doctor.Check, error) {
+	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
+	at := project.Address{Cwd: cwd}
+	var found []foundHistory
+	n, err := a.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
+		f := foundHistory{Summary: s, altered: v.Altered}
+		if v.Changed() {
+			f.changed = a.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.Lang).Problem)
+		}
+		found = append(found, f)
+	})
+	if err != nil {
+		c.Detail = a.Lang.Say("not checked: the project cannot be used")
+		return c, ctx.Err() // the other checks name the cause
+	}
+	slices.SortFunc(found, func(a, b foundHistory) int { return store.CompareAge(*a.Summary, *b.Summary) })
+	for _, f := range found {
+		if f.changed == "" {
+			continue
+		}
+		c.Status = doctor.Problem
+		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.changed})
+		c.Remedy = a.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
+	}
+	c.Detail = a.Lang.Say("%d, none shows a change by other hands", n)
+	if len(c.Items) > 0 {
+		c.Detail = a.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
+	}
+	for _, f := range found {
+		addAltered(a, f.TaskName, f.altered, &c)
+	}
+	return c, nil
+}
+
+// foundHistory is a session that was changed by other hands, as changed says, or whose approved texts were.
+type foundHistory struct {
+	*workflow.Summary
+	changed string
+	altered []workflow.Alteration
+}
+
+// addAltered names the approved texts of an active run that are not as they were approved; those of
+// a run that has ended are free to change.
+func addAltered(a *app.App, name string, altered []workflow.Alteration, c *doctor.Check) {
+	for _, t := range altered {
+		c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.Lang.Say("%s: not as approved: %s", name, t.Text())})
+		if c.Status == doctor.OK {
+			c.Status = doctor.Warning
+			c.Remedy = a.Lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name))
+		}
+	}
+}
+
+// maxLeftOut bounds how many problems of an installation doctor names.
+const maxLeftOut = 10
+
+// checkMethod lists the installed parts of the BMAD method, if any, and which of them
+// could not be used.
+func checkMethod(a *app.App, cwd string) []doctor.Check {
+	if a.Unread != nil {
+		return []doctor.Check{{Group: doctor.OfProject, Name: "method", Status: doctor.OK, Detail: a.Lang.Say("not checked: the settings cannot be read")}}
+	}
+	s := a.Library().At(cwd).Speaking(func() lang.Language { return a.Lang })
+	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
+	for _, src := range s.Searched() {
+		if src.State == "failed" {
+			c.Items = append(c.Items, doctor.Defect{Path: src.Place, What: src.Problem})
+		}
+	}
+	for _, p := range s.Check() {
+		if len(c.Items) < maxLeftOut {
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.Text})
+		}
+	}
+	if s.Empty() && len(c.Items) == 0 {
+		return nil // most projects have none
+	}
+	c.Detail = a.Lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
+		len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)),
+		len(s.Catalog.Items(catalog.Task)))
+	if len(c.Items) > 0 {
+		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
+	}
+	return []doctor.Check{c}
+}
+
+// checkPolicy names the settings that do not count, and the permissions that are wanted.
+func checkPolicy(a *app.App, cwd string, c *doctor.Check) {
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return
+	}
+	defer func() { _ = dir.Close() }()
+	settings, err := a.Settings.Load(dir)
+	if err != nil {
+		return
+	}
+	for _, what := range settings.Ignored {
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.Lang)})
+	}
+	_, wants, err := a.Engine().Wants(project.Address{Cwd: cwd})
+	if err != nil {
+		return
+	}
+	for _, w := range wants {
+		if !w.Allowed {
+			what := w.Note
+			if what == "" {
+				what = a.Lang.Say("%s is not allowed yet", w.Text)
+			}
+			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
+			c.Remedy = a.Lang.Say("see and allow it with bmad-mcp allow")
+		}
+	}
+	if len(c.Items) > 0 {
+		c.Status, c.Detail = doctor.Warning, a.Lang.Say("can be used, but not all of them count")
+	}
+}
+
+func doctorMachine(a *app.App, cwd string) doctor.MachineCheck {
+	m := doctor.MachineCheck{Language: a.Lang, Hosts: hosts.This(cwd)}
+	if self, err := os.Executable(); err == nil {
+		m.Program = self
+	}
+	return m
+}
+
+// checkMemory checks the notes of the project, for doctor; most projects have none.
+func checkMemory(ctx context.Context, a *app.App) []doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "memory", Status: doctor.OK}
+	err := a.WithBook(func(b *memory.Book) error {
+		stats, err := b.Stats(ctx, memory.Filter{})
+		if err != nil {
+			return err
+		}
+		problems, err := b.Check(ctx)
+		for _, p := range problems[:min(len(problems), maxLeftOut)] {
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(a.Lang)})
+		}
+		if stats.Notes+stats.Foreign+stats.Files+len(problems) > 0 {
+			c.Detail = a.Lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
+		}
+		if len(problems) > 0 {
+			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
+		}
+		return err
+	})
+	if fault.Is(err, fault.Storage) {
+		f := fault.From(err).Translated(a.Lang)
+		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
+	}
+	if c.Detail == "" {
+		return nil
+	}
+	return []doctor.Check{c}
+}

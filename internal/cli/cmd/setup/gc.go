@@ -1,0 +1,184 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	projects "github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// gcOptions are those of gc.
+type gcOptions struct {
+	*app.App
+	age   string
+	apply bool
+}
+
+// GC returns the command that removes what nothing refers to.
+func GC(a *app.App) *cobra.Command {
+	o := gcOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
+		Long: `List what finished sessions no longer need: texts of the store, or below .bmad-task/temp/, that no stage,
+no history entry and no other session refers to, what the engines of runs printed, and
+what doctor put into the trash, where these are older than --older-than; and, of any
+project, what this machine recorded of sessions that are gone. Every submission that log and diff show stays,
+as do sessions and artifacts. Nothing is removed without --apply.
+
+` + terminal.ExitHelp,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+	cmd.Flags().StringVar(&o.age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
+	cmd.Flags().BoolVar(&o.apply, "apply", false, "remove what is listed")
+	return cmd
+}
+
+func (o *gcOptions) run(ctx context.Context) error {
+	old, err := parseAge(o.age)
+	if err != nil {
+		return err
+	}
+	dir, err := openFolder(o.App)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }()
+	project := doctor.New(dir, o.Parts().Summaries.Store(dir))
+	project.Language = o.Lang
+	place, gone := "", func(string) bool { return false }
+	var files []doctor.Trimmed
+	if before := o.Now().Add(-old); o.Config.Store.Address == "" {
+		files, err = project.Trim(ctx, before, o.apply)
+	} else {
+		err = withCarrier(o.App, func(p *projects.Project, sessions store.Carrier) (err error) {
+			place, gone = p.Place(), func(id string) bool {
+				_, err := sessions.Stored(ctx, id)
+				return fault.Is(err, fault.NotFound)
+			}
+			files, err = project.TrimShared(ctx, sessions.(store.Trimmer), before, o.apply)
+			return err
+		})
+	}
+	if err != nil {
+		if o.apply && !o.JSON && len(files) > 0 {
+			o.Say("Removed %d files before this went wrong.", len(files))
+		}
+		return err
+	}
+	forgotten, err := o.forgetGone(ctx, old, place, gone)
+	files = append(files, forgotten...)
+	if err != nil {
+		return err
+	}
+	bytes := int64(0)
+	for _, f := range files {
+		bytes += f.Size
+	}
+	notes := staleNotes(ctx, o.App)
+	if o.JSON {
+		if files == nil {
+			files = []doctor.Trimmed{}
+		}
+		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": files, "bytes": bytes}
+		if notes > 0 {
+			out["memory_lines"] = notes
+		}
+		return o.PrintJSON(out)
+	}
+	for _, f := range files {
+		fmt.Fprintf(o.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+	}
+	switch {
+	case len(files) == 0:
+		o.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), o.age)
+	case o.apply:
+		o.Say("Removed %d files, %d bytes.", len(files), bytes)
+	default:
+		o.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, o.age)
+	}
+	if notes > 0 {
+		o.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
+	}
+	return nil
+}
+
+// forgetGone removes this machine's records of sessions that no longer exist: those that were files, unless they may be
+// in the store, and those in the place of the store.
+func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration, place string, left func(id string) bool) ([]doctor.Trimmed, error) {
+	gone := func(project, id string) bool {
+		if project == place {
+			return left(id)
+		}
+		if o.Config.Store.Address != "" || !filepath.IsAbs(project) {
+			return false
+		}
+		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	before := o.Now().Add(-old)
+	forgotten, err := o.Trust().Forget(ctx, before, gone, o.apply)
+	if err == nil {
+		var rights []trust.Forgotten
+		rights, err = o.Trust().ForgetRights(ctx, before, o.apply)
+		forgotten = append(forgotten, rights...)
+	}
+	var out []doctor.Trimmed
+	for _, f := range forgotten {
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: o.Lang.Word(f.Why)})
+	}
+	return out, err
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, fault.New(fault.InvalidArgument, "%q is not an age", text).WithHint("use days or hours, such as 30d or 12h")
+}
+
+// openFolder opens the folder of the project to look after.
+func openFolder(a *app.App) (*durable.Dir, error) {
+	cwd, err := a.Project()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := durable.OpenDir(cwd)
+	if err != nil {
+		return nil, fault.New(fault.InvalidArgument, "the folder %s cannot be opened: %w", cwd, err).WithHint("pass --cwd with the project folder")
+	}
+	return dir, nil
+}
+
+// staleNotes returns the number of lines of notes that no longer count.
+func staleNotes(ctx context.Context, a *app.App) (lines int) {
+	_ = a.WithBook(func(b *memory.Book) error { // who has no memory has none to clear out
+		c, err := b.Collect(ctx, false)
+		lines = c.Lines()
+		return err
+	})
+	return lines
+}

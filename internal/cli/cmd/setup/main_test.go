@@ -1,0 +1,10 @@
+package setup
+
+import (
+	"os"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
+)
+
+func TestMain(m *testing.M) { os.Exit(scratch.Run(m)) }

@@ -1,0 +1,326 @@
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Workflow returns the commands of workflows.
+func Workflow(a *app.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "workflow",
+		Short: "List, show, check and draw workflows",
+		Long: `A workflow is the list of stages that a run goes through. Four are built in; your
+own are YAML files in the folder workflows beside your config.yaml, or in
+.claude/bmad-workflows/ of a project. One that a project brings counts once you
+have allowed it (bmad-mcp allow), because it could leave gates out.
+
+(The workflows of an installed BMAD method are another thing: bmad-mcp method workflows.)`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	schema := &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(a.Out, workflow.Schema())
+			return err
+		},
+	}
+	cmd.AddCommand(workflowList(a), workflowShow(a), workflowCheck(a), workflowGraph(a), schema)
+	return cmd
+}
+
+// workflowRow is a workflow in the JSON of workflow list.
+type workflowRow struct {
+	Name        string   `json:"name"`
+	From        string   `json:"from"`
+	Stages      []string `json:"stages,omitempty"`
+	Description string   `json:"description,omitempty"`
+	When        string   `json:"when,omitempty"`
+	Path        string   `json:"path,omitempty"`
+	Hash        string   `json:"hash,omitempty"`
+	Default     bool     `json:"default,omitempty"`
+	// Usable is true if a run can be started with the workflow; if not, Problem is the reason.
+	Usable  bool   `json:"usable"`
+	Problem string `json:"problem,omitempty"`
+}
+
+func rowOf(a *app.App, w engine.Workflow) workflowRow {
+	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
+	switch w.By {
+	case workflow.SetByPerson:
+		row.From = "yours"
+	case workflow.SetByProject:
+		row.From = "project"
+	}
+	if w.Definition == nil {
+		row.Problem = lang.Of(w.Err()).In(a.Lang)
+		return row
+	}
+	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.Lang.Word(w.Definition.Description), a.Lang.Word(w.Definition.When), w.Definition.Hash
+	row.Problem = waitsFor(a, w)
+	return row
+}
+
+// waitsFor names the act of the person that has to allow a workflow, "" if there is none.
+func waitsFor(a *app.App, w engine.Workflow) string {
+	if w.Definition == nil || w.Allowed {
+		return ""
+	}
+	return a.Lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
+}
+
+func workflowList(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the workflows that a run can be started with", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			views, err := a.WorkflowViews()
+			if err != nil {
+				return err
+			}
+			rows, table := []workflowRow{}, [][]string{a.Header("NAME\tFROM\tSTAGES\tWHEN")}
+			for _, w := range views {
+				row := rowOf(a, w)
+				rows = append(rows, row)
+				name, when := row.Name, row.When
+				if row.Default {
+					name += a.Lang.Say(" (default)")
+				}
+				if row.Problem != "" {
+					when = a.Lang.Say("cannot be used: %s", row.Problem)
+				}
+				table = append(table, []string{name, a.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+			}
+			if a.JSON {
+				return a.PrintJSON(rows)
+			}
+			return a.Columns(table[0], table[1:])
+		},
+	}
+}
+
+// pipeline draws the stages of a definition in a line.
+func pipeline(d *workflow.Definition) string {
+	if d == nil {
+		return ""
+	}
+	labels := make([]string, len(d.Stages))
+	for i, st := range d.Stages {
+		labels[i] = st.Label
+	}
+	return visible.Line(strings.Join(labels, " → "))
+}
+
+func workflowShow(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Print a workflow's YAML, to be read or copied", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.CompleteWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, err := workflowNamed(a, args[0])
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				if err := w.Err(); err != nil {
+					return err
+				}
+				data, err := workflow.Marshal(w.Definition)
+				if err == nil {
+					_, err = fmt.Fprintf(a.Out, "%s\n", data)
+				}
+				return err
+			}
+			text := w.Text
+			if w.By == "" {
+				text = workflow.BuiltinText(w.Name)
+			}
+			_, err = fmt.Fprint(a.Out, text)
+			return err
+		},
+	}
+}
+
+func workflowGraph(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "graph [NAME]", Short: "Draw a workflow's stages, as mermaid", Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.CompleteWorkflow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			w, err := workflowNamed(a, app.TaskName(args))
+			if err == nil {
+				err = w.Err()
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(a.Out, w.Definition.Graph())
+			return err
+		},
+	}
+}
+
+// workflowReport is the result of workflow check, as JSON.
+type workflowReport struct {
+	File     string             `json:"file"`
+	OK       bool               `json:"ok"`
+	Problems []workflow.Problem `json:"problems"`
+	// Waits names the act of the person that a file without mistakes waits for.
+	Waits string `json:"waits,omitempty"`
+	// Notes are not mistakes: they name the replacement of a prompt or rubric that is missing.
+	Notes []string `json:"notes,omitempty"`
+}
+
+func workflowCheck(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE...]",
+		Short: "Check workflow files, line by line",
+		Long: `Check workflow files: unknown keys, stages that nothing leads to, a build without a
+gate before it, a verdict that sends back to nothing, and the like. Without FILE:
+those of the project and your own. Notes name prompts and rubrics that are not
+there; the ones for the stage's kind serve in their place.
+
+The exit code is 2 where a file has mistakes, else 0.`,
+		RunE: func(cmd *cobra.Command, files []string) error {
+			reports, err := checkWorkflows(cmd, a, files)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				err = a.PrintJSON(reports)
+			} else {
+				printChecks(a, reports)
+			}
+			bad := slices.DeleteFunc(slices.Clone(reports), func(r workflowReport) bool { return r.OK })
+			if err == nil && len(bad) > 0 {
+				return fault.New(fault.InvalidArgument, "%d of %d workflow files cannot be used", len(bad), len(reports)).
+					WithHint("correct the lines named above; bmad-mcp workflow show bmad prints a file without mistakes")
+			}
+			return err
+		},
+	}
+}
+
+func checkWorkflows(cmd *cobra.Command, a *app.App, files []string) ([]workflowReport, error) {
+	reports := []workflowReport{}
+	known, err := a.WorkflowViews()
+	if len(files) == 0 {
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range known {
+			if w.By != "" {
+				r := checkedWorkflow(a, w.Path, w.Definition, w.Problems)
+				r.Waits = waitsFor(a, w)
+				reports = append(reports, r)
+			}
+		}
+		return reports, nil
+	}
+	for _, file := range files {
+		data, err := a.ReadNamed(cmd.Context(), file, workflow.MaxDefinition+1)
+		if err != nil {
+			return nil, terminal.NoSuchFile(lang.T("file"), file, err)
+		}
+		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
+		r := checkedWorkflow(a, file, d, problems)
+		for _, w := range known { // none outside of a project
+			if w.By == workflow.SetByProject && d != nil && w.Definition != nil && w.Definition.Hash == d.Hash {
+				r.Waits = waitsFor(a, w)
+			}
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// checkedWorkflow returns the report on a file, with the prompts and rubrics that its stages lack.
+func checkedWorkflow(a *app.App, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
+	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
+	for _, p := range problems {
+		r.Problems = append(r.Problems, p.Translated(a.Lang))
+	}
+	if d == nil {
+		return r
+	}
+	dir, err := a.Project()
+	if err != nil {
+		return r
+	}
+	p, err := a.Engine().Projects().At(project.Address{Cwd: dir})
+	if err != nil {
+		return r // the settings, which doctor checks
+	}
+	defer p.Close()
+	for _, st := range d.Stages {
+		switch {
+		case st.Gate != workflow.GateVerdict:
+		case st.Owed() == workflow.OwesCriteria:
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
+		default:
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
+		}
+	}
+	byPrompt, byRubric := p.Generic(d)
+	for _, st := range byPrompt {
+		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+	}
+	for _, st := range d.Stages {
+		if st.Rubric != "" && !st.Audited() {
+			r.Notes = append(r.Notes, a.Lang.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
+		}
+	}
+	for _, st := range byRubric {
+		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
+	}
+	return r
+}
+
+func printChecks(a *app.App, reports []workflowReport) {
+	if len(reports) == 0 {
+		a.Say("There is no workflow of your own here, and none of the project.")
+	}
+	for _, r := range reports {
+		switch {
+		case r.Waits != "":
+			a.Say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
+		case r.OK:
+			a.Say("%s: can be used", r.File)
+		}
+		for _, p := range r.Problems {
+			fmt.Fprintf(a.Out, "%s:%d: %s\n", r.File, p.Line, p.Text)
+		}
+		for _, note := range r.Notes {
+			a.Say("%s: note: %s", r.File, note)
+		}
+	}
+}
+
+// workflowNamed returns the workflow of a name, the default one for "".
+func workflowNamed(a *app.App, name string) (config.Workflow, error) {
+	views, err := a.WorkflowViews()
+	if err != nil {
+		return config.Workflow{}, err
+	}
+	var names []string
+	for _, w := range views {
+		if w.Name == name || name == "" && w.Default {
+			return w.Workflow, nil
+		}
+		names = append(names, w.Name)
+	}
+	return config.Workflow{}, fault.New(fault.NotFound, "there is no workflow %q", name).
+		WithHint("the workflows here are: %s", strings.Join(names, ", ")).Suggest(name, names)
+}

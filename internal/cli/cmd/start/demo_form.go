@@ -1,0 +1,106 @@
+package start
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+)
+
+// demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
+type demoPerson struct {
+	app *app.App
+	// next is the script's input.
+	next map[string]any
+	// terminal is nil if the script fills in.
+	terminal *terminal.Person
+	// views is true if they want to see the document before they decide.
+	views bool
+}
+
+// reading is the time that the scripted person takes: the server does not accept a faster answer as a
+// person's.
+const reading = 1200 * time.Millisecond
+
+// fill shows a form as a host in a terminal does, and answers it.
+func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+	width := 72
+	fmt.Fprintf(p.app.Out, "📝 ┌%s\n", strings.Repeat("─", width))
+	frame := func(text string) {
+		demoSay(p.app, "   │ ", "   │ ", text)
+	}
+	frame(f.Message)
+	answer := mcpserver.FormAnswer{Action: "accept", Content: map[string]any{}}
+	fields, _ := f.Schema["properties"].(map[string]any)
+	required, _ := f.Schema["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field, _ := fields[name].(map[string]any)
+		frame("")
+		frame(fmt.Sprint(field["title"]))
+		if text, ok := field["description"].(string); ok {
+			frame(text)
+		}
+		values, labels := fieldChoices(field)
+		for i, label := range labels {
+			frame(fmt.Sprintf("  %d  %s", i+1, label))
+		}
+		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
+		if err != nil {
+			_, err = terminal.AnswerAtEnd(ctx, err)
+			fmt.Fprintln(p.app.Out)
+			return mcpserver.FormAnswer{Action: "cancel"}, err
+		}
+		if text != "" {
+			answer.Content[name] = text
+			p.views = text == "view"
+		}
+	}
+	fmt.Fprintf(p.app.Out, "   └%s\n", strings.Repeat("─", width))
+	return answer, nil
+}
+
+// field returns the input for one field; "" leaves it empty, if it may be.
+func (p *demoPerson) field(ctx context.Context, name string, values []string, required bool) (string, error) {
+	for p.terminal != nil {
+		text, err := p.terminal.Line(ctx, "   │ > ")
+		if err != nil || text == "" && !required || text != "" && len(values) == 0 {
+			return text, err
+		}
+		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
+			return values[n-1], nil
+		}
+		demoSay(p.app, "   │ ", "   │ ", p.app.Lang.Say("a number from 1 to %d, please", len(values)))
+	}
+	text, _ := p.next[name].(string)
+	if text == "" {
+		return "", nil
+	}
+	select {
+	case <-time.After(reading):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	shown := text
+	if i := slices.Index(values, text); i >= 0 {
+		shown = strconv.Itoa(i + 1)
+	}
+	fmt.Fprintf(p.app.Out, "   │ 🧑 %s\n", shown)
+	return text, nil
+}
+
+// fieldChoices returns the choices of a field and their labels.
+func fieldChoices(field map[string]any) (values, labels []string) {
+	list, _ := field["oneOf"].([]any)
+	for _, item := range list {
+		choice, _ := item.(map[string]any)
+		values, labels = append(values, fmt.Sprint(choice["const"])), append(labels, fmt.Sprint(choice["title"]))
+	}
+	return values, labels
+}

@@ -1,0 +1,208 @@
+package start
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+)
+
+// installOptions are those of install and uninstall.
+type installOptions struct {
+	*app.App
+	scope   string
+	name    string
+	command string
+	args    []string
+	dryRun  bool
+	print   bool
+	force   bool
+}
+
+// Install returns the command that registers the server with hosts.
+func Install(a *app.App) *cobra.Command {
+	o := installOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "install [HOST...]",
+		Short: "Register this server with the hosts on this machine",
+		Long: `Register this server with hosts (` + strings.Join(hosts.IDs(), ", ") + `):
+those that are named, else all that are found on this machine. The change
+is shown as a diff and written; everything else in the file stays as it is, and the file
+as it was is kept. A file that the host itself could not read is named and left alone.
+
+Claude Code's user settings are changed by its own command (claude mcp add-json), since
+a running session writes that file too.
+
+--scope project writes the project's own file, for everyone who works in it: it names the
+program bmad-mcp without a path, so all of them need it on their PATH.`,
+		Example: `  bmad-mcp install --dry-run
+  bmad-mcp install claude-code cursor
+  bmad-mcp install --scope project
+  bmad-mcp install vscode --print`,
+		ValidArgs: hosts.IDs(),
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.install(cmd.Context(), args) },
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.command, "command", "", "program that the host is to start (default: this one)")
+	cmd.Flags().StringArrayVar(&o.args, "arg", nil, "argument for the program; can be repeated")
+	cmd.Flags().BoolVar(&o.print, "print", false, "print the text for the file, and change nothing")
+	return cmd
+}
+
+// Uninstall returns the command that undoes Install.
+func Uninstall(a *app.App) *cobra.Command {
+	o := installOptions{App: a}
+	cmd := &cobra.Command{
+		Use:   "uninstall [HOST...]",
+		Short: "Remove this server from the hosts' settings",
+		Long: `Take the entry that install makes out of hosts (` + strings.Join(hosts.IDs(), ", ") + `):
+those that are named, else all. The rest of each file stays as it is, and the file as it
+was is kept. Sessions and documents in your projects are not touched.`,
+		ValidArgs: hosts.IDs(),
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.uninstall(cmd.Context(), args) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func (o *installOptions) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&o.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
+	flags.StringVar(&o.name, "name", "bmad", "name of the server in the host")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would be done, and change nothing")
+	flags.BoolVar(&o.force, "force", false, "even if another server has the name")
+	// The error is for a flag that does not exist.
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions([]string{"user", "project"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// serverName matches the names that every host takes; Claude Code refuses others.
+var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
+
+// which returns the hosts that a command is for.
+func (o *installOptions) which(names []string) ([]hosts.Host, error) {
+	if o.scope != string(hosts.User) && o.scope != string(hosts.Project) {
+		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", o.scope).WithHint("leave it out for all your projects")
+	}
+	if !serverName.MatchString(o.name) {
+		return nil, fault.New(fault.InvalidArgument, "--name %q is not a valid server name", o.name).WithHint("take letters, digits, - and _, at most 64")
+	}
+	var out []hosts.Host
+	for _, name := range names {
+		h, ok := hosts.Lookup(name)
+		if !ok {
+			return nil, fault.New(fault.InvalidArgument, "unknown host %q", name).WithHint("use one of: %s", strings.Join(hosts.IDs(), ", ")).Suggest(name, hosts.IDs())
+		}
+		if !slices.ContainsFunc(out, func(other hosts.Host) bool { return other.ID == h.ID }) {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
+// any, else those that have settings in the scope and are wanted.
+func (o *installOptions) chooseHosts(names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+	named, err := o.which(names)
+	if err != nil {
+		return hosts.Machine{}, nil, err
+	}
+	m, err := o.machine()
+	if err != nil || len(named) > 0 {
+		return m, named, err
+	}
+	var out []hosts.Host
+	for _, h := range hosts.All() {
+		if h.File(m, hosts.Scope(o.scope)) != "" && wanted(m, h) {
+			out = append(out, h)
+		}
+	}
+	return m, out, nil
+}
+
+func (o *installOptions) install(ctx context.Context, names []string) error {
+	m, chosen, err := o.chooseHosts(names, func(m hosts.Machine, h hosts.Host) bool { return o.print || h.Present(m) != "" })
+	if err != nil {
+		return err
+	}
+	entry, err := hosts.Entry{Name: o.name, Command: o.command, Args: o.args}.Complete(hosts.Scope(o.scope))
+	if err != nil {
+		return err
+	}
+	if o.print {
+		return printSnippets(o.Terminal, m, hosts.Scope(o.scope), entry, chosen)
+	}
+	if len(chosen) == 0 {
+		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
+			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
+	}
+	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
+	err = o.apply(ctx, chosen, plan.Install)
+	if !o.JSON && !o.dryRun && err == nil {
+		o.sayNext(m, chosen, len(names) == 0)
+	}
+	return err
+}
+
+func (o *installOptions) uninstall(ctx context.Context, names []string) error {
+	m, chosen, err := o.chooseHosts(names, func(hosts.Machine, hosts.Host) bool { return true })
+	if err != nil {
+		return err
+	}
+	self, _ := os.Executable() // without it, only the usual name is known for ours
+	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
+	return o.apply(ctx, chosen, plan.Uninstall)
+}
+
+// apply makes the changes that are planned for hosts, and shows them.
+func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
+	applier := hosts.Applier{Language: o.Lang, Folder: o.StateFolder(), Now: o.Engine().Now, DryRun: o.dryRun}
+	defer applier.Lock(ctx)()
+	failed, changes := false, make([]hosts.Change, len(chosen))
+	for i, h := range chosen {
+		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
+		if changes[i].Status == hosts.Added || changes[i].Status == hosts.Updated || changes[i].Status == hosts.Unchanged {
+			changes[i].Note(o.lacks(ctx, h))
+		}
+		failed = failed || changes[i].Status == hosts.Failed
+		if !o.JSON {
+			printChange(o.Terminal, changes[i])
+		}
+	}
+	if o.JSON {
+		if err := o.PrintJSON(map[string]any{"changes": changes}); err != nil {
+			return err
+		}
+	}
+	if failed {
+		return terminal.ErrReported
+	}
+	return nil
+}
+
+// machine returns this machine, with the project that entries of the project are for.
+func (o *installOptions) machine() (hosts.Machine, error) {
+	project, err := o.Project()
+	if err != nil || o.scope != string(hosts.Project) {
+		return hosts.This(project), err
+	}
+	if o.Cwd == "" {
+		project = hosts.Repository(project)
+	}
+	m := hosts.This(project)
+	if info, err := os.Stat(project); err != nil || !info.IsDir() {
+		return m, fault.New(fault.InvalidArgument, "the project folder %s does not exist", project).WithHint("pass --cwd with an existing folder; it is not created for you")
+	}
+	if project == filepath.Dir(project) || m.Home != "" && hosts.SameFile(project, m.Home) {
+		return m, fault.New(fault.InvalidArgument, "%s is not a project", project).WithHint("go into the project, or pass --cwd with its folder")
+	}
+	return m, nil
+}

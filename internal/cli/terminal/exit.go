@@ -1,0 +1,76 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+)
+
+// Exit ends the program with a code of the contract with scripts. The reason was already printed.
+type Exit struct {
+	Code int
+	why  string
+}
+
+// Error implements error.
+func (e *Exit) Error() string { return e.why }
+
+// The ends of a command whose reason was printed.
+var (
+	// ErrReported: the error itself was printed.
+	ErrReported = &Exit{1, "reported"}
+	// ErrUnvouched: the seal that would prove it is missing.
+	ErrUnvouched = &Exit{3, "unvouched"}
+	// ErrPending: a decision was needed and not given.
+	ErrPending = &Exit{6, "pending"}
+	// ErrSpent and ErrEngine are the ends of a model's work.
+	ErrSpent  = &Exit{8, "spent"}
+	ErrEngine = &Exit{9, "engine"}
+	// ErrStopped: the work that remains was told. Shells give this code to SIGINT.
+	ErrStopped = &Exit{130, "stopped"}
+)
+
+// ExitStorage is the code for a disk that refuses, and for every other fault without a code of its own.
+const ExitStorage = 1
+
+// exitCodes are those of the faults.
+var exitCodes = map[fault.Code]int{
+	fault.InvalidArgument: 2, fault.NotFound: 3, fault.Conflict: 4,
+	fault.WrongStage: 5, fault.NotAllowed: 5, fault.GatePending: 6, fault.Internal: 7,
+}
+
+// ExitTitle begins the exit codes in the help of a command.
+const ExitTitle = "Exit codes:"
+
+// ExitHelp explains the exit codes of most commands.
+const ExitHelp = ExitTitle + `
+  0  done
+  1  the disk refused
+  2  the call is malformed
+  3  no such session, task or file
+  4  another call got there first, or the call is ambiguous
+  5  the session's stage or state does not allow it
+  6  a human decision is needed first
+  7  bmad-mcp itself failed, which is a bug; standard error has the details
+  130  interrupted`
+
+// WithExits returns ExitHelp with the codes 8 and 9 of a model's work.
+func WithExits(spent, engine string) string {
+	return strings.Replace(ExitHelp, "\n  130  ", "\n  8  "+spent+"\n  9  "+engine+"\n  130  ", 1)
+}
+
+// ExitCode returns the exit code of a fault.
+func ExitCode(f *fault.Error) int { return cmp.Or(exitCodes[f.Code], ExitStorage) }
+
+// Refuse prints a fault with its ways out.
+func (t *Terminal) Refuse(f *fault.Error) {
+	t.Warnf("%s", f.Message)
+	if f.Hint != "" {
+		fmt.Fprintln(t.Err, t.Lang.Say("  what to do: %s", f.Hint))
+	}
+	if len(f.Allowed) > 0 {
+		fmt.Fprintln(t.Err, t.Lang.Say("  possible now: %s", JoinWords(f.Allowed)))
+	}
+}

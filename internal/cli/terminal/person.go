@@ -1,0 +1,250 @@
+package terminal
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Person is the one at the terminal. They are a channel of the engine.
+type Person struct {
+	// Reject is true if the decision is a no already; Words has its words, if any.
+	Reject bool
+	Words  string
+	// Edited is true if the decision is to take the draft as it was edited.
+	Edited bool
+	// Out is the output for questions.
+	Out   io.Writer
+	t     *Terminal
+	lines *bufio.Reader
+}
+
+// Ask implements request.Channel.
+func (p *Person) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
+	began := p.t.Now()
+	fmt.Fprintf(p.Out, "%s · %s\n", q.TaskName, q.Title)
+	if q.Draft != "" {
+		fmt.Fprintln(p.Out, Indent(q.DraftLine()))
+	}
+	for _, text := range []string{q.Lead, q.Worst, q.Text} {
+		if text != "" {
+			fmt.Fprintln(p.Out, Indent(text))
+		}
+	}
+	fmt.Fprintln(p.Out)
+	ask := p.decide
+	if len(q.Questions) > 0 {
+		ask = p.answers
+	}
+	answer, err := ask(ctx, q)
+	if err != nil {
+		return gate.Response{}, err
+	}
+	answer.Channel = workflow.ChannelTerminal
+	answer.Took = max(p.t.Now().Sub(began), time.Millisecond)
+	return answer, nil
+}
+
+func (p *Person) decide(ctx context.Context, q gate.Question) (gate.Response, error) {
+	var choice gate.Choice
+	for _, offered := range q.Choices {
+		if offered.Decision == workflow.DecisionChanges {
+			choice = offered
+		}
+	}
+	if p.Edited {
+		yes := slices.IndexFunc(q.Choices, func(c gate.Choice) bool { return c.Decision != workflow.DecisionChanges })
+		if yes < 0 && q.Barred != nil {
+			return gate.Response{}, q.Barred
+		}
+		if !q.Edited || yes < 0 {
+			return Silent(lang.T("the draft was not changed since it was scored")), nil
+		}
+		choice = q.Choices[yes]
+	} else if !p.Reject {
+		var err error
+		if choice, err = p.choose(ctx, q); err != nil {
+			return AnswerAtEnd(ctx, err)
+		}
+		if choice.Decision == "" {
+			return Silent(lang.T("not now")), nil
+		}
+	}
+	answer := gate.Response{Decision: choice.Decision, Feedback: p.Words}
+	if p.Words != "" || choice.Words == "" {
+		return answer, nil
+	}
+	words, err := p.Line(ctx, choice.Words+" ")
+	if err != nil {
+		return AnswerAtEnd(ctx, err)
+	}
+	if words == "" {
+		return Silent(lang.T("no words were given")), nil
+	}
+	answer.Feedback = words
+	return answer, nil
+}
+
+// choose asks for one of the choices; the zero one is "not now".
+func (p *Person) choose(ctx context.Context, q gate.Question) (gate.Choice, error) {
+	offered, view := "", ""
+	for _, choice := range q.Choices {
+		key := "a"
+		if choice.Decision == workflow.DecisionChanges {
+			key = "c"
+		}
+		offered += key
+		fmt.Fprintf(p.Out, "  %s  %s\n", key, choice.Label)
+	}
+	if q.Draft != "" {
+		view = "v"
+		fmt.Fprintln(p.Out, "  v ", q.Language.Say("View the draft"))
+	}
+	fmt.Fprintf(p.Out, "  n  %s\n\n", q.Language.Say("Not now: leave it as it is"))
+	for {
+		line, err := p.Line(ctx, q.Language.Say("Your decision [%s]: ", offered+view+"n"))
+		if err != nil {
+			return gate.Choice{}, err
+		}
+		line = strings.ToLower(line)
+		switch i := strings.Index(offered, line); {
+		case line == "n":
+			return gate.Choice{}, nil
+		case line == "v" && view != "":
+			p.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
+		case len(line) == 1 && i >= 0:
+			return q.Choices[i], nil
+		}
+	}
+}
+
+// Silent returns the response of a person who has not decided.
+func Silent(why lang.Text) gate.Response {
+	return gate.Response{Silence: gate.Silence{Why: why}}
+}
+
+func (p *Person) answers(ctx context.Context, q gate.Question) (gate.Response, error) {
+	answer := gate.Response{Answers: map[string]string{}}
+	fmt.Fprintln(p.Out, q.Language.Say("An empty line leaves a question open, “skip” skips it; the end of the input (Ctrl-D) leaves the rest."))
+	for _, question := range q.Questions {
+		fmt.Fprintf(p.Out, "\n%s  %s\n", question.ID, OneLine(question.Question))
+		for _, option := range question.Options {
+			fmt.Fprintf(p.Out, "    - %s\n", OneLine(option))
+		}
+		if question.Context != "" {
+			fmt.Fprintf(p.Out, "    (%s)\n", OneLine(question.Context))
+		}
+		line, err := p.Line(ctx, "> ")
+		if err == io.EOF && len(answer.Answers) > 0 { //nolint:errorlint // readers return it as it is
+			break
+		}
+		if err != nil {
+			return AnswerAtEnd(ctx, err)
+		}
+		answer.Answers[question.ID] = line
+	}
+	answer.Silence.Why = lang.T("every question was left open")
+	return answer, nil
+}
+
+// AnswerAtEnd returns the answer for an error of reading: at the end of the input the person went away.
+func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
+	if ctx.Err() != nil {
+		return gate.Response{}, ctx.Err()
+	}
+	if err != io.EOF { //nolint:errorlint // readers return it as it is
+		return gate.Response{}, err
+	}
+	return Silent(lang.T("the input ended")), nil
+}
+
+// view shows a document.
+func (p *Person) view(ctx context.Context, file string) {
+	text, err := ReadPath(ctx, file, maxInput)
+	if err != nil {
+		p.t.Warnf("%v", err)
+	} else if !p.t.Pretty() {
+		fmt.Fprintln(p.Out, strings.TrimRight(string(text), "\n"))
+	} else {
+		_ = p.t.Page(ctx, func() error { p.t.Markdown(string(text), ""); return nil }) // it only shows
+	}
+}
+
+// Line asks for one line.
+func (p *Person) Line(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(p.Out, prompt)
+	text, err := await(ctx, func() (string, error) { return p.lines.ReadString('\n') })
+	if err == io.EOF && text != "" { //nolint:errorlint // readers return it as it is
+		err = nil
+	}
+	return strings.TrimSpace(text), err
+}
+
+// Agrees asks a question, and reports whether the person says yes.
+func (p *Person) Agrees(ctx context.Context, question string) (bool, error) {
+	line, err := p.Line(ctx, question)
+	if err != nil {
+		_, err = AnswerAtEnd(ctx, err)
+		return false, err
+	}
+	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes"), nil
+}
+
+// assistantsTerminal has variables that assistants set for the commands that they run.
+var assistantsTerminal = []string{"CLAUDECODE", "CODEX_SANDBOX", "CURSOR_AGENT", "GEMINI_CLI"}
+
+// Person returns the person at this terminal, if there is one.
+func (t *Terminal) Person() (*Person, error) {
+	in, ok := t.In.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return nil, noPerson(lang.T("standard input is not a terminal"))
+	}
+	if name := AssistantHere(); name != "" {
+		return nil, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
+	}
+	return &Person{t: t, Out: t.Prompts(), lines: bufio.NewReader(t.In)}, nil
+}
+
+// AskPerson asks the person at this terminal for a yes. yes answers for a script of theirs. An
+// assistant's terminal is refused even if yes is true.
+func (t *Terminal) AskPerson(ctx context.Context, yes bool, question string) (bool, error) {
+	if name := AssistantHere(); name != "" {
+		return false, noPerson(lang.T("this terminal is an assistant's (%s is set)", name))
+	}
+	if yes {
+		return true, nil
+	}
+	person, err := t.Person()
+	if err != nil {
+		return false, err
+	}
+	return person.Agrees(ctx, question)
+}
+
+// AssistantHere returns the variable by which an assistant shows at this terminal, "" if none does.
+func AssistantHere() string {
+	for _, name := range assistantsTerminal {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func noPerson(why lang.Text) error {
+	return fault.New(fault.GatePending, "%s, so no person can decide here", why).
+		WithHint("run it in a terminal of your own")
+}

@@ -1,0 +1,187 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// screen is an output behind the filter of texts. On a person's terminal it breaks lines between words.
+type screen struct {
+	t      *Terminal
+	out    io.Writer
+	person bool
+}
+
+// Write implements io.Writer.
+func (s *screen) Write(p []byte) (int, error) {
+	text := string(p)
+	if s.pretty() {
+		var lines []string
+		for line := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, fold(line, s.t.Width(narrow))...)
+		}
+		text = strings.Join(lines, "\n")
+	}
+	_, err := io.WriteString(s.out, text)
+	return len(p), err
+}
+
+func (s *screen) pretty() bool {
+	return s != nil && s.person && !s.t.JSON && os.Getenv("TERM") != "dumb"
+}
+
+// fold breaks a line between words, its other rows indented as far as its text. A command stays in one line,
+// because it is to be copied.
+func fold(line string, width int) []string {
+	text := strings.TrimLeft(line, " ")
+	if visible.Columns(line) <= width || strings.HasPrefix(text, "bmad-mcp ") {
+		return []string{line}
+	}
+	indent := line[:min(len(line)-len(text), width/2)]
+	hanging := indent
+	if _, _, item := markdown.Item(line); item || strings.HasPrefix(text, "• ") {
+		hanging += "  "
+	}
+	rows := visible.Fold(text, max(width-len(hanging), 1))
+	if strings.HasSuffix(line, " ") { // a prompt
+		rows[len(rows)-1] += " "
+	}
+	return strings.Split(indent+strings.Join(rows, "\n"+hanging), "\n")
+}
+
+// Pretty reports whether a person reads the output on a terminal that draws. Only there lines are fitted to
+// its width, times are relative, documents are rendered, and long outputs go through a pager.
+func (t *Terminal) Pretty() bool { return t.screen.pretty() }
+
+// Styles are codes of the terminal.
+const (
+	Bold   = "1"
+	Dim    = "2"
+	Red    = "31"
+	Green  = "32"
+	Yellow = "33"
+	Cyan   = "36"
+)
+
+// Colored reports whether the output has colours: as the flag says, else the variables, else on a terminal.
+func (t *Terminal) Colored() bool {
+	force := os.Getenv("CLICOLOR_FORCE")
+	switch {
+	case t.JSON || t.screen == nil || t.Color == "never":
+		return false
+	case t.Color == "always":
+		return true
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	}
+	return force != "" && force != "0" || t.Pretty()
+}
+
+// Styled prints lines in a style, "" for none.
+func (t *Terminal) Styled(style, text string) { t.draw(style, text, false) }
+
+func (t *Terminal) draw(style, text string, inline bool) {
+	if !t.Colored() {
+		fmt.Fprintln(t.Out, text)
+		return
+	}
+	for line := range strings.SplitSeq(visible.Text(text), "\n") {
+		rows := []string{line}
+		if t.Pretty() {
+			rows = fold(line, t.Width(narrow))
+		}
+		for _, row := range rows {
+			for _, mark := range inlineMarks {
+				if inline {
+					row = mark.re.ReplaceAllString(row, "\x1b["+mark.style+"m$1\x1b[0m")
+				}
+			}
+			if style != "" && row != "" {
+				row = "\x1b[" + style + "m" + row + "\x1b[0m"
+			}
+			_, _ = io.WriteString(t.screen.out, row+"\n") // a terminal that is gone has no reader
+		}
+	}
+}
+
+// inlineMarks are the marks of Markdown within a line.
+var inlineMarks = []struct {
+	re    *pattern.Pattern
+	style string
+}{{pattern.New("\\*\\*([^*]+)\\*\\*"), Bold}, {pattern.New("`([^`]+)`"), Cyan}}
+
+// Markdown draws a document for a person, and prints plain for all else. Nothing that it says is left out.
+func (t *Terminal) Markdown(text, plain string) {
+	if !t.Pretty() {
+		fmt.Fprintln(t.Out, plain)
+		return
+	}
+	text = strings.TrimRight(text, "\n")
+	fenced := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		mark, _, fence := markdown.Fence(line)
+		_, heading, isHeading := markdown.HashHeading(line)
+		text, bullet := strings.CutPrefix(strings.TrimLeft(line, " "), "- ")
+		switch {
+		case fenced != "":
+			if fence && strings.HasPrefix(mark, fenced) {
+				fenced = ""
+			}
+			t.Styled(Cyan, line)
+		case fence:
+			fenced = mark
+			t.Styled(Cyan, line)
+		case isHeading:
+			t.Styled(Bold, heading)
+		case bullet:
+			t.draw("", line[:len(line)-len(text)-2]+"• "+text, true)
+		default:
+			t.draw("", line, true)
+		}
+	}
+}
+
+// Page shows a long output in the person's pager, as git does: BMAD_PAGER, PAGER or less, which ends by itself
+// if one screen is enough. An assistant gets none, for it could not leave it.
+func (t *Terminal) Page(ctx context.Context, show func() error) error {
+	name, named := os.LookupEnv("BMAD_PAGER")
+	if !named {
+		name = cmp.Or(os.Getenv("PAGER"), "less")
+	}
+	words := strings.Fields(name)
+	if !t.Pretty() || len(words) == 0 || words[0] == "cat" || AssistantHere() != "" {
+		return show()
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...) //nolint:gosec // the person's own pager, which they end
+	if cmd.Env = os.Environ(); os.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	cmd.Stdout, cmd.Stderr = t.Raw, t.Err
+	pipe, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return show()
+	}
+	before := t.screen.out
+	t.screen.out = pipe
+	err = show()
+	t.screen.out = before
+	_ = pipe.Close() // it may have ended first
+	if failed := cmd.Wait(); err == nil && failed != nil {
+		t.Warnf("%s could not show it: %v", name, failed)
+	}
+	if errors.Is(err, syscall.EPIPE) { // the person has seen enough
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+// Package terminal is the program's end of a terminal: its streams, its sentences and tables, the
+// person who is asked there, and the codes with which it ends. It knows nothing of the engine.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Terminal has the streams of the program and the language that it speaks.
+type Terminal struct {
+	In io.Reader
+	// Out and err are filtered: a text of a model or repository must not move the cursor over our
+	// output. raw is standard output as it is, for the protocol and for pagers.
+	Out, Err, Raw io.Writer
+	// Lang is empty until the settings are read.
+	Lang lang.Language
+	// JSON is the flag --json.
+	JSON bool
+	// Color is the flag --color.
+	Color string
+	// screen is what Out ends in; nil without streams.
+	screen *screen
+}
+
+// New returns the terminal of some streams.
+func New(in io.Reader, out, err io.Writer) *Terminal {
+	t := &Terminal{In: in, Raw: out, Color: "auto"}
+	t.screen = &screen{t, out, IsTerminal(out)}
+	t.Out, t.Err = visible.NewWriter(t.screen), visible.NewWriter(&screen{t, err, IsTerminal(err)})
+	return t
+}
+
+// Say prints a sentence as a line.
+func (t *Terminal) Say(format string, args ...any) { fmt.Fprintln(t.Out, t.Lang.Say(format, args...)) }
+
+// Warnf prints a sentence as a line of standard error.
+func (t *Terminal) Warnf(format string, args ...any) {
+	fmt.Fprintln(t.Err, "bmad-mcp: "+t.Lang.Say(format, args...))
+}
+
+// Header returns the headings of a table, whose format has a tab between each two.
+func (t *Terminal) Header(format string) []string { return strings.Split(t.Lang.Word(format), "\t") }
+
+// Prompts returns the output for questions to a person, apart from the JSON that a program reads.
+func (t *Terminal) Prompts() io.Writer {
+	if t.JSON {
+		return t.Err
+	}
+	return t.Out
+}
+
+// PrintJSON prints a value as a line of JSON.
+func (t *Terminal) PrintJSON(v any) error {
+	data, err := workflow.Marshal(v)
+	if err == nil {
+		_, err = t.Out.Write(append(data, '\n'))
+	}
+	return err
+}
+
+// Conclude prints the result of a command: the value for a program, the sentence for a person.
+func (t *Terminal) Conclude(v any, format string, args ...any) error {
+	if t.JSON {
+		return t.PrintJSON(v)
+	}
+	t.Say(format, args...)
+	return nil
+}
+
+// ForPeople reports whether a list is shown to a person: a terminal gets a table, everything
+// else JSON.
+func (t *Terminal) ForPeople() bool {
+	return !t.JSON && IsTerminal(t.Raw)
+}
+
+// IsTerminal reports whether an output is a terminal.
+func IsTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Size returns the columns and rows of the terminal, 0 if the output is none.
+func (t *Terminal) Size() (width, height int) {
+	if f, ok := t.Raw.(*os.File); ok {
+		if w, h, err := term.GetSize(int(f.Fd())); err == nil {
+			return w, h
+		}
+	}
+	return 0, 0
+}
+
+// Width returns the columns of the terminal, and other if the output is none.
+func (t *Terminal) Width(other int) int {
+	if w, _ := t.Size(); w > 0 {
+		return w
+	}
+	return other
+}
+
+// SayUnreadable names the session files that cannot be read.
+func (t *Terminal) SayUnreadable(files []string) {
+	for _, u := range files {
+		t.Say("unreadable: %s", u)
+	}
+	if len(files) > 0 {
+		t.Say("  what to do: bmad-mcp doctor names the remedy")
+	}
+}
+
+// Now returns the time of the records of this machine, which have milliseconds.
+func (t *Terminal) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Since formats a time for people.
+func (t *Terminal) Since(at time.Time) string {
+	if at.IsZero() {
+		return t.Lang.Say("never")
+	}
+	return t.When(at, "2006-01-02 15:04")
+}
+
+// When says how long ago a time of the last days is to a person, and formats it for all else.
+func (t *Terminal) When(at time.Time, layout string) string {
+	past := t.Now().Sub(at)
+	switch {
+	case !t.Pretty(), past < -time.Minute, past > 30*24*time.Hour:
+		return at.Local().Format(layout)
+	case past < time.Minute:
+		return t.Lang.Say("just now")
+	case past < time.Hour:
+		return t.Lang.Say("%d min ago", int(past.Minutes()))
+	case past < 24*time.Hour:
+		return t.Lang.Say("%d h ago", int(past.Hours()))
+	}
+	return t.Lang.Say("%d d ago", int(past.Hours()/24))
+}

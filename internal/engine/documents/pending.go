@@ -1,0 +1,49 @@
+package documents
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// later has a file written once the session is stored. It is read as if it were.
+func (d *Disk) later(name, body string, write func() error) {
+	d.files[name] = file{there: true, data: []byte(body), hash: workflow.Hash([]byte(body)), size: int64(len(body))}
+	d.pending = append(d.pending, pending{name, write})
+}
+
+// saveLater has the file of an artifact written once the session is stored.
+func (d *Disk) saveLater(a workflow.Artifact, body string) {
+	d.later(a.Path, body, func() error {
+		kept, err := artifact.Save(d.project.Dir, a, body, a.Replaces)
+		d.Kept = cmp.Or(kept, d.Kept)
+		return err
+	})
+}
+
+// Settle writes the files of a change that is stored. The error names one that cannot be written: the
+// next call on the session writes it.
+func (d *Disk) Settle() (err error) {
+	for _, p := range d.pending {
+		failed := p.write()
+		if failed == nil {
+			d.Written = append(d.Written, p.name)
+		} else {
+			delete(d.files, p.name)
+			d.Unwritten = append(d.Unwritten, p.name)
+			err = cmp.Or(err, fmt.Errorf("%s: %w", p.name, failed))
+		}
+	}
+	d.pending = nil
+	return err
+}
+
+// Drop forgets the files of a change that is not stored.
+func (d *Disk) Drop() {
+	for _, p := range d.pending {
+		delete(d.files, p.name)
+	}
+	d.pending = nil
+}

@@ -1,0 +1,197 @@
+// Package gate decides at the gates of a session: the question for the person, the choices that they
+// have, whose word counts, and whether a gate may open. Its functions are pure; they decide by
+// the facts of a [standing.Standing].
+package gate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Question asks a person to decide at a gate, or for answers.
+type Question struct {
+	// Bound names the gate that the answer is good for; an answer to another question decides nothing.
+	Bound
+	// Language is the one that the person is asked in.
+	Language lang.Language
+	TaskName string
+	Cwd      string
+	// Title is a line that says at which stage the session is.
+	Title string
+	// Lead says in one line which decision waits, with the verdict or the scores, and Worst
+	// speaks most against it: hosts show few lines of a form, and cut them.
+	Lead, Worst string
+	// Text has the other facts about the document, for people, without emphasis.
+	Text string
+	// Draft is the document's path, relative to Cwd; Size is in bytes.
+	Draft string
+	Size  int64
+	// Edited is true if the draft was changed since it was scored: a yes takes it as it is now.
+	Edited bool
+	// Page is the address at which a dashboard shows the document; "" for none.
+	Page string
+	// Choices are the decisions that can be taken, in the words of this gate.
+	Choices []Choice
+	// Barred is the refusal of a yes, which is not among the choices then; nil if a yes counts.
+	Barred error
+	// Questions are the open ones, if answers are asked for. Choices then has the one to take
+	// the document without answering, if its gate is met.
+	Questions []workflow.Question
+	// Limit is the time to wait for the person.
+	Limit time.Duration
+}
+
+// DraftLine names the document, for people, with its size if a form has room for it.
+func (q Question) DraftLine() string { return words.DraftLine(q.Language, q.Draft, q.Size) }
+
+// Bound says which point of which session an answer is for.
+type Bound struct {
+	SessionID string
+	Stage     workflow.StageID
+	Revision  int
+	// SHA256 is the draft's, with the edits that it has.
+	SHA256 string
+	Action workflow.Action
+	// Target is the stage of a reopen.
+	Target workflow.StageID
+}
+
+// Choice is a decision and how a person reads it. Every face offers these, in this order unless its
+// host needs another.
+type Choice struct {
+	Decision workflow.Decision
+	Label    string
+	// Words is the question for the person's words that follows the choice; empty if it needs
+	// none. Without an answer to it nothing is decided.
+	Words string
+	// Reason is true if the words say why work goes on, and ask for no change.
+	Reason bool
+}
+
+// Value names the choice to a form: the decision at a gate, or the act itself, for example cancel.
+func (c Choice) Value() string {
+	if c.Decision == workflow.DecisionOverride {
+		return string(workflow.DecisionApprove)
+	}
+	return string(c.Decision)
+}
+
+// Response is the person's answer to a question.
+type Response struct {
+	Channel workflow.Channel
+	// Decision is empty if the person took none; Silence then says why.
+	Decision workflow.Decision
+	Feedback string
+	// Comments are the person's remarks on lines of the draft, in any decision on it.
+	Comments []workflow.Comment
+	Answers  map[string]string
+	// SkipRest is true if the person skips the questions that they give no answer to.
+	SkipRest bool
+	Took     time.Duration
+	// Passkey is the signature of an answer by ChannelPasskey.
+	Passkey *workflow.Signature
+	Silence Silence
+}
+
+// Silence says why there is no decision, as an error too. Why continues the words "no decision was taken: ".
+type Silence struct {
+	// Why is for people; empty if there is a decision.
+	Why lang.Text
+	// Unasked is true if no person has seen the question, so that another channel may
+	// decide. If a person has seen it, their silence is theirs.
+	Unasked bool
+	// View is true if the person wants to read the document before they decide.
+	View bool
+}
+
+// Error implements error.
+func (s *Silence) Error() string { return "no decision was taken: " + s.Why.String() }
+
+// Ask returns the question at the gate that a session waits at.
+func Ask(s *standing.Standing) Question {
+	q := Question{
+		Bound: Bind(s), Language: s.Language, TaskName: s.TaskName, Cwd: s.Folder, Title: words.Place(s), Lead: words.Lead(s), Worst: words.Worst(s),
+		Text: words.Facts(s), Choices: Choices(s), Limit: s.FormTimeout, Page: s.Call.Page,
+		Edited: s.Draft.Edit != nil, Barred: words.Barred(s),
+	}
+	if doc := s.Waiting(); doc != nil {
+		q.Draft, q.Size = doc.Path, doc.Size
+	}
+	return q
+}
+
+// AskQuestions returns the question for answers to those that are open. If the document has reached
+// its gate, the person can take it as it is.
+func AskQuestions(s *standing.Standing) Question {
+	q := Ask(s)
+	q.Choices, q.Questions = nil, s.Current().OpenQuestions()
+	if s.Met() && q.Barred == nil {
+		q.Text, q.SHA256 = words.Facts(s.AtGate()), Bind(s.AtGate()).SHA256
+		q.Choices = []Choice{{Decision: workflow.DecisionApprove, Label: words.TakeLabel(s)}}
+	}
+	return q
+}
+
+// Leave returns the question whether a session leaves its stage, with a reason that the call gives.
+func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason string) Question {
+	q := Ask(s)
+	q.Action, q.Choices = s.Call.Action, []Choice{{Decision: d, Label: label.In(s.Language)}}
+	q.Lead, q.Worst = words.Leaving(s.Language, label, reason, s.Call.Forms)
+	if s.Call.Forms && !blank(reason) {
+		q.Text = s.Say("Its words: %s", words.Quoted(reason, 1000)) + "\n" + q.Text
+	}
+	if d == workflow.DecisionReopen {
+		q.Target = workflow.StageID(s.Call.Stage)
+		if blank(reason) {
+			q.Choices[0].Words = words.AskChanges.In(s.Language)
+		}
+	}
+	return q
+}
+
+// Bind returns the gate that an answer is good for now.
+func Bind(s *standing.Standing) Bound {
+	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
+	if s.CurrentState.Gated() {
+		b.SHA256 = s.Draft.Now()
+	}
+	return b
+}
+
+// Choices returns the decisions of the caller at the gate of a session, in its words. A failed verdict names the
+// faults that are to change, so that sending the work back needs no words.
+func Choices(s *standing.Standing) []Choice {
+	all := choices(s)
+	if s.Bar() == standing.NotBarred {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c Choice) bool { return c.Decision != workflow.DecisionChanges })
+}
+
+func choices(s *standing.Standing) []Choice {
+	yesLabel, noLabel := words.Labels(s)
+	yes := Choice{Decision: workflow.DecisionApprove, Label: yesLabel}
+	no := Choice{Decision: workflow.DecisionChanges, Label: noLabel}
+	switch {
+	case s.Blocked():
+		yes.Words, no.Words = words.AskDone.In(s.Language), words.AskWithout.In(s.Language)
+		yes.Reason, no.Reason = true, true
+		return []Choice{no, yes}
+	case !s.Overrides():
+		no.Words = words.AskChanges.In(s.Language)
+		return []Choice{yes, no}
+	}
+	yes.Decision = workflow.DecisionOverride
+	if yes.Reason = s.NeedsReason(); yes.Reason {
+		yes.Words = words.AskReason.In(s.Language)
+	}
+	if s.Stage.Gate == workflow.GateScore {
+		no.Words = words.AskChanges.In(s.Language)
+	}
+	return []Choice{no, yes} // the decision that lets failed work go on is not the first one
+}

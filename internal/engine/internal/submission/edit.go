@@ -1,0 +1,92 @@
+package submission
+
+import (
+	"context"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+)
+
+// OfEdit reads the document or plan that was edited at its gate. It takes the text, and the sprints
+// of its headings: the statements of the round before still stand.
+func OfEdit(ctx context.Context, p *project.Project, disk *documents.Disk, s *standing.Standing) (*Submission, error) {
+	text, err := p.ReadDocument("draft", s.Draft.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(p, s.Draft.Path, text); err != nil {
+		return nil, err
+	}
+	if s.Stage.Gate == workflow.GateVerdict {
+		return ofReport(ctx, disk, s, text)
+	}
+	found, err := intake.ReadContext(ctx, s.Stage, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case found.Document == "":
+		return nil, fault.New(fault.InvalidArgument, "the draft %s has no document in it any more", s.Draft.Path).
+			WithHint("restore the text and decide again, or ask for another round; nothing was changed")
+	}
+	read := intake.Assessment{Document: found.Document, Claimed: s.Current().ClaimedScore, Estimated: found.Estimated, Sprints: found.Sprints}
+	if s.Stage.Kind == workflow.KindPlan && len(read.Sprints) == 0 {
+		before, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+		if err != nil {
+			return nil, err
+		}
+		if known, _ := intake.ReadSprints(before); len(known) > 0 {
+			return nil, fault.New(fault.InvalidArgument, "the plan %s has no sprint any more, as it was edited", s.Draft.Path).
+				WithHint("restore its headings (`## Sprint 1: title`) and decide again, or ask for another round; nothing was changed")
+		}
+		read.Sprints = s.Sprints // the round before stated them beside its text
+	}
+	return &Submission{Assessment: read, drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read}}}, nil
+}
+
+// ofReport reads a report that was edited at its gate, and judges it by its block.
+func ofReport(ctx context.Context, disk *documents.Disk, s *standing.Standing, text string) (*Submission, error) {
+	judged, err := disk.Text(ctx, s, standing.Document{Stage: s.CurrentStage, Path: s.Current().FinalResultRef.FilePath})
+	if err != nil {
+		return nil, err
+	}
+	r := s.Revise(judged, text)
+	if len(r.Refused) > 0 {
+		return nil, fault.New(fault.InvalidArgument, "the report %s cannot be taken as it was edited: %s", s.Draft.Path, lang.Join(r.Refused, "; ")).
+			WithHint("correct the block of JSON at its end and decide again, or restore the file; nothing was changed")
+	}
+	r.Held = append(r.Held, permission.Opposes(s, s.Current().Evidence, r.Judgement.Verdict)...)
+	read := report(r.Report)
+	return &Submission{
+		Assessment: read, Report: r.Report, Judgement: r.Judgement, Evidence: s.Current().Evidence, WorkTree: s.Current().WorkTree,
+		drafts: []draft{{engine: s.Stage.EnginesFor(s.Objective)[0], text: text, read: read, report: r.Report}},
+	}, nil
+}
+
+// SHA256 returns the hash of the document as its round keeps it.
+func (sub *Submission) SHA256(s *standing.Standing) string {
+	return workflow.Hash([]byte(sub.document(s)))
+}
+
+// EnterEdit puts the findings about an edited draft into the record of its stage, beside the
+// statements of the round before.
+func (sub *Submission) EnterEdit(l lang.Language, rec *workflow.Record) {
+	rec.Audit, rec.Candidates = sub.Audit, nil
+	if sub.Judgement.Verdict != "" {
+		sub.enterReport(l, rec)
+		return
+	}
+	if rec.EstimatedScore != nil {
+		rec.EstimatedScore = new(sub.Assessment.Estimated)
+	}
+	if rec.ClaimedScore != nil {
+		rec.ScoreNote = l.Say("claimed for round %d, and the text was edited since", rec.Iteration)
+	} else {
+		rec.Score = rec.EstimatedScore
+	}
+}

@@ -1,0 +1,238 @@
+package submission
+
+import (
+	"context"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// JudgeReport derives the verdict of a report from its rows, with the server's own runs.
+func (sub *Submission) JudgeReport(s *standing.Standing, server ...workflow.Evidence) {
+	c := s.Contract()
+	c.Server = server
+	sub.Judgement = verdict.Judge(sub.Report, c)
+}
+
+// Returned reports whether the report is returned to the assistant for its form.
+func (sub *Submission) Returned() bool { return len(sub.Judgement.Returned) > 0 }
+
+// TakesUp refuses a submission that does not mention the person's open change requests.
+func (sub *Submission) TakesUp(rec *workflow.Record) error {
+	if missing := rec.Unmentioned(sub.Assessment.Resolved); len(missing) > 0 {
+		return fault.New(fault.InvalidArgument, "the submission does not mention %s of the human: %s",
+			lang.Count(len(missing), "change request"), strings.Join(missing, ", ")).
+			WithHint(`name each in "resolved" of the JSON block at the end, such as {"resolved": [{"id": "%s", "how": "…"}]}; where you do not follow one, add "status": "declined" and give the reason in "how"; nothing was changed`, missing[0])
+	}
+	return nil
+}
+
+// Fixed counts the findings that the report of a build resolves, without change requests.
+func (sub *Submission) Fixed(st workflow.Stage, rec *workflow.Record) int {
+	if st.Kind != workflow.KindBuild {
+		return 0
+	}
+	n := len(sub.Assessment.Resolved)
+	for _, d := range sub.Assessment.Resolved {
+		if slices.ContainsFunc(rec.ChangeRequests, func(c workflow.ChangeRequest) bool { return c.ID == d.ID }) {
+			n--
+		}
+	}
+	return n
+}
+
+// progress compares a report's findings with those of the one before; nil if that
+// had none.
+func progress(before *workflow.Record, after []workflow.Finding, sameTree string) *workflow.Progress {
+	if len(before.Findings) == 0 {
+		return nil
+	}
+	var p workflow.Progress
+	for _, f := range after {
+		i := slices.IndexFunc(before.Findings, func(g workflow.Finding) bool { return g.ID == f.ID })
+		switch {
+		case i < 0:
+			p.New++
+		case !before.Findings[i].Open() && !f.Open(): // told before
+		case f.Open():
+			p.Open++
+		case f.Status == "withdrawn":
+			p.Withdrawn++
+		default:
+			p.Fixed++
+		}
+	}
+	p.Unchanged = sameTree != "" && sameTree == before.WorkTree && p.Open > 0 && p.New+p.Fixed+p.Withdrawn == 0
+	return &p
+}
+
+// Enter puts the assessment into the record of its stage, which asks for the drafts of engines.
+func (sub *Submission) Enter(l lang.Language, rec *workflow.Record, st workflow.Stage, engines []workflow.Engine) {
+	a := sub.Assessment
+	rec.ClaimedScore, rec.EstimatedScore, rec.Score, rec.ScoreNote = a.Claimed, nil, nil, ""
+	if st.Gate == workflow.GateScore || a.Claimed != nil {
+		rec.EstimatedScore, rec.Score, rec.ScoreNote = new(a.Estimated), new(a.Score()), a.ScoreNote.In(l)
+	}
+	rec.Candidates = nil
+	if len(sub.drafts) > 1 || len(engines) > 1 {
+		rec.Candidates = sub.candidates(l, rec, st)
+	}
+	rec.Audit, rec.Evidence, rec.Progress = sub.Audit, sub.Evidence, nil
+	rec.Resolved = a.Resolved
+	if st.Gate == workflow.GateVerdict {
+		sub.enterReport(l, rec)
+	}
+	rec.Questions = append(rec.Questions, freshQuestions(rec, a.Questions)...)
+	rec.Feedback = ""
+	rec.SettleRequests(a.Resolved, rec.Iteration)
+}
+
+func (sub *Submission) enterReport(l lang.Language, rec *workflow.Record) {
+	j := sub.Judgement
+	rec.Progress, rec.WorkTree = progress(rec, j.Findings, sub.SameTree), sub.WorkTree
+	rec.Verdict, rec.Objections, rec.Needs, rec.Returned = j.Verdict, l.SayAll(append(j.Held, j.Missing...)), "", nil
+	if rec.Verdict == workflow.Blocked {
+		rec.Needs = sub.Report.Needs
+	}
+	rec.Findings, rec.Criteria, rec.Checks = j.Findings, j.Criteria, j.Checks
+}
+
+// EnterReturn puts a report that is returned into the record of its stage: its reasons, and nothing
+// that a judged one would change. spent is true if the person decides now.
+func (sub *Submission) EnterReturn(l lang.Language, rec *workflow.Record, spent bool) {
+	rec.Returned, rec.Gaps, rec.Feedback = l.SayAll(sub.Judgement.Returned), nil, ""
+	if spent {
+		rec.Verdict, rec.Objections, rec.Needs = "", nil, ""
+	}
+}
+
+// document returns the text of the round that people read: of a report with the tables that are
+// made from its rows, unless it is returned.
+func (sub *Submission) document(s *standing.Standing) string {
+	if s.Stage.Gate != workflow.GateVerdict {
+		return sub.Assessment.Document + "\n"
+	}
+	tables := ""
+	if j := sub.Judgement; !sub.Returned() {
+		tables = verdict.Tables(s.Documents, &workflow.Record{Criteria: j.Criteria, Findings: j.Findings, Checks: j.Checks})
+	}
+	return sub.Report.Document(tables) + "\n"
+}
+
+func (sub *Submission) candidates(l lang.Language, rec *workflow.Record, st workflow.Stage) []workflow.Candidate {
+	refs := map[workflow.Engine]*workflow.ContentRef{workflow.Claude: rec.ClaudeResultRef, workflow.Codex: rec.CodexResultRef}
+	out := make([]workflow.Candidate, len(sub.drafts))
+	for i, d := range sub.drafts {
+		out[i] = workflow.Candidate{Engine: d.engine, AuditScore: d.audit.Score, Path: refs[d.engine].FilePath}
+		if st.Gate == workflow.GateVerdict {
+			out[i].Verdict = d.report.Verdict()
+		}
+		if st.Gate == workflow.GateScore || d.read.Claimed != nil {
+			out[i].Score, out[i].Estimated = new(d.read.Score()), d.read.Claimed == nil
+		}
+	}
+	out[sub.taken].Taken, out[sub.taken].Because = true, sub.why.In(l)
+	return out
+}
+
+// freshQuestions gives a new id to a question that would take the id of an
+// earlier one, so that answers of all rounds stay apart.
+func freshQuestions(rec *workflow.Record, asked []workflow.Question) []workflow.Question {
+	out := slices.Clone(asked)
+	for i := range out {
+		if rec.KnowsQuestion(out[i].ID) {
+			out[i].ID = ""
+		}
+	}
+	intake.FreshIDs(out, func(id string) bool {
+		return rec.KnowsQuestion(id) || slices.ContainsFunc(out, func(q workflow.Question) bool { return q.ID == id })
+	})
+	return out
+}
+
+// Gaps lists the gaps that the next round should close: the submission's own and, below the
+// gate, those that the server finds.
+func (sub *Submission) Gaps(l lang.Language, st workflow.Stage, event workflow.Event) []string {
+	a := sub.Assessment
+	gaps := slices.Clone(a.Gaps)
+	switch {
+	case event == workflow.EventPlanned:
+		return append(gaps, l.SayAll(a.Missing)...)
+	case st.Gate != workflow.GateScore || event == workflow.EventScoredReady || a.Claimed != nil: // the audit names the rest
+		return gaps
+	}
+	if !a.ScoreNote.Empty() {
+		gaps = append(gaps, a.ScoreNote.In(l))
+	}
+	gaps = append(gaps, l.Say(`state "quality_score" as a number from 0 to 100: without it the score is an estimate, which ends at %d and opens no gate`, intake.EstimateMax))
+	return append(gaps, l.SayAll(a.Missing)...)
+}
+
+// SameAsBefore says so if the document is word for word that of the round before, so that
+// the person who decides on it knows.
+func (sub *Submission) SameAsBefore(s *standing.Standing) []string {
+	rec := s.Current()
+	if rec.FinalResultRef == nil || workflow.Hash([]byte(sub.document(s))) != rec.FinalResultRef.SHA256 {
+		return nil
+	}
+	if rec.Artifact != nil && rec.Artifact.Stale {
+		return []string{s.Say("word for word the document from before an earlier stage was reopened")}
+	}
+	return []string{s.Say("word for word the document of the round before")}
+}
+
+// Keep stores the texts, and the document as the new working copy: the document read out of
+// the texts, those that are more than that, and edits of the working copy that the submission
+// does not take.
+func (sub *Submission) Keep(ctx context.Context, tx store.Tx, disk *documents.Disk, s *standing.Standing, at time.Time) error {
+	known := []string{sub.document(s)}
+	for _, d := range sub.drafts {
+		known = append(known, d.text)
+	}
+	edits, err := disk.Edits(ctx, s, known...)
+	if err != nil {
+		return err
+	}
+	var texts []store.Text
+	add := func(kind, body string) int {
+		texts = append(texts, store.Text{Stage: s.CurrentStage, Kind: kind, Body: body, At: at})
+		return len(texts) - 1
+	}
+	document := add("final_result", sub.document(s))
+	places := map[workflow.Engine]int{}
+	for _, d := range sub.drafts {
+		places[d.engine] = document
+		if strings.TrimSpace(d.text) != strings.TrimSpace(texts[document].Body) {
+			places[d.engine] = add(string(d.engine)+"_result", d.text)
+		}
+	}
+	if edits != "" {
+		add("edited", edits)
+	}
+	refs, err := tx.Put(ctx, texts)
+	if err != nil {
+		return err
+	}
+	if edits != "" {
+		sub.Edits = refs[len(refs)-1].FilePath
+	}
+	ref := func(engine workflow.Engine) *workflow.ContentRef {
+		if i, given := places[engine]; given {
+			return &refs[i]
+		}
+		return nil
+	}
+	rec := s.Current()
+	rec.FinalResultRef, rec.ClaudeResultRef, rec.CodexResultRef = &refs[document], ref(workflow.Claude), ref(workflow.Codex)
+	disk.SaveWork(s.Session, texts[document].Body)
+	return nil
+}

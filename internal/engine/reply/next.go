@@ -1,0 +1,168 @@
+package reply
+
+import (
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// interact says in the reply who is to act, and how the next call looks.
+func interact(s *standing.Standing, out *Reply) {
+	st := s.Stage
+	out.InteractionType, out.PendingUserActions = WorkflowCompleted, []string{}
+	switch s.CurrentState {
+	case workflow.Generating, workflow.Refining:
+		askAssistant(s, out)
+	case workflow.Clarifying:
+		actions := []string{"answer_questions"}
+		if s.Met() { // or their confirmation
+			actions = append(actions, "confirm")
+		}
+		askHuman(out, actions...)
+		answers := map[string]string{}
+		for _, q := range s.Current().OpenQuestions() {
+			answers[q.ID] = "…"
+		}
+		out.NextCall = map[string]any{"action": workflow.ActionAnswer, "answers": answers}
+	case workflow.AwaitingConfirmation:
+		askHuman(out, gate.Approvals(s)...)
+		out.NextCall = map[string]any{"action": workflow.ActionConfirm, "stage": st.ID, "confirmed": gate.AskFirst.In(s.Language)}
+	case workflow.AwaitingApproval:
+		askHuman(out, gate.Approvals(s)...)
+		out.NextCall = map[string]any{"action": workflow.ActionApprove, "stage": st.ID, "approved": gate.AskFirst.In(s.Language)}
+	case workflow.Completed:
+		if len(s.Unbuilt()) > 0 {
+			out.RequiresUserConfirmation = true // they may leave it at that
+			out.PendingUserActions = []string{"reopen_" + string(s.Builder())}
+			out.NextCall = map[string]any{"action": workflow.ActionReopen, "stage": s.Builder()}
+		}
+	}
+	if out.NextCall != nil {
+		out.NextCall["session_id"] = s.Handle()
+	}
+	if s.CurrentState.Gated() || s.Met() {
+		out.NextCall["revision"] = s.Revision // a decision is for the document that the human was shown
+	}
+	switch {
+	case s.Unusable():
+		// A yes is refused while the draft differs from the submission.
+		out.NextCall["feedback"] = "…"
+		for _, key := range []string{"confirmed", "approved"} {
+			if _, has := out.NextCall[key]; has {
+				out.NextCall[key] = false
+			}
+		}
+	case standing.GateAction(s.CurrentState) != "":
+		decides(s, out)
+	}
+}
+
+// decides says who decides, and how, if that is more than the person's word to the
+// assistant, or was asked for.
+func decides(s *standing.Standing, out *Reply) {
+	if doc := s.Waiting(); s.Call.Chat && s.CurrentState.Gated() && doc != nil {
+		out.ShowFirst = s.Say("Before user_message, print all of `%s` in the chat, unless it is there already: the human may see no files here.", doc.Path)
+	}
+	way := s.Route()
+	if way == standing.ByWord && !s.Call.Describing() && !s.Ruled() {
+		return
+	}
+	out.Gate = NewGateView(s)
+	if s.Bar() != standing.NotBarred && s.CurrentState.Gated() {
+		out.NextCall = waitCall(s) // the caller can only say no
+		return
+	}
+	switch way {
+	case standing.ByForm, standing.ByFormAgain:
+		// The form is the question: the call that shows it states no decision.
+		if way == standing.ByForm {
+			out.Gate.AskByForm, out.RequiresUserConfirmation = true, false
+		}
+		delete(out.NextCall, "confirmed")
+		delete(out.NextCall, "approved")
+	case standing.ByHost:
+		out.NextCall = gate.ConfirmCall(s)
+		if out.NextCall["decision"] == workflow.DecisionApprove {
+			out.Gate.AskByHost, out.RequiresUserConfirmation = true, false
+		}
+	case standing.ByOwnAct:
+		out.NextCall = waitCall(s) // whatever else the assistant calls is refused
+	}
+}
+
+// NewGateView describes a session that waits for the human.
+func NewGateView(s *standing.Standing) *GateView {
+	view := &GateView{Policy: s.Policy.Gate, WaitsFor: "human", Terminal: words.Terminal(s), Page: s.Call.Page}
+	if s.BelowFloor() {
+		view.AuditFloor = s.Policy.AuditFloor
+	}
+	if !s.Ruled() {
+		return view
+	}
+	p := s.Policy
+	view.Needs = &Needs{Approvers: p.Approvers, FourEyes: p.Watched(), Quorum: max(p.Quorum, 1), Missing: s.Missing()}
+	for _, g := range s.Given() {
+		view.Needs.Given = append(view.Needs.Given, Given{g.Person, g.At})
+	}
+	return view
+}
+
+// waitCall returns the call that returns once the human has acted by themselves; nil for a caller that
+// cannot wait.
+func waitCall(s *standing.Standing) map[string]any {
+	if !s.Call.Waits {
+		return nil
+	}
+	return map[string]any{"action": workflow.ActionStatus, "session_id": s.Handle(), "wait": standing.MaxWait}
+}
+
+func askHuman(out *Reply, actions ...string) {
+	out.RequiresUserConfirmation, out.InteractionType, out.PendingUserActions = true, UserDecision, actions
+}
+
+// askAssistant makes the reply wait for a submission, and first for the human
+// if only they know its content.
+func askAssistant(s *standing.Standing, out *Reply) {
+	st := s.Stage
+	out.InteractionType = AwaitingGeneration
+	if s.CurrentState == workflow.Refining && !s.Continuing() {
+		out.InteractionType = AwaitingRegeneration
+	}
+	switch s.Wants() {
+	case standing.WantsScope:
+		out.PendingUserActions = []string{"specify_sprint_scope_then_generate"}
+	case standing.WantsChange:
+		out.PendingUserActions = []string{"say_what_to_change"}
+	case standing.WantsStart:
+		out.PendingUserActions = []string{"start_stage"}
+	}
+	out.RequiresUserConfirmation = len(out.PendingUserActions) > 0
+	out.NextCall = map[string]any{"action": workflow.ActionSubmit, "stage": st.ID}
+	for i, e := range st.EnginesFor(s.Objective) {
+		out.NextCall[string(e)+"_result_path"] = "…"
+		if i == 0 { // another engine writes into a file of its own
+			out.NextCall[string(e)+"_result_path"] = s.Draft.Work
+		}
+	}
+	if scope := s.DefaultScope(); st.Kind == workflow.KindBuild && len(scope) > 0 && len(scope) <= Listed {
+		out.NextCall["sprints"] = scope
+	}
+}
+
+// markChanged says in a reply that its session was changed by other hands, or moved, and if
+// nothing goes on before the person has accepted it or an approved text.
+func markChanged(s *standing.Standing, out *Reply) {
+	if note := words.MovedNote(s); note != "" {
+		out.UserMessage = note + "\n\n" + out.UserMessage
+	}
+	if s.Integrity.Changed() {
+		out.Integrity = IntegrityChanged
+		out.UserMessage = words.ChangedNote(s) + "\n\n" + out.UserMessage
+	}
+	if s.Stopped() {
+		out.UserMessage = words.Stopped(s)
+		out.NextCall, out.Gate = waitCall(s), nil
+		askHuman(out, string(workflow.ActionAdopt))
+	}
+}

@@ -1,0 +1,103 @@
+package request
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Limits of the comments of one decision; texts in bytes. MaxComments is that of all their texts
+// together, without the quotes.
+const (
+	MaxComment      = 500
+	MaxQuote        = 200
+	MaxComments     = 8000
+	MaxCommentCount = 40
+)
+
+// commentID reports whether an id is in a form that models repeat as it is.
+func commentID(id string) bool {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	}
+	return id != "" && len(id) <= 32 && !strings.ContainsFunc(id, other)
+}
+
+// CheckComments returns the comments on a text of that many lines as they are recorded, or
+// refuses them. An id may be empty.
+func CheckComments(comments []workflow.Comment, lines int) ([]workflow.Comment, error) {
+	if len(comments) > MaxCommentCount {
+		return nil, fault.New(fault.InvalidArgument, "there are %d comments; at most %d are accepted with one decision", len(comments), MaxCommentCount).
+			WithHint("join some of them, or say what they have in common in the feedback; nothing was changed")
+	}
+	out := slices.Clone(comments)
+	seen, size := map[string]bool{}, 0
+	for i := range out {
+		c := &out[i]
+		name := lang.T("comment %d", i+1)
+		if commentID(c.ID) {
+			name = lang.T("comment %s", c.ID)
+		}
+		if err := checkComment(c, name, lines); err != nil {
+			return nil, err
+		}
+		if c.ID != "" && seen[c.ID] {
+			return nil, fault.New(fault.InvalidArgument, "two comments have the id %q", c.ID).WithHint("give each an id of its own, or none")
+		}
+		seen[c.ID], size = true, size+len(c.Text)+len(c.Replace)
+	}
+	if size > MaxComments {
+		return nil, fault.New(fault.InvalidArgument, "the comments have %d bytes together; at most %d are accepted with one decision", size, MaxComments).
+			WithHint("shorten some of them, or put the details into a file of the project and name the file; nothing was changed")
+	}
+	return out, nil
+}
+
+// checkComment trims one comment and refuses it if it lacks its words or its place.
+func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
+	c.Text, c.Replace = strings.TrimSpace(c.Text), strings.TrimRight(c.Replace, " \t\r\n")
+	if err := CheckText(name, c.Text, MaxComment); err != nil {
+		return err
+	}
+	if err := CheckText(name, c.Replace, MaxComment); err != nil {
+		return err
+	}
+	if err := CheckText(name, c.Quote, len(c.Quote)); err != nil {
+		return err
+	}
+	c.Quote = words.Clip(c.Quote, MaxQuote)
+	if c.To == 0 {
+		c.To = c.From
+	}
+	problem, hint := findMistake(*c, lines)
+	if problem.Empty() {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%s: %s", name, problem).WithHint("%s", hint)
+}
+
+// findMistake says why a comment cannot be found again by its id and lines, or asks for nothing.
+func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
+	switch {
+	case c.ID != "" && !commentID(c.ID):
+		return lang.T("its id has other characters than letters, digits, dots and hyphens, or too many"), lang.T("leave the id out: the comment then gets one")
+	case c.From < 0 || c.To < c.From || c.To > lines:
+		return lang.T("lines %d to %d are not in the document, which has %s", c.From, c.To, lang.Count(lines, "line")),
+			lang.T("count lines from 1, the first one first; 0 means the whole document")
+	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):
+		return lang.T("it does not say which lines it is for"), lang.T("name the lines, or use the kind change")
+	case !slices.Contains(workflow.CommentKinds(), c.Kind):
+		return lang.T("the kind %q is not known", words.Clip(string(c.Kind), 40)), lang.T("use one of: change, question, remove, edit")
+	case c.Kind == workflow.CommentEdit && c.Replace == "":
+		return lang.T("an edit needs the text to put there"), lang.T("put it into replace; to take the lines out, use the kind remove")
+	case c.Kind != workflow.CommentEdit && c.Replace != "":
+		return lang.T("it has a text to put there, and is not an edit"), lang.T("use the kind edit, or leave replace out")
+	case c.Text == "" && c.Kind != workflow.CommentRemove && c.Kind != workflow.CommentEdit:
+		return lang.T("it is empty"), lang.T("say what to change, or leave the comment out")
+	}
+	return problem, hint
+}

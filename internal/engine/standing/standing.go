@@ -1,0 +1,207 @@
+// Package standing holds the facts about a session at one moment. They are gathered once and
+// passed as a value, so that a decision and the sentences about it cannot disagree.
+//
+// The package reads nothing. The engine gathers the facts; gate decides by them, and words
+// describes them.
+package standing
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// Standing is a session with every fact about it at one moment.
+type Standing struct {
+	*workflow.Session
+	// Language is the one that the session's person is spoken to in, Documents that of its
+	// documents.
+	lang.Language
+	Documents lang.Language
+	// Workflow is the session's definition with the settings in force, and Stage its current
+	// stage.
+	Workflow *workflow.Definition
+	Stage    workflow.Stage
+	// Policy is that of the current gate: the configured one, but at a pending gate no looser
+	// than when the session came to it.
+	Policy workflow.Policy
+	// Folder is the project's folder.
+	Folder string
+	// SessionFile is the session's file, relative to Folder, like every path here.
+	SessionFile string
+	// Draft is the current stage's document.
+	Draft Draft
+	// Criteria are those of the requirements, if a report owes them or a decision is about
+	// them; else nil.
+	Criteria *verdict.Criteria
+	// Saved are the saved artifacts as they are on disk, by path.
+	Saved map[string]File
+	// Unwritten are the files of this call that could not be written.
+	Unwritten []string
+	// Tasks is the folder of the task's artifacts, with a slash at its end.
+	Tasks string
+	// Altered are the approved texts that are not as they were approved.
+	Altered []workflow.Alteration
+	// Integrity is the result of checking the session. Strict is true if a gate of it takes only
+	// the person's own act, and Trusting if sessions are checked at all.
+	Integrity workflow.Verification
+	Strict    bool
+	Trusting  bool
+	// MaxRework and MaxIterations are the most times that the work may come back, and rounds that a
+	// stage may take, before the person is asked.
+	MaxRework, MaxIterations int
+	// Named is true if the next call may name the session by its task name: it leads there and
+	// nowhere else, and no person's word goes by it.
+	Named bool
+	// FormTimeout is the time that a form waits for the person.
+	FormTimeout time.Duration
+	// Sparing is true if a model is to get nothing twice in a reply.
+	Sparing bool
+	Call    Call
+	Names   Names
+}
+
+// File is a saved artifact as it is on disk.
+type File struct {
+	Missing bool
+	// Modified is true if the file was edited since it was saved.
+	Modified bool
+	Size     int64
+}
+
+// Draft is the document of the current stage.
+type Draft struct {
+	// Path is the file that people are shown: the working copy, or the record of the last
+	// round if an older version made no copy. Work is the path of the working copy.
+	Path, Work string
+	// Missing is true if the file is gone, Edited if it was changed after it was scored.
+	Missing, Edited bool
+	// SHA256 is the hash of the document as it was handed in. A decision applies to it, unless the
+	// document was edited.
+	SHA256 string
+	// Edit is the change of the document at a gate since it was scored; nil if it was not, or
+	// that is unknown.
+	Edit *Edit
+	Size int64
+	// Changes compares the document with that of the round before; nil if there is none, or
+	// no decision is pending.
+	Changes *Changes
+	// Lines are those of a short document that is shown whole while it waits, for example a scope.
+	Lines []string
+}
+
+// Changes are the differences of a document from that of an earlier round.
+type Changes struct {
+	Round int
+	// Added and Removed count lines; one that changed is in both.
+	Added, Removed int
+	// Sections are the titles of the sections that differ.
+	Sections []string
+}
+
+// Stopped reports whether the person has to accept the session, or an approved text of it, as it is
+// before anything else. The texts of a run that has ended are free to change.
+func (s *Standing) Stopped() bool {
+	altered := s.Trusting && s.CurrentState.Active() && len(s.Altered) > 0
+	return s.Strict && (altered || s.Integrity.Changed())
+}
+
+// Pauses reports whether the stage waits for the person's word before each of its rounds.
+func (s *Standing) Pauses() bool {
+	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	return working && s.Policy.Pause == workflow.PauseStages
+}
+
+// Call has the question of the caller, and their abilities.
+type Call struct {
+	Action workflow.Action
+	// Stage is the stage that the call names.
+	Stage string
+	// Subject is the person on whose behalf the caller acts, if it matters at the gate.
+	Subject string
+	// Asks is true if the person can be reached, Forms if by a form of the host that an
+	// assistant works in, and NoForms if the last form was seen by nobody.
+	Asks, Forms, NoForms bool
+	// HostConfirm is true if the caller has a tool about which the host asks the person.
+	HostConfirm bool
+	// Chat is true if the person may have nothing but the chat to read in.
+	Chat bool
+	// Inline is true if the one who works on the stage answers with the document.
+	Inline bool
+	// Waits is true if the caller can make a call that returns once the person has acted.
+	Waits bool
+	// Page is the address at which a dashboard shows the session's document; "" for none.
+	Page string
+	// Withheld is true if the person was just asked and took no decision.
+	Withheld bool
+}
+
+// MaxWait is the longest that a status waits, in seconds: hosts give up a call after a minute.
+const MaxWait = 50
+
+// Leaving reports whether the call takes the session away from its stage.
+func (c Call) Leaving() bool {
+	return c.Action == workflow.ActionCancel || c.Action == workflow.ActionReopen
+}
+
+// Describing reports whether the call asks for the place of the session.
+func (c Call) Describing() bool {
+	return c.Action == workflow.ActionStatus || c.Action == workflow.ActionResume
+}
+
+// Names are the caller's names for the doors of this program.
+type Names struct {
+	// Confirm is the tool about which a host asks the person, Program the command in a terminal.
+	Confirm, Program string
+}
+
+// ArtifactPath returns the path of a stage's artifact, saved or not; "" for a stage without one.
+func (s *Standing) ArtifactPath(st workflow.Stage) string {
+	if st.Artifact == "" {
+		return ""
+	}
+	return s.Tasks + st.Artifact
+}
+
+// Evidence returns the evidence for the work that the current stage judges.
+func (s *Standing) Evidence() *workflow.Evidence {
+	st, _ := s.Definition().Stage(s.CurrentStage)
+	return s.Session.Evidence(st)
+}
+
+// Contract returns the rows that the report of the current stage owes.
+func (s *Standing) Contract() verdict.Contract {
+	c := verdict.Contract{
+		Owes: s.Stage.Owed(), Criteria: s.Criteria, Earlier: *s.Current(),
+		Stated: s.Policy.Verdict == workflow.VerdictStated, Proved: s.Policy.Proved,
+	}
+	for _, e := range slices.Backward(s.History) { // its last report that was judged
+		returned := e.Event == workflow.EventReturned || e.Event == workflow.EventExhausted
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && !returned {
+			c.Round = e.Iteration
+			break
+		}
+	}
+	return c
+}
+
+// Owed returns the ids of the criteria for which the report of the current stage owes a row.
+func (s *Standing) Owed() []string {
+	working := s.CurrentState == workflow.Generating || s.CurrentState == workflow.Refining
+	if s.Stage.Gate != workflow.GateVerdict || s.Stage.Owed() != workflow.OwesCriteria || !working {
+		return nil
+	}
+	return s.Criteria.Owed()
+}
+
+// Revise judges the edited text of the report that waits at its gate.
+func (s *Standing) Revise(judged, edited string) verdict.Revision {
+	c := s.Contract()
+	if e := s.Evidence(); e != nil {
+		c.Server = append(c.Server, *e)
+	}
+	return verdict.Revise(judged, edited, s.Stage.Keys, c, s.Documents)
+}

@@ -1,0 +1,220 @@
+package headless
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Worker writes the documents and does the work of stages: a program that people have installed,
+// or a model behind an API.
+type Worker interface {
+	// Name returns the name of the engine, for example "claude".
+	Name() string
+	// Work does one piece of work. Its outcome may be set beside an error: failed work costs too.
+	Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome, error)
+}
+
+// Tree is the repository of a project at one moment.
+type Tree struct {
+	// Head is the commit that is checked out, "" before the first.
+	Head string `json:"head,omitempty"`
+	// Changed lists the files that differ from it or are new, with git's letters.
+	Changed []string `json:"changed,omitempty"`
+}
+
+// Files names the changed files, without git's letters.
+func (t *Tree) Files() (names []string) {
+	for _, line := range t.Changed {
+		names = append(names, fileOf(line))
+	}
+	return names
+}
+
+// fileOf returns the file of a line of [Tree.Changed], for example "a.go" of " M a.go".
+func fileOf(line string) string { return line[min(3, len(line)):] }
+
+// Options configure a Runner.
+type Options struct {
+	Engine *engine.Engine
+	// Workers are the engines at hand, the likeliest first.
+	Workers []Worker
+	Prices  *price.Table
+	// Look returns the repository of a folder as it is, nil if the folder is in none. If Look is nil,
+	// no folder is in one.
+	Look func(ctx context.Context, folder string) (*Tree, error)
+	// Person brings questions to a person; nil if there is none.
+	Person request.Channel
+	Gates  Gates
+	Flags  Flags
+	// Answers are the person's, by question id.
+	Answers map[string]string
+	// Folder is the project's.
+	Folder string
+	// Rights returns the records of the rights of a project's runs, outside of the project. If it is
+	// nil, none are kept, and each Resume needs its flags anew.
+	Rights func(project string) sdk.Rights
+	// By names the program in the history.
+	By string
+	// Tell, if not nil, is called with every event, in order, from several goroutines but one at a
+	// time.
+	Tell func(Event)
+	Log  *slog.Logger
+}
+
+// byStage has a text for each of some stages.
+type byStage = map[workflow.StageID]string
+
+// Flags are the wishes of a person for a run, and the rights that they give it. They are kept: zero
+// values of a later invocation leave the earlier ones as they are.
+type Flags struct {
+	Workflow  string      `json:"workflow,omitempty"`
+	Stages    string      `json:"stages,omitempty"`
+	Engine    string      `json:"engine,omitempty"`
+	EngineFor byStage     `json:"engine_for,omitempty"`
+	Model     string      `json:"model,omitempty"`
+	ModelFor  byStage     `json:"model_for,omitempty"`
+	Budget    price.Money `json:"budget_nano_usd,omitempty"`
+	// NoBudget is true if the person has said that the run may cost any sum.
+	NoBudget bool     `json:"no_budget,omitempty"`
+	Minutes  int      `json:"max_minutes,omitempty"`
+	Commands []string `json:"allow_commands,omitempty"`
+	Dirty    bool     `json:"allow_dirty,omitempty"`
+	// Open are files that other programs obey and that the engine may write. They are not kept: each
+	// invocation says so anew.
+	Open []string `json:"-"`
+	// ToolServers are the names of MCP servers for the engines that call an API. They are not kept either.
+	ToolServers []string `json:"-"`
+	// Docs are documents of the person for stages that the run does not work on, From is a task
+	// whose documents are taken.
+	Docs byStage `json:"docs,omitempty"`
+	From string  `json:"from,omitempty"`
+}
+
+// over returns the flags, and those of an earlier invocation for the ones that are not set.
+func (f Flags) over(earlier Flags) Flags {
+	f.Workflow, f.Stages = earlier.Workflow, cmp.Or(f.Stages, earlier.Stages)
+	f.Engine, f.Model = cmp.Or(f.Engine, earlier.Engine), cmp.Or(f.Model, earlier.Model)
+	f.From, f.Minutes = cmp.Or(f.From, earlier.From), cmp.Or(f.Minutes, earlier.Minutes)
+	if len(f.EngineFor) == 0 {
+		f.EngineFor = earlier.EngineFor
+	}
+	if len(f.ModelFor) == 0 {
+		f.ModelFor = earlier.ModelFor
+	}
+	if len(f.Docs) == 0 {
+		f.Docs = earlier.Docs
+	}
+	if f.Budget == 0 && !f.NoBudget {
+		f.Budget, f.NoBudget = earlier.Budget, earlier.NoBudget
+	}
+	if len(f.Commands) == 0 {
+		f.Commands = earlier.Commands
+	}
+	f.Dirty = f.Dirty || earlier.Dirty
+	return f
+}
+
+// words returns the flags as people type them.
+func (f Flags) words() string {
+	var out []string
+	add := func(set bool, words ...string) {
+		if set {
+			out = append(out, words...)
+		}
+	}
+	text := func(flag, value string) { add(value != "", flag, strconv.Quote(value)) }
+	each := func(flag string, values byStage) {
+		for _, id := range slices.Sorted(maps.Keys(values)) {
+			text(flag, string(id)+"="+values[id])
+		}
+	}
+	add(f.Budget != 0, "--budget", strings.Replace(f.Budget.String(), "$", "", 1))
+	add(f.NoBudget, "--budget none")
+	add(f.Minutes != 0, "--max-minutes", strconv.Itoa(f.Minutes))
+	for _, command := range f.Commands {
+		text("--allow-command", command)
+	}
+	add(f.Dirty, "--allow-dirty")
+	text("--stages", f.Stages)
+	text("--engine", f.Engine)
+	each("--engine-for", f.EngineFor)
+	text("--model", f.Model)
+	each("--model-for", f.ModelFor)
+	each("--doc", f.Docs)
+	text("--from", f.From)
+	return strings.Join(out, " ")
+}
+
+// rights are the part of a run's state that its limits rest on. run.json has them for people to read;
+// the record outside of the project counts, since engines, and the author of the project, can write
+// run.json.
+type rights struct {
+	// Seq counts the changes. The record has the same, so that an older one shows.
+	Seq   int   `json:"rights_seq,omitempty"`
+	Flags Flags `json:"flags"`
+	// Conversations are the engines' own, by stage.
+	Conversations map[workflow.StageID]conversation `json:"engine_sessions,omitempty"`
+	Spent         []price.Line                      `json:"spent,omitempty"`
+	// Admitted is true once the project was found fit to be changed: see admitTree.
+	Admitted bool `json:"admitted,omitempty"`
+}
+
+type conversation struct {
+	Engine  string `json:"engine"`
+	Session string `json:"session,omitempty"`
+}
+
+// combine returns the rights that a run has: the flags of the invocation over those of the record,
+// and never those of the file, run.json, unless they are lower. Both are nil if there is none. proven
+// is false if only the file names a limit of the costs; notice describes how the file differs.
+func combine(invocation Flags, file, record *rights) (now rights, proven bool, notice lang.Text) {
+	said, kept := *cmp.Or(file, &rights{}), *cmp.Or(record, &rights{})
+	newest := record != nil && kept.Seq >= said.Seq
+	now = rights{Seq: max(kept.Seq, said.Seq), Spent: price.Most(kept.Spent, said.Spent)}
+	if newest {
+		now.Flags, now.Conversations, now.Admitted = kept.Flags, kept.Conversations, kept.Admitted
+	} else {
+		now.Flags = Flags{Stages: said.Flags.Stages, Minutes: said.Flags.Minutes}
+	}
+	if file != nil {
+		notice = difference(said, now, newest)
+	}
+	now.Flags = invocation.over(now.Flags)
+	return now, file == nil || newest || now.Flags.Budget != 0 || now.Flags.NoBudget, notice
+}
+
+// difference describes how a file differs from the rights that count.
+func difference(said, now rights, newest bool) lang.Text {
+	says, has := said.Flags.words(), now.Flags.words()
+	switch {
+	case !newest && says == "":
+		return lang.T("this machine has no record of what you allow this run; flags of --resume say it")
+	case !newest:
+		return lang.T("this machine has no record of what you allow this run, and its file does not count: it says %s. Flags of --resume allow it", clip(says, 400))
+	case says != has:
+		return lang.T("run.json was changed and does not count: it says %s, and you have allowed %s. Flags of --resume allow more", orNone(says), orNone(has))
+	case !slices.EqualFunc(price.Most(said.Spent, nil), now.Spent, price.Line.Same), !maps.Equal(said.Conversations, now.Conversations), said.Admitted != now.Admitted:
+		return lang.T("run.json was changed, or is an older one: the costs and conversations that this machine has recorded count")
+	}
+	return lang.Text{}
+}
+
+func orNone(words string) lang.Text {
+	if words == "" {
+		return lang.T("nothing")
+	}
+	return lang.T("%s", clip(words, 400))
+}

@@ -1,0 +1,317 @@
+package headless
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Plan describes a run before it begins.
+type Plan struct {
+	Workflow string      `json:"workflow"`
+	Gates    Gates       `json:"gates"`
+	Stages   []PlanStage `json:"stages"`
+	Budget   price.Money `json:"budget_nano_usd,omitempty"`
+	Minutes  int         `json:"max_minutes,omitempty"`
+	Commands []string    `json:"allow_commands,omitempty"`
+	Open     []string    `json:"allow_paths,omitempty"`
+	// Refused is the reason why a run would not begin now, empty if it would.
+	Refused string `json:"refused,omitempty"`
+
+	refused error
+}
+
+// PlanStage is a stage of a plan.
+type PlanStage struct {
+	Stage workflow.StageID `json:"stage"`
+	// Engine is empty for a stage that the run does not work on; Document is then the person's.
+	Engine   string            `json:"engine,omitempty"`
+	Why      string            `json:"why,omitempty"`
+	Model    string            `json:"model,omitempty"`
+	Gate     workflow.GateKind `json:"gate"`
+	Policy   workflow.GateMode `json:"policy"`
+	Score    *float64          `json:"gate_score,omitempty"`
+	Scoring  string            `json:"scoring,omitempty"`
+	Document string            `json:"document,omitempty"`
+	// Writes is true if the engine may change the project: to build it, or to run its tests.
+	Writes bool `json:"writes,omitempty"`
+}
+
+// Plan returns the plan of a run for an objective. It changes nothing.
+func (r *Runner) Plan(ctx context.Context, objective string) (*Plan, error) {
+	p, err := r.Engine.Projects().At(project.Address{Cwd: r.Folder})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	w, err := p.Config.Find(cmp.Or(r.Flags.Workflow, p.Config.Workflow))
+	if err != nil {
+		return nil, err
+	}
+	l := p.Language(objective)
+	plan, err := r.planFor(p.Config.Under(w.Definition), objective, l, 0)
+	if err == nil {
+		err = r.checkGiven(ctx, p, plan.Stages, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.Flags.Dirty && slices.ContainsFunc(plan.Stages, func(s PlanStage) bool { return s.Writes }) {
+		tree, err := r.look(ctx, p.Dir.Path())
+		if plan.refused = cmp.Or(err, r.admitTree(tree, p.Dir.Path())); plan.refused != nil {
+			plan.Refused = lang.Of(plan.refused).In(l)
+		}
+	}
+	return plan, ctx.Err()
+}
+
+// planFor makes the plan of a workflow, under the settings in force, for a session that has passed
+// some stages.
+func (o *Options) planFor(d *workflow.Definition, objective string, l lang.Language, passed int) (*Plan, error) {
+	f := o.Flags
+	from, to, err := span(d, f.Stages)
+	if err != nil {
+		return nil, err
+	}
+	for _, named := range []byStage{f.EngineFor, f.ModelFor, f.Docs} {
+		for id := range named {
+			if d.Index(id) < 0 {
+				return nil, unknownStage(d, string(id))
+			}
+		}
+	}
+	plan := &Plan{
+		Workflow: d.Name, Gates: o.Gates, Budget: f.Budget, Minutes: f.Minutes, Commands: f.Commands, Open: f.Open,
+	}
+	builder := byStage{}
+	for i, st := range d.Stages[:to+1] {
+		policy := st.Policy()
+		s := PlanStage{
+			Stage: st.ID, Gate: st.Gate, Policy: policy.Gate, Score: policy.GateScore, Scoring: string(policy.Scoring),
+		}
+		if o.Gates == Yes && policy.Gate == workflow.GateStrict && d.Gated(st) {
+			return nil, fault.New(fault.NotAllowed, "the gate of stage %q is strict: only a person's own act opens it, and --yes is not", st.ID).
+				WithHint("run it at a terminal, where you are asked; or with --gates stop, and decide with bmad-mcp confirm or approve")
+		}
+		if i < from {
+			if s.Document = f.Docs[st.ID]; s.Document == "" && f.From == "" && i >= passed {
+				return nil, fault.New(fault.InvalidArgument, "the run begins at %q, and %q before it has no document", d.Stages[from].ID, st.ID).
+					WithHint("name one with --doc %s=PATH, or a task that has them with --from TASK", st.ID)
+			}
+			plan.Stages = append(plan.Stages, s)
+			continue
+		}
+		name, why, err := choose(st, objective, f, o.names(), builder[st.SendsBackTo])
+		if err != nil {
+			return nil, err
+		}
+		builder[st.ID] = name
+		s.Engine, s.Why, s.Model = name, why.In(l), cmp.Or(f.ModelFor[st.ID], f.Model)
+		s.Writes = st.Kind == workflow.KindBuild || st.Kind == workflow.KindVerdict && st.Verify
+		if s.Model != "" {
+			if err := price.NewBudget(o.Prices, f.Budget).Admit(s.Model, o.Engine.Clock()); err != nil {
+				return nil, fault.New(fault.InvalidArgument, "%w", err).
+					WithHint("take a model of bmad-mcp prices, add its price to your prices.json, or leave the budget out")
+			}
+		}
+		if err := o.admitJob(name, hostcli.Job{Model: s.Model, Allow: f.Commands, ToolServers: f.ToolServers}); err != nil {
+			return nil, err
+		}
+		plan.Stages = append(plan.Stages, s)
+	}
+	return plan, nil
+}
+
+// admitJob refuses a job that an engine can be seen to refuse.
+func (o *Options) admitJob(engine string, job hostcli.Job) error {
+	worker := o.Workers[slices.Index(o.names(), engine)]
+	if _, calls := worker.(*API); !calls && len(job.ToolServers) > 0 {
+		return fault.New(fault.InvalidArgument, "%s has tool servers of its own, so that --tool-server does not count for it", engine).
+			WithHint("choose --engine api or openai, or name the server in the settings of %s", engine)
+	}
+	w, ok := worker.(interface{ Check(hostcli.Job) error })
+	if !ok {
+		return nil
+	}
+	err := w.Check(job)
+	if failure, ok := errors.AsType[*hostcli.Failure](err); ok {
+		return fault.New(fault.InvalidArgument, "%s", failure.Why).WithHint("see bmad-mcp run --help")
+	}
+	return err
+}
+
+// checkGiven refuses documents of the person that cannot be read, those apart that were submitted.
+func (o *Options) checkGiven(
+	ctx context.Context, p *project.Project, stages []PlanStage, given map[workflow.StageID]bool,
+) error {
+	for _, s := range stages {
+		if s.Engine != "" || given[s.Stage] {
+			continue
+		}
+		if _, err := o.givenText(ctx, p, s.Stage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage returns a stage of the plan; ok is false if the run does not come to it.
+func (p *Plan) stage(id workflow.StageID) (PlanStage, bool) {
+	i := slices.IndexFunc(p.Stages, func(s PlanStage) bool { return s.Stage == id })
+	if i < 0 {
+		return PlanStage{}, false
+	}
+	return p.Stages[i], true
+}
+
+// span reads a list or range of stages; empty takes all. The numbers count from 0.
+func span(d *workflow.Definition, text string) (from, to int, err error) {
+	first, last, isRange := strings.Cut(cmp.Or(text, ".."), "..")
+	names := strings.Split(text, ",")
+	if isRange {
+		names = []string{cmp.Or(first, d.IDs()[0]), cmp.Or(last, d.IDs()[len(d.Stages)-1])}
+	}
+	var at []int
+	for _, name := range names {
+		i := d.Index(workflow.StageID(strings.TrimSpace(name)))
+		if i < 0 {
+			return 0, 0, unknownStage(d, name)
+		}
+		at = append(at, i)
+	}
+	from, to = slices.Min(at), slices.Max(at)
+	inRow := at[0] == from
+	if !isRange {
+		slices.Sort(at)
+		inRow = len(slices.Compact(at)) == to-from+1
+	}
+	if !inRow {
+		return 0, 0, fault.New(fault.InvalidArgument, "--stages %s names no stages in a row", text).
+			WithHint("the stages of %s, in order: %s", d.Name, strings.Join(d.IDs(), ", "))
+	}
+	return from, to, nil
+}
+
+func unknownStage(d *workflow.Definition, name string) error {
+	return fault.New(fault.InvalidArgument, "the workflow %s has no stage %q", d.Name, name).
+		WithHint("use one of: %s", strings.Join(d.IDs(), ", ")).Suggest(name, d.IDs())
+}
+
+// Auto lets the run choose the engine of each stage.
+const Auto = "auto"
+
+// choose returns the engine for a stage, and the reason. available is ordered, the likeliest first;
+// builder is the engine whose work st judges, "" if there is none or it is not known.
+func choose(
+	st workflow.Stage, objective string, f Flags, available []string, builder string,
+) (engine string, why lang.Text, err error) {
+	if name := cmp.Or(f.EngineFor[st.ID], f.Engine, Auto); name != Auto {
+		if !slices.Contains(available, name) {
+			return "", why, notHere(name, available)
+		}
+		if f.EngineFor[st.ID] != "" {
+			return name, lang.T("--engine-for asks for it"), nil
+		}
+		return name, lang.T("--engine asks for it"), nil
+	}
+	if len(available) == 0 {
+		return "", why, fault.New(fault.InvalidArgument, "there is no engine to work with: neither claude nor codex is on the PATH, and no API key is set").
+			WithHint("install Claude Code (https://claude.com/claude-code) and log in; or install Codex and log in; or set ANTHROPIC_API_KEY, or OPENAI_API_KEY, for --engine api or openai. bmad-mcp demo --run shows a run without any")
+	}
+	var named []string
+	for _, e := range st.EnginesFor(objective) {
+		named = append(named, string(e))
+	}
+	missing := func(name string) bool { return !slices.Contains(available, name) }
+	here := slices.DeleteFunc(slices.Concat(named, available), missing)
+	if i := slices.IndexFunc(here, func(name string) bool { return name != builder }); builder != "" && i >= 0 {
+		return here[i], lang.T("the work that it judges is by %s", builder), nil
+	}
+	if slices.Contains(named, here[0]) {
+		return here[0], lang.T("the workflow names it for this stage"), nil
+	}
+	return here[0], lang.T("the workflow names %s, which is not here", strings.Join(named, ", ")), nil
+}
+
+// engines lists the engines that a run can have, and how to get each.
+var engines = []struct {
+	name string
+	get  lang.Text
+}{
+	{"claude", lang.T("install Claude Code")}, {"codex", lang.T("install Codex")}, {"api", lang.T("set ANTHROPIC_API_KEY")},
+	{"openai", lang.T("set OPENAI_API_KEY, or name a server of your own with the setting base_url")},
+}
+
+// notHere returns the refusal of an engine that is not available.
+func notHere(name string, available []string) error {
+	names, list := append([]string{Auto}, available...), []lang.Text{}
+	for _, known := range names {
+		list = append(list, lang.T("%s", known))
+	}
+	why := lang.T("there is none of this name")
+	for _, e := range engines {
+		if slices.Contains(available, e.name) {
+			continue
+		}
+		names, list = append(names, e.name), append(list, lang.T("%s (not here: %s)", e.name, e.get))
+		if e.name == name {
+			why = lang.T("it is not here")
+		}
+	}
+	err := fault.New(fault.InvalidArgument, "the engine %q cannot be used: %s", name, why).WithHint("the engines are: %s", lang.Join(list, ", "))
+	if slices.Contains(names, name) {
+		return err
+	}
+	return err.Suggest(name, names)
+}
+
+// names lists the workers.
+func (o *Options) names() []string {
+	var out []string
+	for _, w := range o.Workers {
+		out = append(out, w.Name())
+	}
+	return out
+}
+
+// admitTree refuses a project whose state before the work could not be told from the work.
+func (o *Options) admitTree(tree *Tree, folder string) error {
+	switch {
+	case o.Flags.Dirty:
+	case tree == nil:
+		return fault.New(fault.NotAllowed, "%s is not in a git repository, so that nothing could show or undo what the engine changes", folder).
+			WithHint("git init and commit the files; or pass --allow-dirty")
+	case len(tree.Changed) > 0:
+		return fault.New(fault.NotAllowed, "the project has changes that are not committed, such as %s; they could not be told from the engine's", fileOf(tree.Changed[0])).
+			WithHint("commit or stash them; or pass --allow-dirty")
+	}
+	return nil
+}
+
+// look returns the repository without the files that runs write themselves, nil if there is none.
+func (o *Options) look(ctx context.Context, folder string) (*Tree, error) {
+	if o.Look == nil {
+		return nil, nil
+	}
+	tree, err := o.Look(ctx, folder)
+	if o.Flags.Dirty && fault.Is(err, fault.NotAllowed) {
+		return nil, nil // the person has said to do without it
+	}
+	if err != nil || tree == nil {
+		return nil, err
+	}
+	tree.Changed = slices.DeleteFunc(slices.Clone(tree.Changed), func(line string) bool {
+		name := fileOf(line)
+		return strings.HasPrefix(name, ".bmad-task/") || strings.HasPrefix(name, ".claude/specs/")
+	})
+	return tree, nil
+}

@@ -1,0 +1,166 @@
+package headless
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// run is one invocation for one session.
+type run struct {
+	Options
+	project  *project.Project
+	files    *files
+	state    *state
+	plan     *Plan
+	budget   *price.Budget
+	language lang.Language
+	started  time.Time
+
+	// record keeps the rights, and is nil if they are not kept; recorded are the rights that it has.
+	// notice describes how run.json differs from them. unproven is true if run.json alone has a limit
+	// of the costs, or none.
+	record   sdk.Rights
+	recorded string
+	notice   lang.Text
+	unproven bool
+
+	// session and now describe the session as it is; each step reads them anew.
+	session *workflow.Session
+	now     engine.Outcome
+	worked  int
+	begun   point // the latest stage and round whose begin was told
+
+	mu  sync.Mutex // of seq and files.pending
+	seq int
+}
+
+// Result describes the end of a run.
+type Result struct {
+	Reason Reason `json:"reason"`
+	// Why says it for people.
+	Why string `json:"why"`
+	// Command is the command to decide with, if a person has to; Resume the one to go on with.
+	Command string `json:"command,omitempty"`
+	Resume  string `json:"resume,omitempty"`
+	// Unused has the ids of answers to questions that were not asked.
+	Unused []string     `json:"unused_answers,omitempty"`
+	Cost   price.Report `json:"cost"`
+	// Reported is the sum that the engines themselves state, in dollars.
+	Reported *float64 `json:"reported_usd,omitempty"`
+	// Before and After are the repository before the first change and at the end.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+	// Session describes the session.
+	Session *engine.Outcome `json:"session,omitempty"`
+}
+
+func (r *run) close() error {
+	defer r.project.Close()
+	return r.files.unlock()
+}
+
+func (r *run) at() point { return point{r.session.CurrentStage, r.session.Revision} }
+
+// request returns a request for the session of the run.
+func (r *run) request(action workflow.Action) request.Request {
+	return request.Request{
+		Action:  action,
+		Address: project.Address{Session: r.state.SessionID, Cwd: r.project.Dir.Path()},
+		Caller:  request.Caller{By: r.By},
+	}
+}
+
+// read reads the session as it is now.
+func (r *run) read(ctx context.Context) error {
+	r.project.Dir.ForgetFolders() // others may have worked in between
+	req := r.request(workflow.ActionResume)
+	req.Inline = true
+	s, _, err := r.Engine.Session(ctx, req.Address)
+	if err != nil {
+		return err // the end of the run is reported with the session as it was
+	}
+	if !s.CurrentState.Active() {
+		req.Action = workflow.ActionStatus
+	}
+	now, err := r.Engine.Do(ctx, req)
+	if err == nil {
+		r.now, r.session = now, now.Standing.Session
+	}
+	return err
+}
+
+// admit gives the run its state and its rights. kept is the state of run.json, nil if there is none.
+func (r *run) admit(ctx context.Context, kept *state) error {
+	if kept != nil && kept.SessionID != r.session.SessionID {
+		return fault.New(fault.Storage, "%s is not of this run: it names the session %q", r.files.dir.Join(r.files.stateName()), kept.SessionID).
+			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
+	}
+	r.state = &state{Version: stateVersion}
+	var file, record *rights
+	if kept != nil {
+		r.state, file = kept, &kept.rights
+	}
+	r.state.SessionID, r.state.TaskName = r.session.SessionID, r.session.TaskName
+	if r.record != nil {
+		if found := (rights{}); json.Unmarshal(r.record.Kept(ctx, r.session.SessionID), &found) == nil {
+			record = &found
+		}
+	}
+	now, proven, notice := combine(r.Flags, file, record)
+	r.Flags, r.unproven, r.notice = now.Flags, !proven, notice
+	if proven { // else the file stays as it is, for the person to read
+		r.state.rights = now
+	}
+	r.budget = price.NewBudget(r.Prices, r.Flags.Budget, now.Spent...)
+	return nil
+}
+
+// save saves the state, and before it the rights, so that of the two the record is never the older.
+func (r *run) save() error { return errors.Join(r.keepRights(), r.files.save(r.state)) }
+
+// keepRights keeps the rights outside of the project, if they have changed.
+func (r *run) keepRights() error {
+	now := r.state.rights
+	now.Seq = 0
+	data, err := json.Marshal(now)
+	if r.record == nil || r.unproven || err != nil || string(data) == r.recorded {
+		return err
+	}
+	r.recorded = string(data)
+	r.state.Seq++
+	if data, err = json.Marshal(r.state.rights); err != nil {
+		return err
+	}
+	if err := r.record.Keep(context.Background(), r.state.SessionID, data); err != nil {
+		r.Log.Warn("this machine cannot keep the rights of the run: --resume will ask for them again", "error", err)
+	}
+	return nil
+}
+
+// tell reports an event of the current stage.
+func (r *run) tell(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seq++
+	e.Seq, e.At, e.SessionID = r.seq, r.Engine.Clock().UTC().Truncate(time.Millisecond), r.state.SessionID
+	e.Stage = cmp.Or(e.Stage, r.session.CurrentStage)
+	if err := r.files.log(e); err != nil { // it is a record, and not a part of the run
+		r.Log.Warn("the events of the run were not kept", "error", err)
+	}
+	if r.Tell != nil {
+		r.Tell(e)
+	}
+}

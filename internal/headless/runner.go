@@ -1,0 +1,277 @@
+// Package runner takes an objective through the stages of a workflow without a host.
+//
+// A [Runner] has the engine of the program brief each stage, a [Worker] write its document or do its
+// work, and hands that in, until the workflow is done or a person is needed. It decides nothing for
+// them: a gate opens by their channel, or by a yes that they gave on the command line beforehand, and
+// questions get the answers that they have written. The next step of a run is decided by pure
+// functions ([next], [choose], [check]); its costs and the answers that it has received are kept in
+// the project, so that a killed run goes on and submits nothing twice.
+//
+// # Invariants
+//
+//   - A run keeps an answer before it submits it, so that it is submitted once (TestEveryCut).
+//   - One process at a time works on a run (TestTwoRuns).
+package headless
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Runner takes objectives through workflows.
+type Runner struct{ Options }
+
+// New returns a runner.
+func New(o Options) *Runner {
+	o.Prices, o.Gates = cmp.Or(o.Prices, price.Default()), cmp.Or(o.Gates, Stop)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Runner{o}
+}
+
+// Start begins a session for an objective, and runs it.
+func (r *Runner) Start(ctx context.Context, objective, name string) (*Result, error) {
+	plan, err := r.Plan(ctx, objective)
+	if err == nil {
+		err = plan.refused
+	}
+	if err != nil { // before anything is made
+		return nil, err
+	}
+	begun, err := r.Engine.Do(ctx, request.Request{
+		Action:  workflow.ActionStart,
+		Start:   request.Start{Objective: objective, Workflow: r.Flags.Workflow, TaskName: name},
+		Address: project.Address{Cwd: r.Folder},
+		Caller:  request.Caller{By: r.By},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.Resume(ctx, begun.SessionID)
+}
+
+// Resume takes a session, of a run or of an assistant, as far as it gets.
+func (r *Runner) Resume(ctx context.Context, task string) (_ *Result, err error) {
+	run, err := r.open(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, run.close()) }()
+	run.tellStart()
+	for {
+		out, err := run.step(ctx)
+		if err != nil {
+			return nil, run.interrupt(ctx, err)
+		}
+		if out != nil {
+			return run.end(ctx, out)
+		}
+	}
+}
+
+// Events returns the events that are kept of a session's run, none if it had no run.
+func (r *Runner) Events(ctx context.Context, task string) (id string, events []Event, err error) {
+	s, p, err := r.find(ctx, task)
+	if err != nil {
+		return "", nil, err
+	}
+	defer p.Close()
+	events, err = filesOf(p.Dir, s.SessionID).events()
+	return s.SessionID, events, err
+}
+
+// find returns a session with its project.
+func (r *Runner) find(ctx context.Context, task string) (*workflow.Session, *project.Project, error) {
+	s, folder, err := r.Engine.Session(ctx, project.Address{Cwd: r.Folder, Session: task})
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.Engine.Projects().At(project.Address{Cwd: folder})
+	return s, p, err
+}
+
+// open locks the run of a session and reads its state.
+func (r *Runner) open(ctx context.Context, task string) (_ *run, err error) {
+	s, p, err := r.find(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	out := &run{Options: r.Options, project: p, session: s}
+	out.language, out.started = p.Language(s.Objective), r.Engine.Clock()
+	var kept *state
+	if out.files, kept, err = openFiles(ctx, p.Dir, s); err != nil {
+		p.Close()
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.close())
+		}
+	}()
+	if kept, err := out.files.events(); err == nil && len(kept) > 0 { // else they count from the beginning
+		out.seq = kept[len(kept)-1].Seq
+	}
+	if r.Rights != nil {
+		out.record = r.Rights(p.Dir.Path())
+	}
+	if err := out.admit(ctx, kept); err != nil {
+		return nil, err
+	}
+	d := p.Config.Under(s.Definition())
+	at := d.Index(s.CurrentStage)
+	if out.plan, err = out.planFor(d, s.Objective, out.language, at); err != nil {
+		return nil, err
+	}
+	if err := out.checkGiven(ctx, p, out.plan.Stages[min(at, len(out.plan.Stages)):], out.state.Given); err != nil {
+		return nil, err
+	}
+	return out, out.save()
+}
+
+// facts gathers the facts that decide about the next step.
+func (r *run) facts() facts {
+	s, id := r.now.Standing, r.session.CurrentStage
+	st, planned := r.plan.stage(id)
+	f := facts{
+		state: s.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
+		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
+		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
+		barred: s.Bar() != standing.NotBarred, pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
+	}
+	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
+	open := s.Current().OpenQuestions()
+	f.answers = len(open) > 0 && !slices.ContainsFunc(open, func(q workflow.Question) bool { return r.Answers[q.ID] == "" })
+	return f
+}
+
+// step takes one step, and returns how the run ends if it was the last.
+func (r *run) step(ctx context.Context) (*Result, error) {
+	if err := errors.Join(ctx.Err(), r.read(ctx)); err != nil {
+		return nil, err
+	}
+	switch s := next(r.facts()); s {
+	case decide, sayYes, askQuestions, fileAnswers:
+		return r.person(ctx, s)
+	case submitKept:
+		_, err := r.submit(ctx) // an answer that is refused is dropped
+		return nil, err
+	case submitGiven:
+		return nil, r.submitGiven(ctx)
+	case work:
+		return r.work(ctx)
+	case finish, stopStages:
+		return &Result{Reason: Done, Why: r.sayStop(s)}, nil
+	case stopChanged:
+		return &Result{Reason: Person, Why: r.sayStop(s), Command: "bmad-mcp adopt " + r.state.TaskName}, nil
+	default:
+		out := &Result{Reason: Person, Why: r.sayStop(s)}
+		if r.now.Gate != nil {
+			out.Command = r.now.Gate.Terminal
+		}
+		return out, nil
+	}
+}
+
+// sayStop returns the reason why a step ends the run.
+func (r *run) sayStop(s step) string {
+	l, stage, rec := r.language, r.session.CurrentStage, r.session.Current()
+	switch s {
+	case finish:
+		return l.Say("the workflow is complete")
+	case stopStages:
+		return l.Say("the stages that were asked for are done; %s would be next", stage)
+	case stopCancelled:
+		return l.Say("the session was cancelled")
+	case stopChanged:
+		return l.Say("the session, or a text that you approved, was changed by other hands; only you can accept it as it is")
+	case stopEdited:
+		return l.Say("the draft was edited since it was scored: decide on it as it is now")
+	case stopQuestions:
+		return l.Say("the %s has questions for you", l.Word(r.now.Standing.Stage.Role))
+	case stopPause:
+		return l.Say("the setting pause has each round wait for your word; to resume the run is this word")
+	case stopFloor:
+		return l.Say("the audit of %s is %g, below the floor of %g (audit_floor in the settings), which --yes does not pass", stage, rec.Audit.Score, *r.now.Standing.Policy.AuditFloor)
+	case stopRisk:
+		if rec.Spent() {
+			return l.Say("the report of %s is still incomplete and has no verdict; nobody but you can accept that, or ask for another one", stage)
+		}
+		return l.Say("the work has not passed the gate of %s; nobody but you can accept that, or send it back", stage)
+	case stopGiven:
+		return l.Say("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
+	}
+	if why := words.Bars(r.now.Standing); !why.Empty() {
+		return l.Say("the gate of %s waits for other people: %s", stage, why)
+	}
+	return l.Say("the gate of %s waits for your decision", stage)
+}
+
+// end ends a run with a result, of which the steps have said the reason.
+func (r *run) end(ctx context.Context, out *Result) (*Result, error) {
+	out.Session, out.Cost, out.Reported, out.Before = &r.now, r.budget.Report(), r.state.Reported, r.state.Before
+	if out.Reason != Done && r.session.CurrentState != workflow.Cancelled {
+		out.Resume = "bmad-mcp run --resume " + r.state.TaskName + out.Resume
+	}
+	asked := map[string]bool{}
+	for _, rec := range r.session.Stages {
+		for _, q := range rec.Questions {
+			asked[q.ID] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.Answers)) {
+		if !asked[id] {
+			out.Unused = append(out.Unused, id)
+		}
+	}
+	if r.state.Before != nil {
+		tree, err := r.look(ctx, r.project.Dir.Path())
+		if err != nil {
+			return nil, err
+		}
+		r.state.After, out.After = tree, tree
+	}
+	if out.Reason == Person && r.session.CurrentState.WaitsForHuman() {
+		r.tell(r.waiting())
+	}
+	last := Event{
+		Type: Stopped, State: r.session.CurrentState, Reason: out.Reason, Why: out.Why, Command: out.Command,
+		Spent: &out.Cost.Spent, Reported: out.Reported, Tokens: out.Cost.Usage.Prompt() + out.Cost.Usage.Output,
+	}
+	if out.Reason == Done {
+		last.Type = Completed
+	}
+	r.tell(last)
+	return out, r.save()
+}
+
+// interrupt keeps the events of a run that an error ends, and returns the error.
+func (r *run) interrupt(ctx context.Context, err error) error {
+	why := err.Error()
+	if ctx.Err() != nil {
+		why = r.language.Say("interrupted")
+	}
+	r.tell(Event{Type: Stopped, State: r.session.CurrentState, Why: why})
+	return err
+}
+
+// tellStart reports where a run begins, and what differs in the file that it has read.
+func (r *run) tellStart() {
+	e := Event{Type: RunStarted, TaskName: r.state.TaskName, Budget: r.Flags.Budget, State: r.session.CurrentState}
+	for _, st := range r.plan.Stages {
+		e.Stages = append(e.Stages, st.Stage)
+	}
+	r.tell(e)
+	if !r.notice.Empty() {
+		r.tell(Event{Type: Noticed, Why: r.notice.In(r.language)})
+	}
+}

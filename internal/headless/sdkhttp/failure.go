@@ -1,0 +1,163 @@
+package sdkhttp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+)
+
+// failure describes a request that is refused, or has failed.
+type failure struct {
+	status  int
+	after   time.Duration
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+	// Field is the key of the body to change.
+	Field string `json:"field,omitempty"`
+	// Spent and Limit describe a cost limit, in US dollars.
+	Spent *float64 `json:"spent,omitempty"`
+	Limit *float64 `json:"limit,omitempty"`
+	// Conversation is the id of the conversation with the work of a failed command.
+	Conversation string `json:"conversationId,omitempty"`
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.Message }
+
+// refuse returns the failure of a request that cannot be carried out as it is.
+func refuse(status int, code, message, hint string) *failure {
+	return &failure{status: status, Code: code, Message: message, Hint: hint}
+}
+
+// noRoom returns the failure of a request that may be sent again after a while.
+func noRoom(code, message, hint string) *failure {
+	f := refuse(http.StatusServiceUnavailable, code, message, hint)
+	f.after = 5 * time.Second
+	return f
+}
+
+var (
+	errClosing = noRoom("closing", "the server is ending", "conversations are saved; call again once it runs")
+	errFull    = noRoom("too_many_at_work", "as many conversations are at work as this server allows", "send the request again later")
+	errStreams = noRoom("too_many_streams", "there are too many open streams", "close one, or read the conversation without a stream")
+)
+
+// cause recognizes an error, and returns the words for it.
+type cause func(error) (words string, ok bool)
+
+// is recognizes a fixed error, whatever it is wrapped in.
+func is(target error) cause {
+	return func(err error) (string, bool) { return target.Error(), errors.Is(err, target) }
+}
+
+// as recognizes the errors of a type.
+func as[E error](err error) (string, bool) {
+	_, ok := errors.AsType[E](err)
+	return err.Error(), ok
+}
+
+// causes lists the failures of errors that have no numbers of their own.
+var causes = []struct {
+	cause
+	status            int
+	code, hint, field string
+}{
+	{as[*sdk.AgentError], http.StatusNotFound, "agent_not_found", "GET /api/agents lists them", "agentId"},
+	{as[*sdk.PriceUnknownError], http.StatusBadRequest, "price_unknown",
+		"leave out costLimit, or serve a model of the price list", "costLimit"},
+	{as[*sdk.ModelRetiredError], http.StatusBadGateway, "model_retired", "start the server with another model", ""},
+	{as[*sdk.StateError], http.StatusConflict, "unusable", "", ""},
+	{as[*sdk.RefusalError], http.StatusUnprocessableEntity, "refused", "", ""},
+	{is(sdk.ErrNotFound), http.StatusNotFound, "not_found", "GET /api/conversations lists them", ""},
+	{is(sdk.ErrBusy), http.StatusConflict, "busy", "wait for the event idle, or cancel the turn", ""},
+	{is(sdk.ErrEnded), http.StatusConflict, "ended", "start a new conversation", ""},
+	{is(sdk.ErrNotPaused), http.StatusConflict, "not_paused", "send a message", ""},
+	{is(sdk.ErrNoQuestion), http.StatusConflict, "no_question", "GET the conversation for its open questions", ""},
+	{is(sdk.ErrLocked), http.StatusConflict, "locked", "wait until the other process has finished", ""},
+	{is(sdk.ErrChanged), http.StatusConflict, "changed", "GET the conversation, and send the request again", ""},
+	{is(sdk.ErrStopped), http.StatusConflict, "stopped", "", ""},
+	{is(sdk.ErrTruncated), http.StatusUnprocessableEntity, "truncated", "", ""},
+	{is(sdk.ErrContextFull), http.StatusUnprocessableEntity, "context_full", "", ""},
+	{is(sdk.ErrNoProvider), http.StatusServiceUnavailable, "no_provider", "start the server with a model", ""},
+	{is(httpguard.ErrTooLarge), http.StatusRequestEntityTooLarge, "too_large", "send at most 1 MB", ""},
+	{is(context.Canceled), http.StatusConflict, "cancelled", "send a message to go on", ""},
+}
+
+// asFailure describes an error to the client.
+func asFailure(err error) *failure {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if limit, ok := errors.AsType[*sdk.CostLimitError](err); ok {
+		spent, most := limit.Spent.USD(), limit.Limit.USD()
+		return &failure{status: http.StatusPaymentRequired, Code: "cost_limit", Message: err.Error(),
+			Hint: "start a new conversation, with a higher costLimit if it is to go further", Spent: &spent, Limit: &most}
+	}
+	if provider, ok := errors.AsType[*sdk.ProviderError](err); ok {
+		return &failure{status: http.StatusBadGateway, after: provider.After, Code: "provider", Message: redact(provider.Error())}
+	}
+	if errors.Is(err, httpguard.ErrBusy) {
+		return noRoom("too_many_bodies", err.Error(), "")
+	}
+	for _, c := range causes {
+		if words, ok := c.cause(err); ok {
+			return &failure{status: c.status, Code: c.code, Message: words, Hint: c.hint, Field: c.field}
+		}
+	}
+	if coded, ok := errors.AsType[*fault.Error](err); ok {
+		return ofFault(coded.Translated(lang.English))
+	}
+	return refuse(http.StatusInternalServerError, "internal", "the request could not be carried out", "the server's log has the reason")
+}
+
+// ofFault describes an error of a run.
+func ofFault(e *fault.Error) *failure {
+	status := map[fault.Code]int{fault.InvalidArgument: http.StatusBadRequest, fault.NotFound: http.StatusNotFound,
+		fault.Storage: http.StatusInternalServerError, fault.Internal: http.StatusInternalServerError}[e.Code]
+	if status == 0 {
+		status = http.StatusConflict
+	}
+	return refuse(status, string(e.Code), redact(e.Message), e.Hint)
+}
+
+// secret matches keys of model servers, for example sk-…: some servers repeat a refused key.
+var secret = pattern.New(`(?i)\b(?:(?:sk|pk|gsk|hf|key|xai)[-_]|AIza|bearer )[-_*.A-Za-z0-9]{8,}`)
+
+func redact(text string) string { return secret.ReplaceAllString(text, "[key]") }
+
+// fail answers with an error.
+func (h *Handler) fail(w http.ResponseWriter, err error) {
+	f := asFailure(err)
+	if f.status == http.StatusInternalServerError {
+		h.o.Log.Error("a request has failed", "error", redact(err.Error()))
+	}
+	if f.after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.after/time.Second))))
+	}
+	reply(w, f.status, map[string]*failure{"error": f})
+}
+
+// invalid returns the failure of one key of the body.
+func invalid(field, format string, args ...any) *failure {
+	f := refuse(http.StatusBadRequest, "invalid_argument", fmt.Sprintf("%q ", field)+fmt.Sprintf(format, args...), "")
+	f.Field = field
+	return f
+}
+
+// reply answers with JSON.
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // all bodies are ours, and a client that has gone needs no answer
+}

@@ -1,0 +1,52 @@
+// Package sdkhttp serves agents over HTTP: conversations, single commands, and the events of both
+// as they happen. Keys are in camelCase, amounts in US dollars, durations in milliseconds.
+package sdkhttp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// Options configure a Handler. All but Client and Log may be zero.
+type Options struct {
+	// Options say who may call: by Token, Remote and Origins.
+	httpguard.Options
+	// Client is the caller's, who closes it after the Handler.
+	Client *sdk.Client
+	// Runs serves /api/runs; nil if that is not offered.
+	Runs Runs
+	Log  *slog.Logger
+	// CostLimit is the most that a request may set for its conversation; 0 leaves it to the caller.
+	CostLimit price.Money
+	// Tools are the caller's own, which every conversation has.
+	Tools []sdk.AnyTool
+}
+
+// Handler serves the agents of one client.
+type Handler struct {
+	o       Options
+	limiter *httpguard.Limiter
+	mux     *http.ServeMux
+	guarded http.Handler
+	// atWork bounds the conversations at work at once, idle is the time for which one stays in memory
+	// without a request, ping that between the comments that keep a silent stream open.
+	atWork     int
+	idle, ping time.Duration
+
+	base context.Context
+	end  context.CancelFunc
+
+	mu   sync.Mutex
+	open map[string]*entry
+}
+
+// Close refuses requests that come from now on, and ends all streams. The server waits for the
+// accepted requests. Conversations at work go on until their client is closed.
+func (h *Handler) Close(context.Context) { h.end() }

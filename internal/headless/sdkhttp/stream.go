@@ -1,0 +1,171 @@
+package sdkhttp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/sdk"
+)
+
+// stream writes events to a client as they happen. A nil one drops them.
+type stream struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	// lines is true for one JSON value a line, else the stream is one of server-sent events.
+	lines bool
+	// done makes room for another stream.
+	done func()
+}
+
+// openStream begins a stream.
+func (h *Handler) openStream(c *call, id string) (*stream, error) {
+	done, ok := h.limiter.Stream(httpguard.VisitorOf(c.r).Address, id)
+	if !ok {
+		return nil, errStreams
+	}
+	w, kind := h.limiter.Pace(c.w, true), sse
+	s := &stream{w: w, flush: http.NewResponseController(w), lines: accepts(c.r, ndjson), done: done}
+	if s.lines {
+		kind = ndjson
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Accel-Buffering", "no") // proxies pass events on at once
+	w.WriteHeader(http.StatusOK)
+	_ = s.flush.Flush() // a client that has gone is noticed at the first event
+	return s, nil
+}
+
+// event writes an event of a conversation.
+func (s *stream) event(e sdk.Event) error {
+	if s == nil {
+		return nil
+	}
+	if e.Type == sdk.EventFailed || e.Type == sdk.EventRetry {
+		e.Text = redact(e.Text)
+	}
+	return s.send(e.Seq, string(e.Type), camel(e))
+}
+
+// send writes an event.
+func (s *stream) send(id int64, name string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.lines:
+		return s.print("%s\n", text)
+	case id > 0:
+		return s.print("id: %d\nevent: %s\ndata: %s\n\n", id, name, text)
+	}
+	return s.print("event: %s\ndata: %s\n\n", name, text)
+}
+
+// ping shows that the server is there.
+func (s *stream) ping() error {
+	switch {
+	case s == nil:
+		return nil
+	case s.lines:
+		return s.print("\n")
+	}
+	return s.print(": ping\n\n")
+}
+
+func (s *stream) print(format string, args ...any) error {
+	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
+		return err
+	}
+	return s.flush.Flush()
+}
+
+// after returns the number of the last event that the client has.
+func after(r *http.Request) (int64, error) {
+	given, field := r.Header.Get("Last-Event-ID"), "Last-Event-ID"
+	if given == "" {
+		given, field = r.URL.Query().Get("after"), "after"
+	}
+	if given == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || n < 0 {
+		return 0, invalid(field, "has to be the number of an event")
+	}
+	return n, nil
+}
+
+// over reports whether a conversation with a status has no more events.
+func over(s sdk.Status) bool { return s == sdk.Ended || s == sdk.Failed }
+
+// follow hands on the events of a conversation after one, until one is the last, there is an error,
+// the context ends, or another process has continued the conversation. If a reader is too slow, it
+// misses pieces of text only: numbered events are read again.
+func (h *Handler) follow(ctx context.Context, e *entry, from int64, s *stream, last func(sdk.Event) bool) error {
+	for {
+		past, live, stop, err := e.Follow(ctx, from)
+		if err != nil {
+			return err
+		}
+		over, missed := false, false
+		take := func(event sdk.Event) (bool, error) {
+			from, missed = max(from, event.Seq), event.Type == sdk.EventDropped
+			return last(event) || missed, s.event(event)
+		}
+		for n := 0; n < len(past) && !over && err == nil; n++ {
+			over, err = take(past[n])
+		}
+		if !over && err == nil {
+			err = pump(ctx, h, live, func() error {
+				e.idle.Reset(h.idle) // somebody uses it
+				return s.ping()
+			}, take)
+		}
+		stop()
+		if !missed || err != nil {
+			return err
+		}
+	}
+}
+
+// pump hands on events, with pings between, until each reports the last one, or from is closed.
+func pump[T any](ctx context.Context, h *Handler, from <-chan T, ping func() error, each func(T) (last bool, err error)) error {
+	tick := time.NewTicker(h.ping)
+	defer tick.Stop()
+	for {
+		select {
+		case event, open := <-from:
+			if !open {
+				return nil
+			}
+			if last, err := each(event); last || err != nil {
+				return err
+			}
+		case <-tick.C:
+			if err := ping(); err != nil {
+				return err
+			}
+		case <-h.base.Done():
+			return errClosing
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// The types of streams.
+const (
+	ndjson = "application/x-ndjson"
+	sse    = "text/event-stream"
+)
+
+// accepts reports whether a client asks for a type by its name.
+func accepts(r *http.Request, kind string) bool {
+	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), kind)
+}

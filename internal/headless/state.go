@@ -1,0 +1,267 @@
+package headless
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/sdk/price"
+)
+
+// stateVersion is the version of run.json.
+const stateVersion = 1
+
+// state is the memory of a run from step to step. It is replaced as a whole, so that an answer and
+// its cost are kept together or not at all.
+type state struct {
+	Version   int    `json:"version"`
+	SessionID string `json:"session_id"`
+	TaskName  string `json:"task_name"`
+	rights
+	// Calls counts the calls of engines, begun ones included.
+	Calls int `json:"calls"`
+	// Attempt is the work that was begun last, Answer an engine's text to submit, and Submission the
+	// text that was submitted last.
+	Attempt    *attempt    `json:"attempt,omitempty"`
+	Answer     *answer     `json:"answer,omitempty"`
+	Submission *submission `json:"submission,omitempty"`
+	// Given has the stages whose document the person has named, if it was submitted.
+	Given map[workflow.StageID]bool `json:"given,omitempty"`
+	// Reported is the cost that the engines state.
+	Reported *float64 `json:"reported_usd,omitempty"`
+	// Before is the project's repository before its first change, After the one seen last.
+	Before *Tree `json:"tree_before,omitempty"`
+	After  *Tree `json:"tree_after,omitempty"`
+	// Extra are the keys of newer programs.
+	Extra workflow.Extra `json:",unknown"`
+}
+
+// point is a place in the history of a session.
+type point struct {
+	Stage    workflow.StageID `json:"stage"`
+	Revision int              `json:"revision"`
+}
+
+type attempt struct {
+	point
+	// Files are those of the project, by their fingerprint, before the first attempt of the point.
+	Files string `json:"files,omitempty"`
+}
+
+type answer struct {
+	point
+	Engine string `json:"engine"`
+	Text   string `json:"text"`
+}
+
+type submission struct {
+	point
+	SHA256 string `json:"sha256"`
+}
+
+// files are the files of one run.
+type files struct {
+	dir    *durable.Dir
+	folder string
+	unlock func() error
+	// pending are events that are not written yet.
+	pending []byte
+}
+
+func filesOf(dir *durable.Dir, sessionID string) *files {
+	return &files{dir: dir, folder: store.RunFolder(sessionID)}
+}
+
+// Limits of the files, in bytes.
+const (
+	maxState   = 64 << 20
+	maxPending = 64 << 10
+	maxRaw     = 8 << 20
+)
+
+// lockWait is the time in which another run of the same session may end.
+const lockWait = 300 * time.Millisecond
+
+// openFiles locks the run of a session, and reads its state, nil if there is none.
+func openFiles(ctx context.Context, dir *durable.Dir, s *workflow.Session) (*files, *state, error) {
+	f := filesOf(dir, s.SessionID)
+	if _, err := dir.MkdirAll(f.folder); err != nil {
+		return nil, nil, fault.From(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	lock, err := dir.Lock(ctx, f.folder+"/lock")
+	var busy *durable.BusyError
+	if errors.As(err, &busy) {
+		return nil, nil, fault.New(fault.Conflict, "another run works on %q: %s", s.TaskName, busy.Holder).
+			WithHint("wait for it, or end that process; bmad-mcp run --resume %s then goes on", s.TaskName)
+	}
+	if err != nil {
+		return nil, nil, fault.From(err)
+	}
+	f.unlock = lock.Unlock
+	kept, err := f.read()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.unlock())
+	}
+	return f, kept, nil
+}
+
+// RunFile returns the file of a session's run, from the project's folder.
+func RunFile(sessionID string) string { return filesOf(nil, sessionID).stateName() }
+
+func (f *files) stateName() string { return f.folder + "/run.json" }
+
+// read reads the state, nil if there is none.
+func (f *files) read() (*state, error) {
+	data, err := f.dir.ReadFile(f.stateName(), maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	s := &state{}
+	if err := workflow.Unmarshal(data, s); err != nil {
+		return nil, fault.New(fault.Storage, "%s cannot be read: %w", f.dir.Join(f.stateName()), err).
+			WithHint("correct it, or move it away: the run then goes on by what this machine has recorded")
+	}
+	if s.Version > stateVersion {
+		return nil, fault.New(fault.Storage, "%s has version %d, and this program reads %d", f.dir.Join(f.stateName()), s.Version, stateVersion).
+			WithHint("use the newer bmad-mcp that has written it")
+	}
+	return s, nil
+}
+
+// save replaces the state.
+func (f *files) save(s *state) error {
+	data, err := workflow.MarshalIndent(s)
+	if err != nil {
+		return err
+	}
+	return disk(f.dir.Replace(f.stateName(), data))
+}
+
+func (f *files) eventsName() string { return f.folder + "/events.jsonl" }
+
+// log keeps an event. Only one that ends something is worth a write; the others go with it.
+func (f *files) log(e Event) error {
+	line, err := workflow.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f.pending = append(append(f.pending, line...), '\n')
+	if begins := e.Type == RunStarted || e.Type == EngineEvent; begins && len(f.pending) < maxPending {
+		return nil
+	}
+	lines := f.pending
+	f.pending = nil
+	return disk(f.dir.AppendLines(f.eventsName(), lines))
+}
+
+// events returns the events that were kept.
+func (f *files) events() (events []Event, err error) {
+	data, err := f.dir.ReadFile(f.eventsName(), maxState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range bytes.Lines(data) { // a crash may have cut one
+		var e Event
+		if workflow.Unmarshal(line, &e) == nil && e.Seq > 0 {
+			events = append(events, e)
+		}
+	}
+	return events, disk(err)
+}
+
+// raw returns the file for the output of a call, which ends at a limit.
+func (f *files) raw(stage workflow.StageID, call int) (io.WriteCloser, error) {
+	file, err := f.dir.Create(fmt.Sprintf("%s/engine-%s-%d.jsonl", f.folder, stage, call))
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return &bounded{file, maxRaw}, nil
+}
+
+type bounded struct {
+	io.WriteCloser
+	left int
+}
+
+// Write drops the bytes beyond the limit: the file shows how an engine works, and is not a part of
+// the run.
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), b.left)
+	b.left -= n
+	if n > 0 {
+		if _, err := b.WriteCloser.Write(p[:n]); err != nil {
+			b.left = 0
+		}
+	}
+	return len(p), nil
+}
+
+// disk returns an error of the disk for people, nil if there is none.
+func disk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.From(err)
+}
+
+// Kept is the record of a run, for people to look at.
+type Kept struct {
+	state
+	Cost price.Report
+	// At is the time of the last save. Working is true while a process works on the run.
+	At      time.Time
+	Working bool
+}
+
+// Past returns the record of a session's run, nil if it had none. It changes nothing, and can be
+// called while the run is at work.
+func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
+	f := filesOf(dir, sessionID)
+	s, err := f.read()
+	if s == nil {
+		return nil, err
+	}
+	out := &Kept{state: *s, Cost: price.NewBudget(price.Default(), s.Flags.Budget, s.Spent...).Report()}
+	if info, err := dir.Stat(f.stateName()); err == nil {
+		out.At = info.ModTime()
+	}
+	if lock := f.folder + "/lock"; dir.Exists(lock) {
+		holder, err := dir.Holder(lock)
+		out.Working = err == nil && holder != ""
+	}
+	return out, nil
+}
+
+// Ran lists the ids of the sessions of a project that had a run, the latest first.
+func Ran(dir *durable.Dir) ([]string, error) {
+	entries, err := dir.ReadDir(path.Dir(store.RunFolder("x")))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	at := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := dir.Stat(RunFile(e.Name())); err == nil {
+			out = append(out, e.Name())
+			at[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(at[b].Compare(at[a]), cmp.Compare(a, b)) })
+	return out, err
+}

@@ -1,0 +1,167 @@
+package headless
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// submit hands in the kept answer. problem is the reason why the session does not take it. The answer
+// is not kept then either.
+func (r *run) submit(ctx context.Context) (problem lang.Text, err error) {
+	a := r.state.Answer
+	problem, err = r.handIn(ctx, request.Result{Engine: workflow.Engine(a.Engine), Text: a.Text})
+	if err == nil {
+		r.state.Answer, r.state.Attempt = nil, nil
+		err = r.save()
+	}
+	return problem, err
+}
+
+// submitGiven hands in the document that the person has named for a stage.
+func (r *run) submitGiven(ctx context.Context) error {
+	stage := r.session.CurrentStage
+	text, err := r.givenText(ctx, r.project, stage)
+	if err != nil {
+		return err
+	}
+	problem, err := r.handIn(ctx, request.Result{Text: text})
+	if err == nil && !problem.Empty() {
+		err = fault.New(fault.InvalidArgument, "the document that was named for %s is not taken: %s", stage, problem).
+			WithHint("correct it, or have the run work on this stage")
+	}
+	if err != nil {
+		return err
+	}
+	if r.state.Given == nil {
+		r.state.Given = map[workflow.StageID]bool{}
+	}
+	r.state.Given[stage] = true
+	return r.save()
+}
+
+// givenText reads the document that the person has named for a stage: a file of the project, or the
+// stage's deliverable in another task.
+func (o *Options) givenText(ctx context.Context, p *project.Project, stage workflow.StageID) (string, error) {
+	if name := o.Flags.Docs[stage]; name != "" {
+		return p.ReadDocument("--doc", name)
+	}
+	from, _, err := o.Engine.Session(ctx, project.Address{Cwd: p.Dir.Path(), Session: o.Flags.From})
+	if err != nil {
+		return "", err
+	}
+	rec := from.Record(stage)
+	for _, ref := range []*workflow.ContentRef{rec.ClaudeResultRef, rec.CodexResultRef, rec.FinalResultRef} {
+		if rec.Status == workflow.Done && ref != nil {
+			return p.ReadDocument("--from", ref.FilePath)
+		}
+	}
+	return "", fault.New(fault.NotFound, "the task %q has no finished document for stage %q", from.TaskName, stage).
+		WithHint("name a file with --doc %s=PATH, or have the run work on this stage", stage)
+}
+
+// handIn submits a text for exactly the point at which the session was read, as the work of the first
+// engine that the stage asks for if the workflow does not know the text's own. problem is the reason
+// why the text itself is not taken.
+func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.Text, err error) {
+	if !slices.Contains(workflow.Engines(), result.Engine) {
+		result.Engine = r.now.Standing.Stage.EnginesFor(r.session.Objective)[0]
+	}
+	at := r.at()
+	r.state.Submission = &submission{at, workflow.Hash([]byte(result.Text))}
+	req := r.request(workflow.ActionSubmit)
+	req.Stage, req.Revision, req.Results = string(at.Stage), &at.Revision, []request.Result{result}
+	out, err := r.Engine.Do(ctx, req)
+	if fault.Is(err, fault.InvalidArgument) {
+		return lang.Of(err), nil
+	}
+	if err != nil {
+		return problem, err
+	}
+	rec := out.Standing.Record(at.Stage) // the reply is about the stage that the session has come to
+	e := Event{
+		Type: Submitted, Round: r.now.Iteration + 1, State: out.State,
+		Score: rec.Score, Verdict: rec.Verdict, Returned: rec.Returned, Rows: words.Rows(r.language, rec.Criteria),
+	}
+	if rec.Audit != nil {
+		e.Audit = &rec.Audit.Score
+	}
+	r.tell(e)
+	return problem, nil
+}
+
+// yesWords are the words of a decision that the command line has taken beforehand.
+const yesWords = "--yes of the command line"
+
+// person takes a step that is a person's: it asks them, or uses their words of before.
+func (r *run) person(ctx context.Context, s step) (*Result, error) {
+	yes, at := true, r.at()
+	req := r.request(standing.GateAction(r.session.CurrentState))
+	req.Revision = &at.Revision
+	r.tell(r.waiting())
+	switch s {
+	case fileAnswers:
+		req.Via, req.Answers = workflow.ChannelScript, map[string]string{}
+		for _, q := range r.now.Questions {
+			req.Answers[q.ID] = r.Answers[q.ID]
+		}
+	case sayYes:
+		req.Via, req.Yes, req.Feedback = workflow.ChannelScript, &yes, yesWords
+	default:
+		req.Ask = r.Person
+	}
+	out, err := r.Engine.Do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if out.Silence != nil {
+		why := r.language.Say("no decision was taken: %s", out.Silence.Why)
+		return &Result{Reason: Person, Why: why, Command: out.Gate.Terminal}, nil
+	}
+	r.session = out.Standing.Session
+	r.tellDecision(at.Stage)
+	return nil, nil
+}
+
+// waiting describes the gate or the questions that the session waits at.
+func (r *run) waiting() Event {
+	if r.session.CurrentState == workflow.Clarifying {
+		return Event{Type: Questioned, State: r.session.CurrentState, Questions: r.now.Questions}
+	}
+	e := Event{
+		Type: GateReached, Round: r.now.Iteration, State: r.session.CurrentState,
+		Score: r.now.Score, Verdict: r.now.Verdict,
+	}
+	if r.now.Audit != nil {
+		e.Audit = &r.now.Audit.Score
+	}
+	if r.now.Draft != nil {
+		e.Draft = r.now.Draft.Path
+	}
+	if r.now.Gate != nil {
+		e.Command = r.now.Gate.Terminal
+	}
+	return e
+}
+
+// tellDecision reports a person's decision, as rework if it sends work back.
+func (r *run) tellDecision(from workflow.StageID) {
+	last := r.session.Last()
+	if last.Grant == nil {
+		return
+	}
+	e := Event{State: r.session.CurrentState, Decision: last.Grant.Decision, Channel: last.Grant.Channel}
+	if last.Event == workflow.EventSentBack || last.Event == workflow.EventChangesRequested {
+		e.Type, e.Text, e.Why = Rework, clip(last.Grant.Feedback, 300), string(from)
+	} else {
+		e.Type, e.Stage = GateReached, from
+	}
+	r.tell(e)
+}

@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
+)
+
+// MachineCheck checks the installation of this program on a machine.
+type MachineCheck struct {
+	lang.Language // of the results
+
+	// Program is the absolute path of the running program.
+	Program string
+	// Hosts are the places of the hosts.
+	Hosts hosts.Machine
+}
+
+// Check asks whether hosts on this machine can find the program. Its findings
+// are never problems of the project, so the worst is a warning.
+func (m MachineCheck) Check() []Check { return []Check{m.checkProgram(), m.checkHosts()} }
+
+func (m MachineCheck) checkProgram() Check {
+	c := Check{Group: OfMachine, Name: "program", Status: OK, Detail: m.Program}
+	name := strings.TrimSuffix(filepath.Base(m.Program), ".exe")
+	found, err := exec.LookPath(name)
+	if err != nil {
+		c.add(Warning, m.Program, m.Say("is not on the PATH"))
+		c.Remedy = m.Say("put its folder on the PATH, or give hosts the absolute path")
+		return c
+	}
+	here, errHere := os.Stat(m.Program)
+	there, errThere := os.Stat(found)
+	if errHere == nil && errThere == nil && !os.SameFile(here, there) {
+		c.add(Warning, found, m.Say("is found on the PATH instead of %s", m.Program))
+		c.Remedy = m.Say("update the one, or take it off the PATH")
+	}
+	return c
+}
+
+// checkHosts lists the hosts that start the program, and whether they can.
+func (m MachineCheck) checkHosts() Check {
+	c := Check{Group: OfMachine, Name: "hosts", Status: OK}
+	var with, without []string
+	for _, h := range hosts.All() {
+		places := m.placesOf(h, &c)
+		switch {
+		case len(places) > 0:
+			with = append(with, fmt.Sprintf("%s (%s)", h.Name, strings.Join(places, ", ")))
+			if h.HasPlugin(m.Hosts) {
+				c.add(Warning, places[0], m.Say("%s has the plugin too: the assistant may see each tool twice", h.Name))
+				c.Remedy = "bmad-mcp uninstall " + h.ID
+			}
+		case h.HasPlugin(m.Hosts):
+			with = append(with, m.Say("%s (by the plugin)", h.Name))
+		case h.Present(m.Hosts) != "":
+			without = append(without, h.Name)
+		}
+	}
+	switch {
+	case len(with) > 0:
+		c.Detail = m.Say("set up for %s", strings.Join(with, ", "))
+		if len(without) > 0 {
+			c.Detail = m.Say("%s; not for %s", c.Detail, strings.Join(without, ", "))
+		}
+	case len(c.Items) == 0:
+		c.Status, c.Detail = Warning, m.Say("no host's settings start bmad-mcp")
+		c.Remedy = m.Say("tell your hosts about it: bmad-mcp install")
+	default:
+		c.Detail = m.Say("no host can start bmad-mcp")
+	}
+	return c
+}
+
+// placesOf returns the files by which a host starts the program, and adds to a check whatever
+// prevents that.
+func (m MachineCheck) placesOf(h hosts.Host, c *Check) []string {
+	var out []string
+	for _, scope := range []hosts.Scope{hosts.User, hosts.Project} {
+		if scope == hosts.Project && m.Hosts.Folder == "" {
+			continue
+		}
+		path := h.File(m.Hosts, scope)
+		if path == "" {
+			continue
+		}
+		text, err := hosts.Read(path)
+		if err == nil && text == nil {
+			continue
+		}
+		var entries []hosts.FoundEntry
+		if err == nil {
+			entries, err = h.Find(text)
+		}
+		if err != nil {
+			c.add(Warning, path, m.Say("%s cannot read it: %v", h.Name, err))
+			c.Remedy = m.Say("fix the file; the host may ignore all of it")
+			continue
+		}
+		for _, e := range entries {
+			if e.Folder != "" && e.Folder != m.Hosts.Folder {
+				continue
+			}
+			if e.URL != "" && strings.Contains(e.Name, "bmad") { // served over HTTP
+				out = append(out, m.Say("%s, at %s", path, e.URL))
+				continue
+			}
+			if !hosts.Ours(e.Command, m.Program) {
+				continue
+			}
+			if _, err := exec.LookPath(e.Command); err != nil {
+				c.add(Warning, path, m.Say("%s is to start %s, which is not there or cannot be run", h.Name, e.Command))
+				if c.Remedy = "bmad-mcp install " + h.ID; scope == hosts.Project {
+					c.Remedy = m.Say("put the program's folder on the PATH")
+				}
+				continue
+			}
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}

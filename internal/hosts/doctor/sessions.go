@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// CheckSessions checks the sessions of a project, and the texts that they refer to, in any store.
+func CheckSessions(ctx context.Context, l lang.Language, sessions store.Backend) ([]Check, error) {
+	all, err := sessions.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	readable, texts, n := ok("sessions", ""), ok("contents", ""), 0
+	broken := func(path string, err error) {
+		f := fault.From(err).Translated(l)
+		readable.add(Problem, path, f.Message)
+		readable.Remedy = f.Hint
+	}
+	for _, b := range all.Broken {
+		broken(b.Path, b.Err)
+	}
+	for _, sum := range all.Sessions {
+		s, err := sessions.Get(ctx, sum.SessionID)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			broken(store.SessionPath(sum.SessionID), err)
+			continue
+		}
+		seen := map[string]bool{}
+		for _, ref := range references(s) {
+			if seen[ref.path] {
+				continue
+			}
+			seen[ref.path] = true
+			n++
+			body, err := sessions.Read(ctx, workflow.ContentRef{FilePath: ref.path, Size: ref.size})
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				texts.add(Problem, ref.path, l.Say("missing"))
+			case err != nil:
+				return nil, err
+			case ref.sum != "" && workflow.Hash([]byte(body)) != ref.sum:
+				texts.add(Problem, ref.path, l.Say("changed since it was stored"))
+			}
+		}
+	}
+	readable.Detail = l.Say("%d readable, %d not", len(all.Sessions), len(readable.Items))
+	texts.Detail = l.Say("%d texts, %d missing or changed", n, len(texts.Items))
+	return []Check{readable, texts}, nil
+}
+
+// maxNamed bounds the members that a check names.
+const maxNamed = 10
+
+// CheckMembers names those whose keys count for the histories of a project.
+func CheckMembers(ctx context.Context, l lang.Language, of store.Members) (Check, error) {
+	list, _, err := of.Members(ctx)
+	c := ok("members", l.Say("no keys yet"))
+	var named []string
+	for _, m := range list[:min(len(list), maxNamed)] {
+		named = append(named, m.Subject+" "+m.Key)
+	}
+	if len(list) > maxNamed {
+		named = append(named, "…")
+	}
+	if len(list) > 0 {
+		c.Detail = l.Say("the keys that seal histories here: %s", strings.Join(named, ", "))
+	}
+	return c, err
+}

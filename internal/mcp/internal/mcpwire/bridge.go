@@ -1,0 +1,129 @@
+package mcpwire
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+)
+
+// maxRounds bounds how often one call may ask its client for something.
+const maxRounds = 5
+
+// bridge lets handlers ask their clients in the modern style, over whatever connection they have: a
+// modern client repeats the call with its answers, the others are asked here. The library would send
+// the requests of legacy clients too, but without a time limit, and would fail the call with a client's
+// error.
+type bridge struct {
+	formLimit func(state string) time.Duration
+	refuse    func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult
+	tasks     *tasks
+}
+
+func (b bridge) middleware(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, err := next(ctx, call)
+		for round := 1; round <= maxRounds && err == nil && result.NeedsInput(); round++ {
+			var responses mcp.InputResponses
+			if k := currentTask(ctx); k != nil {
+				responses = b.tasks.fulfil(ctx, k, result, round, b.formLimit(result.RequestState))
+			} else if server.IsModernRequest(ctx) {
+				break
+			} else {
+				responses = b.fulfil(ctx, result)
+			}
+			if b.tasks.closing.Err() != nil || ctx.Err() != nil {
+				// Nobody has answered, and the arguments of the call must not stand in for that.
+				return b.refuse(ctx, call, fault.New(fault.Conflict, "the connection ends before the person has answered").
+					WithHint("nothing was decided, and what was handed in is kept; call status and go on from there")), nil
+			}
+			call.Params.RequestState, call.Params.InputResponses = result.RequestState, responses
+			result, err = next(ctx, call)
+		}
+		return result, err
+	}
+}
+
+// fulfil sends the requests of a result to a legacy client. A request without an answer in time,
+// or with an error, has no response.
+func (b bridge) fulfil(ctx context.Context, result *mcp.CallToolResult) mcp.InputResponses {
+	limited, cancel := context.WithTimeout(ctx, b.formLimit(result.RequestState))
+	defer cancel()
+	defer context.AfterFunc(b.tasks.closing, cancel)()
+	srv, responses := server.ServerFromContext(ctx), mcp.InputResponses{}
+	for id, request := range result.InputRequests {
+		switch {
+		case request.Method == mcp.MethodListRoots:
+			if list := Roots(ctx); list != nil {
+				responses[id] = mcp.NewRootsInputResponse(*list)
+			}
+		case request.Elicitation != nil:
+			answer, err := srv.RequestElicitation(limited, mcp.ElicitationRequest{
+				Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: *request.Elicitation,
+			})
+			if err == nil {
+				responses[id] = mcp.NewElicitationInputResponse(*answer)
+			}
+		case request.Sampling != nil:
+			answer, err := srv.RequestSampling(limited, mcp.CreateMessageRequest{ //nolint:staticcheck // older hosts have nothing else
+				Request: mcp.Request{Method: string(mcp.MethodSamplingCreateMessage)}, CreateMessageParams: *request.Sampling,
+			})
+			if err == nil {
+				responses[id] = mcp.NewSamplingInputResponse(*answer)
+			}
+		}
+	}
+	return responses
+}
+
+// Caught turns a panic into an error that promises nothing, because nobody knows how far the action
+// had come. It has to be deferred. The log has the stack.
+func Caught(log *slog.Logger, kind, name string, err *error) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	log.Error("internal error", kind, name, "panic", p, "stack", string(debug.Stack()))
+	*err = fault.Unexpected(p)
+}
+
+// recovering turns a panic of a tool's handler into a refused action.
+func recovering(log *slog.Logger, refuse func(context.Context, mcp.CallToolRequest, error) *mcp.CallToolResult) server.ToolHandlerMiddleware {
+	return func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+		return func(ctx context.Context, req mcp.CallToolRequest) (result *mcp.CallToolResult, err error) {
+			var bug error
+			defer func() {
+				if bug != nil {
+					result, err = refuse(ctx, req, bug), nil
+				}
+			}()
+			defer Caught(log, "tool", req.Params.Name, &bug)
+			return next(ctx, req)
+		}
+	}
+}
+
+// rootsLimit bounds the wait for a client's roots; without them there are other ways to find
+// the project.
+const rootsLimit = 2 * time.Second
+
+// Roots asks the legacy client of a request for its roots. It returns nil if the client does not answer
+// in time, or answers with an error.
+func Roots(ctx context.Context) *mcp.ListRootsResult {
+	ctx, cancel := context.WithTimeout(ctx, rootsLimit)
+	defer cancel()
+	srv := server.ServerFromContext(ctx)
+	if srv == nil {
+		return nil
+	}
+	list, err := srv.RequestRoots(ctx, mcp.ListRootsRequest{})
+	if err != nil {
+		return nil
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package mcpwire
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// Capabilities returns the capabilities that the client of a request declares. It returns none if the
+// client is a web page, because no person's host is behind it to put a question to.
+func Capabilities(ctx context.Context) mcp.ClientCapabilities {
+	if httpguard.FromPage(ctx) {
+		return mcp.ClientCapabilities{}
+	}
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientCapabilities != nil {
+		return *info.ClientCapabilities
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientCapabilities()
+	}
+	return mcp.ClientCapabilities{}
+}
+
+// ClientInfo returns the client's own name and version in a request.
+func ClientInfo(ctx context.Context) mcp.Implementation {
+	if info := server.RequestProtocolInfoFromContext(ctx); info != nil && info.ClientInfo != nil {
+		return *info.ClientInfo
+	}
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		return session.GetClientInfo()
+	}
+	return mcp.Implementation{}
+}
+
+// maxKeyPart bounds each part of the key of a client without a session, in bytes.
+const maxKeyPart = 2000
+
+// sessionless begins the keys of clients without a session.
+const sessionless = "http "
+
+// ClientKey returns a key that tells the clients of a server apart. If a client has no session, as a
+// modern one over HTTP, the key is made of its name and machine.
+func ClientKey(ctx context.Context) string {
+	if session := server.ClientSessionFromContext(ctx); session != nil && session.SessionID() != "" {
+		return session.SessionID()
+	}
+	who, _ := httpguard.VisitorIn(ctx)
+	return sessionlessKey(who, ClientInfo(ctx))
+}
+
+func sessionlessKey(who httpguard.Visitor, client mcp.Implementation) string {
+	return sessionless + strings.Join([]string{who.Key(), visible.Clip(client.Name, maxKeyPart), visible.Clip(client.Version, maxKeyPart)}, " ")
+}
+
+// Sessionless reports whether a key is that of a client without a session, which others may share.
+func Sessionless(key string) bool { return strings.HasPrefix(key, sessionless) }
+
+// NotFoundCode returns the protocol's code for a missing resource.
+func NotFoundCode(ctx context.Context) int {
+	if server.IsModernRequest(ctx) {
+		return mcp.INVALID_PARAMS
+	}
+	return mcp.RESOURCE_NOT_FOUND
+}

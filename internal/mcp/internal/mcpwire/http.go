@@ -1,0 +1,311 @@
+package mcpwire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+const (
+	// heartbeat is the interval at which a silent stream shows that it is alive: proxies commonly cut
+	// connections that are silent for a minute.
+	heartbeat = 25 * time.Second
+	// maxMessage bounds all messages but calls of tools, because names, addresses and a client's
+	// description of itself are kept for as long as its session lasts.
+	maxMessage = 64 << 10
+	// maxAnswer bounds a person's answers to a form, in a message of their own.
+	maxAnswer = 1 << 20
+)
+
+// HTTP serves a wire's server over streamable HTTP.
+type HTTP struct {
+	wire     *Wire
+	stream   *server.StreamableHTTPServer
+	sessions *sessionIDs
+	maxBody  int64
+	log      *slog.Logger
+	asks     asks
+	limiter  *httpguard.Limiter
+	// posts is held for reading by each POST that is at work.
+	posts sync.RWMutex
+}
+
+// HTTP returns the way to clients over HTTP. maxBody bounds the body of a request, in bytes. A client's
+// session ends when it is without a request for the time idle.
+func (w *Wire) HTTP(maxBody int64, idle time.Duration, now func() time.Time) *HTTP {
+	return w.http(maxBody, idle, now, defaultLimits)
+}
+
+func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l limits) *HTTP {
+	l.Bodies = max(l.Bodies, 2*maxBody) // the largest has to fit into the share of large ones
+	l.SmallBody = maxMessage
+	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), limiter: httpguard.NewLimiter(l.Limits)}
+	h.sessions.ended = h.forget
+	h.stream = server.NewStreamableHTTPServer(w.MCPServer,
+		server.WithSessionIdManagerResolver(h.sessions),
+		server.WithSessionIdleTTL(idle),
+		server.WithHeartbeatInterval(heartbeat),
+		server.WithStreamableHTTPLogger(w.log),
+		// The guard in front looks at every request, and names the problem.
+		server.WithDisableLocalhostProtection(true),
+		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
+			return withResponse(httpguard.WithVisitor(ctx, httpguard.VisitorOf(r)), w.MCPServer)
+		}),
+		server.WithEventStore(forgetful{}),
+	)
+	return h
+}
+
+// Guard returns a guard for the options' callers, with the headers of the protocol and refusals
+// in its form.
+func (h *HTTP) Guard(o httpguard.Options) *httpguard.Guard {
+	o.Methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete}
+	o.Headers = []string{
+		"Accept", "Authorization", "Content-Type", "Last-Event-ID", server.HeaderKeySessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName,
+	}
+	o.Exposed = []string{server.HeaderKeySessionID, "WWW-Authenticate", "Retry-After"}
+	o.Refuse = h.refuse
+	return httpguard.New(o)
+}
+
+// Pace gives a client limited time to read each piece of a response.
+func (h *HTTP) Pace(w http.ResponseWriter) http.ResponseWriter { return h.limiter.Pace(w, false) }
+
+// Close waits until the accepted requests are answered, or ctx is done, and then ends the
+// streams. The wire has to be closed before.
+func (h *HTTP) Close(ctx context.Context) {
+	answered := make(chan struct{})
+	go func() { // ends with the last POST that is at work
+		h.posts.Lock()
+		close(answered)
+		h.posts.Unlock()
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+	}
+	h.wire.tasks.end(ctx)
+	h.stream.CloseSessions(context.WithoutCancel(ctx))
+}
+
+// ServeHTTP passes a request on to the library, whole and within its bounds. If the header is reason to
+// refuse the request, its body is not read.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.refuseClosing(w, r) {
+		return
+	}
+	id := r.Header.Get(server.HeaderKeySessionID)
+	if !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) {
+		leave, ok := h.sessions.enter(id, httpguard.VisitorOf(r))
+		switch {
+		case ok:
+			defer leave()
+		case id != "" || r.Method != http.MethodPost:
+			// For a GET, the library would open a session of that id.
+			h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
+			return
+		}
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.listen(w, r, id)
+	default:
+		h.stream.ServeHTTP(w, r)
+	}
+}
+
+// listen serves the stream of a session. As in the library, a new one takes over from the one before,
+// because a host that has lost its connection may come back before the server knows.
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request, session string) {
+	done, ok := h.openStream(w, r, session)
+	if !ok {
+		return
+	}
+	defer done()
+	h.sessions.noteCall(session)
+	h.stream.ServeHTTP(h.limiter.Pace(w, true), r)
+}
+
+// openStream counts a stream, or refuses it.
+func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request, session string) (done func(), ok bool) {
+	if done, ok = h.limiter.Stream(httpguard.VisitorOf(r).Address, session); !ok {
+		w.Header().Set("Retry-After", "30")
+		h.refuse(w, r, http.StatusServiceUnavailable, lang.T("too many streams are open; close some, or try again later"))
+	}
+	return done, ok
+}
+
+// post takes a message, and answers it.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request) {
+	body, done, ok := h.body(w, r)
+	defer done()
+	if !ok {
+		return
+	}
+	// From here on the message is accepted; one that is still on its way does not delay Close.
+	h.posts.RLock()
+	defer h.posts.RUnlock()
+	if h.refuseClosing(w, r) {
+		return
+	}
+	var m message
+	_ = json.Unmarshal(body, &m) // the library refuses the message if it is not JSON
+	if h.answerEarly(w, r, body, m) {
+		return
+	}
+	response, end := newResponse(w)
+	defer end()
+	if strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
+		response.asks = &h.asks
+	}
+	if isTaskMethod(m.Method) {
+		response.instead = func() edit { return h.wire.tasks.answerHTTP(r, body) }
+	}
+	ctx := context.WithValue(r.Context(), answererKey{}, response)
+	switch id := r.Header.Get(server.HeaderKeySessionID); m.Method {
+	case string(mcp.MethodInitialize):
+		id, leave := h.sessions.begin(httpguard.VisitorOf(r))
+		ctx = context.WithValue(ctx, newSessionKey{}, id)
+		defer func() {
+			leave()
+			if response.Header().Get(server.HeaderKeySessionID) != id || !h.sessions.has(id, httpguard.VisitorOf(r)) {
+				h.forget(id) // it was refused, or made room before the library knew of it
+			}
+		}()
+	case string(mcp.MethodSubscriptionsListen):
+		rewritten, err := listenIn(body, httpguard.VisitorOf(r).Page)
+		if err != nil {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write(refuseWith(m.ID, err).in(nil)) //nolint:gosec // JSON, and no browser renders it; a client that has gone needs no answer
+			return
+		}
+		body = rewritten
+		done, ok := h.openStream(w, r, "")
+		if !ok {
+			return
+		}
+		defer done()
+		// Nothing but the end of the server, or of the client, ends it.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(h.wire.closing, cancel)()
+	default:
+		if m.Method != "" && !strings.HasPrefix(m.Method, "notifications/") {
+			h.sessions.noteCall(id)
+		}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	h.stream.ServeHTTP(response, r.WithContext(ctx))
+}
+
+// answerEarly answers a message if the library need not see it, or must not.
+func (h *HTTP) answerEarly(w http.ResponseWriter, r *http.Request, body []byte, m message) bool {
+	id, modernHeader := r.Header.Get(server.HeaderKeySessionID), mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	most := maxMessage
+	if m.Method == "" || m.Method == methodTasksUpdate {
+		most = maxAnswer
+	}
+	switch {
+	case len(body) > most && m.Method != string(mcp.MethodToolsCall):
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, lang.T("a message of this kind has at most %d bytes", most))
+	case id == "" && !modernHeader && m.Method != string(mcp.MethodInitialize) && !bytes.Contains(body, []byte(mcp.MetaKeyProtocolVersion)):
+		// The library refuses a message that is modern by only one of header and body.
+		h.refuse(w, r, http.StatusNotFound, lang.T("no such session; begin with initialize"))
+	case m.Method == "" && h.asks.deliver(id, m.ID, m.Result):
+		w.WriteHeader(http.StatusAccepted)
+	case m.Method == string(mcp.MethodNotificationCancelled) && modernHeader:
+		// These clients have no sessions, so that the library would cancel the request of that id of
+		// any client. They give up by closing the connection.
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		return false
+	}
+	return true
+}
+
+// forget makes the library give up a session that has ended here.
+func (h *HTTP) forget(id string) {
+	r, err := http.NewRequestWithContext(context.WithoutCancel(h.wire.closing), http.MethodDelete, "/", http.NoBody)
+	if err != nil {
+		return
+	}
+	r.Header.Set(server.HeaderKeySessionID, id)
+	h.stream.ServeHTTP(nobody{http.Header{}}, r)
+}
+
+// nobody is a response writer for a response that nobody reads.
+type nobody struct{ header http.Header }
+
+// Header implements http.ResponseWriter.
+func (n nobody) Header() http.Header { return n.header }
+
+// Write implements http.ResponseWriter.
+func (nobody) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (nobody) WriteHeader(int) {}
+
+// refuse answers a request that is not accepted as JSON-RPC clients expect.
+func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, status int, why lang.Text) {
+	h.log.Warn("refused", "peer", httpguard.VisitorOf(r).Address, "method", r.Method, "status", status, "why", why.String())
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(mcp.JSONRPCError{ // a client that has gone needs no answer
+		JSONRPC: mcp.JSONRPC_VERSION, ID: mcp.NewRequestId(nil), Error: mcp.JSONRPCErrorDetails{Code: mcp.INVALID_REQUEST, Message: why.In(h.wire.spoken)},
+	})
+}
+
+// refuseClosing refuses a request that comes once the server has begun to end.
+func (h *HTTP) refuseClosing(w http.ResponseWriter, r *http.Request) bool {
+	if !h.wire.Closing() {
+		return false
+	}
+	w.Header().Set("Retry-After", "5")
+	h.refuse(w, r, http.StatusServiceUnavailable, lang.T("the server is shutting down"))
+	return true
+}
+
+// body reads the body of a request, or refuses it. done is called when it is not needed any longer.
+func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), ok bool) {
+	limit := h.maxBody
+	tooLarge := lang.T("the request has more than %d bytes; hand long documents in as files of the project, by their paths", limit)
+	if r.Header.Get(server.HeaderKeySessionID) == "" && !mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)) && limit > maxMessage {
+		// It can only be the beginning of a session.
+		limit, tooLarge = maxMessage, lang.T("a message of this kind has at most %d bytes", maxMessage)
+	}
+	if r.ContentLength > limit {
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+		return nil, func() {}, false
+	}
+	body, done, err := h.limiter.Read(r.Body, r.ContentLength, limit)
+	switch {
+	case err == nil:
+		return body, done, true
+	case errors.Is(err, httpguard.ErrTooLarge):
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, tooLarge)
+	case errors.Is(err, httpguard.ErrBusy):
+		w.Header().Set("Retry-After", "5")
+		w.Header().Set("Connection", "close") // the rest of it is not read
+		h.refuse(w, r, http.StatusServiceUnavailable, lang.Of(err))
+	default:
+		h.refuse(w, r, http.StatusBadRequest, lang.T("the request did not come in whole: %v", err))
+	}
+	return nil, done, false
+}

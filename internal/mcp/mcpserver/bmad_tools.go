@@ -1,0 +1,177 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// methodTools serves the tools of the BMAD method.
+type methodTools struct{ projectTools }
+
+// methodHandler answers a call from the shelf of its project.
+type methodHandler func(shelf *method.Snapshot, v arguments.Values) (any, error)
+
+// methodDefinitions are those of the toolset method.
+func methodDefinitions() []definition {
+	about := func(name, title, files, example string, args ...string) definition {
+		return definition{
+			Name: name, Title: title, Description: string(defined(files + "_description.md")),
+			Schema: defined(files + "_schema.json"), Example: example, Arguments: append([]string{"cwd"}, args...), Reads: true,
+		}
+	}
+	return []definition{
+		about(ResourcesTool, "BMAD method: find and read", "resources", `{"operation": "agents"}`,
+			"operation", "uri", "pattern", "query", "type", "cursor"),
+		about(WorkflowTool, "BMAD method: run a workflow", "workflow", `{"workflow": "create-prd"}`,
+			"workflow", "context"),
+		about(AgentTool, "BMAD method: act as an agent", "agent",
+			`{"agent": "analyst", "message": "help me think through an idea"}`, "agent", "message"),
+	}
+}
+
+// all returns the tools of the toolsets method and method-classic.
+func (m methodTools) all() (out []tool) {
+	handlers := map[string]methodHandler{
+		ResourcesTool: m.findOrRead,
+		WorkflowTool:  m.item((*method.Snapshot).Workflow),
+		AgentTool:     m.item((*method.Snapshot).Agent),
+
+		"list_workflows": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Items(catalog.Workflow, v.Text("category"), v.Text("module"), v.Text("cursor"))
+		},
+		"get_workflow_details": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Details(catalog.Workflow, strings.TrimSpace(v.Text("workflow_name")))
+		},
+		"execute_workflow": m.item((*method.Snapshot).Workflow),
+		"list_tasks": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+			return shelf.Items(catalog.Task, "", "", v.Text("cursor"))
+		},
+		"execute_task": m.item((*method.Snapshot).Task),
+		"get_knowledge": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+			text, page, err := shelf.Knowledge(v.Text("domain"), v.Text("cursor"))
+			if text != "" {
+				return text, err
+			}
+			return page, err
+		},
+	}
+	for toolset, definitions := range map[config.Toolset][]definition{
+		config.ToolsetMethod: methodDefinitions(), config.ToolsetClassic: definitionsIn("classic_tools.json"),
+	} {
+		for _, d := range definitions {
+			out = append(out, m.tool(toolset, d, d.methodArguments(), m.reading(handlers[d.Name])))
+		}
+	}
+	return out
+}
+
+// reading has a handler answer from the shelf of a call's project.
+func (m methodTools) reading(handle methodHandler) toolHandler {
+	return func(ctx context.Context, c *toolCall) (any, error) {
+		shelf, err := m.offer.shelfOf(c.request)
+		if err != nil {
+			return nil, err
+		}
+		return handle(shelf.Speaking(func() lang.Language { return m.engine.Language(ctx, c.request) }), c.Values)
+	}
+}
+
+// wordsArguments may be a text, an object or a list, and are read as a text.
+var wordsArguments = []string{"context", "message", "params"}
+
+// methodArguments returns the arguments of a tool of the method.
+func (d definition) methodArguments() arguments.Set[arguments.Values] {
+	out := arguments.Of(d.Schema, d.Example, nil, d.Arguments...)
+	for i, known := range out.Table {
+		if slices.Contains(wordsArguments, known.Name) {
+			out.Table[i].Read = func(to *arguments.Values, raw json.RawMessage) error {
+				var words string
+				err := arguments.Document(&words, raw)
+				if words != "{}" {
+					to.Set(known.Name, words)
+				}
+				return err
+			}
+		}
+	}
+	return out
+}
+
+// itemDocument returns the document of an item, with the person's words about it.
+type itemDocument func(shelf *method.Snapshot, name, words string, w method.ToolNames) (string, error)
+
+// item answers with the document of an item.
+func (m methodTools) item(document itemDocument) methodHandler {
+	return func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+		name := strings.TrimSpace(v.Text("workflow", "workflow_name", "agent", "task_name"))
+		return document(shelf, name, v.Text(wordsArguments...), m.offer.ways(v.Text("cwd")))
+	}
+}
+
+// itemKinds are the operations of bmad-resources that list items, and the types that its search
+// takes.
+var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": catalog.Workflow, "tasks": catalog.Task}
+
+// operations are those of bmad-resources.
+var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
+
+func (m methodTools) findOrRead(shelf *method.Snapshot, v arguments.Values) (any, error) {
+	cursor := v.Text("cursor")
+	switch operation := strings.TrimSpace(v.Text("operation")); operation {
+	case "read":
+		if strings.TrimSpace(v.Text("uri")) == "" {
+			return nil, fault.New(fault.InvalidArgument, "uri is missing").WithHint(`pass the address of a file, such as {"operation": "read", "uri": "bmad://config/current"}`)
+		}
+		return m.readText(shelf, v.Text("uri"), v.Text("cwd"))
+	case "list":
+		return shelf.Files(v.Text("pattern"), cursor)
+	case "modules":
+		return shelf.Modules(cursor)
+	case "agents", "workflows", "tasks":
+		return shelf.Items(itemKinds[operation], "", "", cursor)
+	case "search":
+		var kinds []catalog.Kind
+		wanted := v.Text("type")
+		if kind, ok := itemKinds[wanted]; ok {
+			kinds = append(kinds, kind)
+		} else if wanted != "" && wanted != "all" {
+			return nil, fault.New(fault.InvalidArgument, "there is no type %q", clip(wanted)).WithHint("the types are: agents, workflows, tasks, all")
+		}
+		return shelf.Search(v.Text("query"), cursor, kinds...)
+	default:
+		return nil, fault.New(fault.InvalidArgument, "there is no operation %q", clip(operation)).WithHint("the operations are: %s", strings.Join(operations, ", "))
+	}
+}
+
+// readText returns a file as the text of a result: nothing precedes it, and of a long one it is
+// the part that fits, with the address of the rest.
+func (m methodTools) readText(shelf *method.Snapshot, uri, cwd string) (string, error) {
+	if ref, err := catalog.ParseRef(uri); err == nil && ref.Cwd != "" { // it names the project itself
+		if shelf, err = m.offer.shelfOf(request.Request{Address: project.Address{Cwd: ref.Cwd}}); err != nil {
+			return "", err
+		}
+	}
+	r, err := shelf.Read(uri, method.MaxReply-300)
+	if err != nil {
+		return "", err
+	}
+	if r.Next == "" {
+		return string(r.Data), nil
+	}
+	next := r.Next
+	if cwd != "" {
+		next += " with the same cwd"
+	}
+	return string(r.Data) + "\n[this file goes on: read " + next + "]", nil
+}

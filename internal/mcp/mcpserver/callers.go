@@ -1,0 +1,119 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+)
+
+// Places are the folders that a server works for; all may be empty.
+type Places struct {
+	// Project is the folder that the host names for us (CLAUDE_PROJECT_DIR); over HTTP, the
+	// project that the server was started in, unless it was told which folders to serve.
+	Project string
+	// Folder is the server's own, unless it is / or the home folder, which no
+	// host means as a project.
+	Folder string
+	// Served are the folders of a server for several clients, with links followed. Remote is
+	// true if these may be on other machines, so that a folder counts only in one of them.
+	Served []string
+	Remote bool
+}
+
+// byRoots reports whether the client's roots are needed to find the project: not if the host
+// names it.
+func (p Places) byRoots() bool { return p.Project == "" }
+
+// with returns the folders in which to look for a client with these roots, the likeliest first.
+func (p Places) with(roots []string) []string {
+	var out []string
+	if p.Project != "" {
+		out = append(out, p.Project)
+	}
+	out = append(out, roots...)
+	if p.Folder != "" {
+		out = append(out, p.Folder)
+	}
+	return out
+}
+
+// callers knows who calls, which project a call is for, and how to reach the person.
+type callers struct {
+	engine      *engine.Engine
+	places      Places
+	reach       *reach.Reach
+	roots       rootsOf
+	forms       *forms
+	hostConfirm config.HostConfirm
+	// page is [Options.Page].
+	page func(cwd, task, stage string) string
+	log  *slog.Logger
+}
+
+// request returns an engine request by the caller of a request.
+func (c *callers) request(ctx context.Context) request.Request {
+	req := request.Request{Caller: request.Caller{By: callerName(ctx)}}
+	if who, overHTTP := httpguard.VisitorIn(ctx); !overHTTP || !who.Page && net.ParseIP(who.Address).IsLoopback() {
+		req.Page = c.page // it is served on this machine only
+	}
+	if c.places.Remote { // on stdio there is only one
+		req.Client = mcpwire.ClientKey(ctx)
+	}
+	return req
+}
+
+// callerName names the client for the history.
+func callerName(ctx context.Context) string {
+	client := mcpwire.ClientInfo(ctx)
+	name := strings.TrimSpace(client.Name + " " + client.Version)
+	if name == "" {
+		name = "mcp client"
+	}
+	if who, _ := httpguard.VisitorIn(ctx); who.Page {
+		name = who.Label() + ", " + name
+	}
+	if r := []rune(name); len(r) > 100 {
+		name = string(r[:100])
+	}
+	return name
+}
+
+// askingHosts are the clients that are known to ask the person on each call of a tool
+// with requiresUserInteraction, with the first version that does.
+var askingHosts = map[string][]int{"claude-code": {2, 1, 199}}
+
+// hostConfirms reports whether the host of a request asks the person about bmad-confirm.
+func (c *callers) hostConfirms(ctx context.Context) bool {
+	who, overHTTP := httpguard.VisitorIn(ctx)
+	switch {
+	case who.Page:
+		return false // a page is not a host, whatever the settings are
+	case c.hostConfirm == config.HostConfirmAlways:
+		return true
+	case c.hostConfirm == config.HostConfirmNever:
+		return false
+	case overHTTP:
+		return false // every program that reaches the port can claim a host's name
+	}
+	client := mcpwire.ClientInfo(ctx)
+	return Asks(client.Name, client.Version)
+}
+
+// Asks reports whether a host is known to ask the person on each call of bmad-confirm. It takes the
+// version as the host says it: "2.1.199-beta (Claude Code)"; numbers that it lacks are 0.
+func Asks(host, version string) bool {
+	first, known := askingHosts[host]
+	var numbers [3]int
+	_, _ = fmt.Sscanf(version, "%d.%d.%d", &numbers[0], &numbers[1], &numbers[2])
+	return known && slices.Compare(numbers[:], first) >= 0
+}

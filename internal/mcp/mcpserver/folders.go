@@ -1,0 +1,133 @@
+package mcpserver
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
+)
+
+// pathRows is the most rows of a path in a form: hosts show few, and a longer path would
+// be allowed by its beginning.
+const pathRows = 2
+
+// reachable checks the folder that a call names: it asks the client for its roots and then the
+// person, if either could allow it. A result that is not nil is that question, or the
+// refusal; with nil the engine decides.
+func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req request.Request) *mcp.CallToolResult {
+	if c.reach == nil {
+		return nil
+	}
+	state := call.Params.RequestState
+	switch {
+	case state == rootsKey:
+		c.roots.set(mcpwire.ClientKey(ctx), folders(server.RootsResponse(call.Params.InputResponses, rootsKey)))
+	case strings.HasPrefix(state, folderPrefix):
+		if result := c.folderAnswered(ctx, call, state, req); result != nil {
+			return result
+		}
+	}
+	if _, err := c.reach.Find(req.Cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+		return nil // a call asks at most once
+	}
+	// Modern clients do not report that their roots have changed.
+	if _, known := c.roots.get(mcpwire.ClientKey(ctx)); !known || server.IsModernRequest(ctx) && state == "" {
+		if _, ask := clientRoots(ctx, call); ask != nil {
+			return ask
+		}
+	}
+	return c.askFolder(ctx, req)
+}
+
+// askFolder asks the person whether a folder may be used; nil if they cannot be asked.
+func (c *callers) askFolder(ctx context.Context, req request.Request) *mcp.CallToolResult {
+	client := mcpwire.ClientKey(ctx)
+	real, askable := c.reach.Askable(req.Cwd)
+	lines, fits := wrapPath(quotePath(real))
+	if !askable || !fits || !showsForms(ctx) || c.forms.isSilent(client) {
+		return nil
+	}
+	style := styleOf(ctx)
+	asks := style.folderSheet(c.engine.Language(ctx, req), lines) // in that of the work elsewhere: this folder is not read yet
+	state, _ := c.forms.add(folderPrefix, form{cwd: real, client: client, limit: c.engine.Projects().FormTimeout(), held: !server.IsModernRequest(ctx), sheet: asks})
+	if state == "" {
+		return nil
+	}
+	c.log.Info("asked about a folder", "folder", real)
+	return server.NewInputRequestBuilder(state).Elicit(formKey, style.params(asks)).ToolResult()
+}
+
+// quotePath returns a path as a form shows it: in quotes if it could be taken for words.
+func quotePath(path string) string {
+	if strings.ContainsAny(path, " ?!,;\"'") {
+		return strconv.Quote(path)
+	}
+	return path
+}
+
+// wrapPath breaks a path into rows that hosts show whole; ok is false if it takes too many.
+func wrapPath(path string) (lines string, ok bool) {
+	var rows []string
+	for path != "" {
+		row := visible.Cut(path, messageColumns, "")
+		rows, path = append(rows, row), path[len(row):]
+	}
+	return strings.Join(rows, "\n"), len(rows) <= pathRows
+}
+
+// folderAnswered takes the answer to a form about a folder. Any program may have made it up: only
+// a choice that the form offered counts, given in human time, and for the folder that it showed.
+func (c *callers) folderAnswered(ctx context.Context, call mcp.CallToolRequest, state string, req request.Request) *mcp.CallToolResult {
+	client := mcpwire.ClientKey(ctx)
+	f := c.forms.take(state, client)
+	if f == nil {
+		return nil // never sent, or answered before
+	}
+	if real, _ := c.reach.Askable(req.Cwd); real != f.cwd {
+		return nil // the call names another folder than the form has shown
+	}
+	answer := server.ElicitationResponse(call.Params.InputResponses, formKey)
+	took := c.forms.now().Sub(f.asked)
+	refused := func(why lang.Text) *mcp.CallToolResult {
+		c.log.Info("a folder was not allowed", "folder", f.cwd, "why", why.String())
+		return c.refuse(ctx, req, fault.New(fault.NotAllowed, "bmad-mcp may not work in %q: %s", req.Cwd, why).
+			WithHint("tell the person; they can add the folder in a terminal: bmad-mcp projects add DIR"))
+	}
+	switch {
+	case took < humanTime:
+		c.forms.setSilent(client, true)
+		return refused(lang.T("no person has seen the form"))
+	case answer == nil || took >= f.limit:
+		return refused(lang.T("the form was not answered in time"))
+	}
+	if answer.Action != mcp.ElicitationResponseActionAccept {
+		c.reach.Deny(f.cwd)
+		return refused(lang.T("the form was closed or declined"))
+	}
+	filled, why := f.sheet.read(answer.Content)
+	switch filled[decisionField] {
+	case allowFolder:
+		counts, err := c.reach.Allow(ctx, f.cwd)
+		if !counts {
+			return refused(lang.T("it is not an existing folder, or another than the form has shown"))
+		}
+		if err != nil {
+			c.log.Warn("the folder is allowed until the server ends, but not remembered", "folder", f.cwd, "error", err)
+		}
+		return nil
+	case denyFolder:
+		c.reach.Deny(f.cwd)
+		return refused(lang.T("the person does not allow it"))
+	case notNow:
+		return refused(lang.T("the person has not decided"))
+	}
+	return refused(lang.T("the host's answer to the form cannot be used: %s", why))
+}

@@ -1,0 +1,188 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
+)
+
+// The room for a form in a terminal of 80 columns and 24 rows: Claude Code 2.1.329 three rows
+// of the message, in 73 columns; Claude Code 2.1.197 and Codex 0.169 all of it, above the fields, so
+// that more than 11 rows push the first ones or the choices off the screen. Of a field, Claude Code
+// shows one row of the description and 40 columns of a choice.
+const (
+	messageRows, messageColumns     = 11, 73
+	descriptionColumns, labelLength = 68, 40
+	// maxDescription bounds a description if hosts show all of it.
+	maxDescription = 300
+)
+
+// sheet is a form as data. Every form of the server is one: [formStyle.params] makes the question of
+// it, and read takes the answer.
+type sheet struct {
+	// first are the lines that decide, of one row each unless something exact makes them longer; rest
+	// follows as far as there is room.
+	first, rest []string
+	fields      []field
+}
+
+// field is one field of a form: a choice if it has any, else a text.
+type field struct {
+	name, title, text string
+	choices           []choice
+	required          bool
+	// most is the greatest number of characters of a text.
+	most int
+	// former is true for a field that the form had once: it is not shown, and an answer may have it.
+	former bool
+}
+
+type choice struct{ value, label string }
+
+// formStyle is the way in which a client shows a form.
+type formStyle struct {
+	// titled is true for clients that know enumerations with titles as the protocol now has them.
+	titled bool
+	// unset is true for hosts in which nothing is chosen before the person chooses. In others Enter
+	// alone sends the first choice, and cannot leave a text empty.
+	unset bool
+}
+
+// unsetHosts are the clients that are known to choose nothing by themselves: Claude Code and our demo.
+var unsetHosts = []string{"claude-code", demoName}
+
+func styleOf(ctx context.Context) formStyle {
+	return formStyle{titled: server.RequestProtocolVersion(ctx) >= "2025-11-25", unset: slices.Contains(unsetHosts, mcpwire.ClientInfo(ctx).Name)}
+}
+
+// order puts choices in the order of the host: if Enter alone sends the first one, that is the
+// first of those that decide nothing.
+func (f formStyle) order(decide []choice, neutral ...choice) []choice {
+	if f.unset {
+		return append(decide, neutral...)
+	}
+	return slices.Concat(neutral[:1], decide, neutral[1:])
+}
+
+// params returns the question of a form. No field has a default: a host may accept a form by itself.
+func (f formStyle) params(s sheet) mcp.ElicitationParams {
+	properties, required := map[string]any{}, []string{}
+	for _, each := range s.fields {
+		if each.former {
+			continue
+		}
+		properties[each.name] = f.property(each)
+		if each.required {
+			required = append(required, each.name)
+		}
+	}
+	schema := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		schema["required"] = required
+	}
+	return mcp.ElicitationParams{Message: s.message(), RequestedSchema: schema}
+}
+
+func (f formStyle) property(of field) map[string]any {
+	out := map[string]any{"type": "string", "title": of.title}
+	if of.text != "" {
+		out["description"] = visible.Line(of.text)
+	}
+	if len(of.choices) == 0 {
+		out["maxLength"] = of.most
+		if of.required {
+			out["minLength"] = 1
+		}
+		return out
+	}
+	values, labels, one := make([]string, len(of.choices)), make([]string, len(of.choices)), make([]map[string]any, len(of.choices))
+	for i, c := range of.choices {
+		values[i], labels[i] = c.value, visible.Line(c.label)
+		if f.unset {
+			labels[i] = visible.Shorten(labels[i], labelLength, "…")
+		}
+		one[i] = map[string]any{"const": values[i], "title": labels[i]}
+	}
+	if f.titled {
+		out["oneOf"] = one
+	} else {
+		out["enum"], out["enumNames"] = values, labels
+	}
+	return out
+}
+
+// message returns the text above the fields. Rows that a long line goes on in are indented, so that
+// none begins like a line of ours.
+func (s sheet) message() string {
+	lines := slices.Clone(s.first)
+	if len(s.rest) > 0 {
+		lines = append(lines, "")
+	}
+	for _, text := range s.rest {
+		lines = append(lines, strings.Split(text, "\n")...)
+	}
+	var rows []string
+	for _, line := range lines {
+		if slices.Contains(rows, strings.TrimSuffix(line, ".")) && line != "" {
+			continue // the lead says it
+		}
+		if line = visible.Text(line); visible.Columns(line) <= messageColumns {
+			rows = append(rows, line)
+			continue
+		}
+		for i, row := range visible.Wrap(line, messageColumns-2) {
+			if i > 0 {
+				row = "  " + row
+			}
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) > messageRows {
+		rows = rows[:messageRows]
+		rows[messageRows-1] = visible.Shorten(rows[messageRows-1], messageColumns-2, "") + " …"
+	}
+	return strings.Join(rows, "\n")
+}
+
+// read returns the values of an answer, by the names of the fields. Any program may have made it up,
+// so that only values that the form offers count; for anything else why names the problem.
+func (s sheet) read(content any) (filled map[string]string, why lang.Text) {
+	filled = map[string]string{}
+	given, ok := content.(map[string]any)
+	if !ok && content != nil {
+		return nil, lang.T("it is not an object")
+	}
+	for name, value := range given {
+		i := slices.IndexFunc(s.fields, func(f field) bool { return f.name == name })
+		text, isText := value.(string)
+		switch {
+		case i < 0:
+			return nil, lang.T("the form has no field %q", visible.Clip(name, 200))
+		case value == nil:
+			continue
+		case !isText:
+			return nil, lang.T("the field %q is not a text", name)
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		offered := s.fields[i].choices
+		if len(offered) > 0 && !slices.ContainsFunc(offered, func(c choice) bool { return c.value == text }) {
+			return nil, lang.T("%q is not a choice of the field %q", visible.Clip(text, 200), name)
+		}
+		filled[name] = text
+	}
+	for _, f := range s.fields {
+		if f.required && filled[f.name] == "" {
+			return nil, lang.T("the field %q is empty", f.name)
+		}
+	}
+	return filled, why
+}

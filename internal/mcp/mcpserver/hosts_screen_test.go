@@ -1,0 +1,238 @@
+package mcpserver_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/golden"
+)
+
+// hostKeys are the keys that a person presses in the forms of a host. The last of a list sends the form.
+type hostKeys struct {
+	// views is true if one Enter too many shows the document, instead of nothing.
+	views bool
+	// approve and changes are the first two choices at the gate of a document, and risk the second
+	// one at that of a failed report.
+	approve, changes, risk []string
+	// words sends a form of one text.
+	words []string
+	// answers are those to the form of questions: Microsoft Entra, own words twice. What begins with
+	// a space is typed. own are the own words that the form behind it asks for.
+	answers, own []string
+}
+
+var claudeKeys = hostKeys{
+	approve: []string{"Right", "Enter", "Enter"}, changes: []string{"Right", "Down", "Enter", "Enter"}, risk: []string{"Right", "Down", "Enter", "Enter"},
+	words:   []string{"Enter", "Enter"},
+	answers: []string{"Right", "Down", "Enter", " " + about, "Enter", "Right", "Down", "Down", "Enter", "Down", "Enter"},
+	own:     []string{" " + house, "Enter", "Enter"},
+}
+
+var codexKeys = hostKeys{
+	views: true, approve: []string{"Down", "Enter"}, changes: []string{"Down", "Down", "Enter"}, risk: []string{"Down", "Down", "Enter"},
+	words:   []string{"Enter"},
+	answers: []string{"Down", "Down", "Enter", "Down", "Enter", "Down", "Down", "Down", "Enter", "Enter"},
+	own:     []string{" " + about, "Enter", " " + house, "Enter"},
+}
+
+// about, house, shorter and known are texts that the person types.
+const (
+	about   = "about 400"
+	house   = "GDPR and our own rule: one year"
+	shorter = "say that guests cannot sign in"
+	known   = "the tool is for us alone"
+)
+
+// realHost returns a host by the variable that names its program, or skips the test.
+func realHost(t *testing.T, variable string) string {
+	t.Helper()
+	name := os.Getenv(variable)
+	if name == "" {
+		t.Skipf("SKIPPED: without %s nothing shows how a person answers the forms there; .ci/proof names the program", variable)
+	}
+	return name
+}
+
+// TestHostsAnswerForms decides in each host as a person does, in a terminal of 24 rows: what the
+// forms look like, how many keys a decision takes, and what a key too many does.
+func TestHostsAnswerForms(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		variable string
+		host     func(program string) screenHost
+		keys     hostKeys
+	}{
+		"claude-2.1.329": {"BMAD_CLAUDE", func(p string) screenHost { return claudeHost(p, plainEntry) }, claudeKeys},
+		"claude-2.1.197": {"BMAD_CLAUDE_OLDER", func(p string) screenHost { return claudeHost(p, plainEntry) }, claudeKeys},
+		"codex-0.169.0":  {"BMAD_CODEX", codexHost, codexKeys},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := tt.host(realHost(t, tt.variable))
+			words := screenRuns["english"]
+			again := object{"action": "submit", "stage": "po", "claude_result": jsonText(object{"prd_updated": strings.Join(words.document, "\n") + "\n- Guests cannot sign in.", "quality_score": 95})}
+			work := words.work()
+			work = append(work[:3:3], append([]object{again}, work[3:]...)...)
+			model := &obedient{tool: host.tool, work: work}
+			p := &personAt{screen: openScreen(t, serveStandIn(t, model.play), host, screenRows), keys: tt.keys, folder: filepath.Join("testdata", "screens", name), words: words}
+			p.begins()
+			p.answerQuestions()
+			p.gate()
+			p.verdict()
+		})
+	}
+}
+
+// personAt is a person at a host, by its keys.
+type personAt struct {
+	*screen
+	keys   hostKeys
+	folder string // of the screens that are kept
+	words  screenWords
+}
+
+// shows waits for a form that has these words, and compares the screen with the one that is kept.
+func (p *personAt) shows(name, lead string) {
+	p.t.Helper()
+	tried := time.Now()
+	here := func(form string) bool {
+		if time.Since(tried) > 3*time.Second {
+			p.redraw()
+			tried = time.Now()
+		}
+		return strings.Contains(form, lead)
+	}
+	p.waitForForm("a form: "+lead, here)
+	p.redraw()
+	p.waitForForm("a form: "+lead, here)
+	if !strings.Contains(p.latest, p.host.form) {
+		p.t.Errorf("the form does not fit the screen:\n%s", p.latest)
+	}
+	golden.Check(p.t, filepath.Join(p.folder, name+".txt"), strings.TrimSpace(p.host.form+p.host.formOn(p.latest))+"\n")
+}
+
+// redraw has the host draw its screen anew. Claude Code 2.1.197 draws a form over the one before,
+// and can leave letters of that.
+func (p *personAt) redraw() {
+	p.t.Helper()
+	for _, columns := range []int{screenColumns + 1, screenColumns} {
+		p.ask("resize-window", "-x", strconv.Itoa(columns))
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
+// press presses the keys of a form, and types what begins with a space; the last key sends it. Forms
+// that are answered within a second count as answered by a program.
+func (p *personAt) press(keys ...string) {
+	p.t.Helper()
+	for _, key := range keys[:len(keys)-1] {
+		if text, typed := strings.CutPrefix(key, " "); typed {
+			p.ask("send-keys", "-l", text)
+			p.waitForForm("what was typed", func(form string) bool { return strings.Contains(form, text) })
+			continue
+		}
+		p.key(key)
+	}
+	time.Sleep(person)
+	p.ask("send-keys", keys[len(keys)-1])
+}
+
+// writes sends a form of one text.
+func (p *personAt) writes(text string) {
+	p.t.Helper()
+	p.press(append([]string{" " + text}, p.keys.words...)...)
+}
+
+// decides asks for the form again, which has these words.
+func (p *personAt) decides(lead string) {
+	p.t.Helper()
+	p.idle()
+	p.says("decide")
+	p.waitForForm("a form: "+lead, func(form string) bool { return strings.Contains(form, lead) })
+}
+
+// checkNoDecision fails if the session has changed since.
+func (p *personAt) checkNoDecision(before string) {
+	p.t.Helper()
+	p.idle()
+	if sessionFile(p.t, p.dir) != before {
+		p.t.Fatalf("something was decided: %v", lastEntry(p.t, p.dir))
+	}
+}
+
+// answerQuestions answers the questions of the first round: by an offered answer, and in own words.
+func (p *personAt) answerQuestions() {
+	p.t.Helper()
+	p.shows("questions", p.words.asks)
+	p.press(p.keys.answers...)
+	p.shows("answers", "In your own words")
+	p.press(p.keys.own...)
+	p.waitForForm("the gate", func(form string) bool { return strings.Contains(form, p.words.confirms) })
+	answers, _ := p.stage("po")["answers"].(object)
+	if len(answers) != 3 || answers["q1"] != p.words.options()[1] || answers["q2"] != about || answers["q3"] != house {
+		p.t.Errorf("the answers recorded are %v", answers)
+	}
+}
+
+// gate decides about the document: one Enter too many, a second form that is closed, changes, and
+// a yes.
+func (p *personAt) gate() {
+	p.t.Helper()
+	before := sessionFile(p.t, p.dir)
+	p.shows("gate", p.words.confirms)
+	p.press("Enter")
+	if !p.keys.views { // the form stays
+		p.escape()
+	}
+	p.checkNoDecision(before)
+	if text := p.text(); p.keys.views && !strings.Contains(text, strings.TrimLeft(p.words.document[len(p.words.document)-1], "- ")) {
+		p.t.Errorf("the chat does not show the document:\n%s", text)
+	}
+	p.decides(p.words.confirms)
+	p.saysWhy(p.keys.changes, p.words.confirms, "changes", "What is to change?", shorter)
+	p.waitForForm("the next round", func(form string) bool { return strings.Contains(form, "Claims 95") })
+	history := readStored(p.t, p.dir)["history"].([]any)
+	p.checkGrant(history[len(history)-2].(object), "request_changes", shorter)
+	p.press(p.keys.approve...)
+	p.idle()
+	p.checkGrant(lastEntry(p.t, p.dir), "approve", "")
+}
+
+// saysWhy takes a choice that needs words, and closes the form for these: nothing is decided. Then it
+// takes it again and writes them.
+func (p *personAt) saysWhy(keys []string, lead, name, question, text string) {
+	p.t.Helper()
+	before := sessionFile(p.t, p.dir)
+	p.press(keys...)
+	p.shows(name, question)
+	p.escape()
+	p.checkNoDecision(before)
+	p.decides(lead)
+	p.press(keys...)
+	p.shows(name, question)
+	p.writes(text)
+}
+
+// verdict accepts a critical finding, which needs words.
+func (p *personAt) verdict() {
+	p.t.Helper()
+	p.toReview()
+	p.says("go on")
+	p.shows("verdict", p.words.fails)
+	p.saysWhy(p.keys.risk, p.words.fails, "risk", "Why do you accept it?", known)
+	p.idle()
+	p.checkGrant(lastEntry(p.t, p.dir), "override", known)
+}
+
+// checkGrant fails unless an entry has a decision that a form has brought, with these words.
+func (p *personAt) checkGrant(entry object, decision, words string) {
+	p.t.Helper()
+	grant, _ := entry["grant"].(object)
+	if said, _ := grant["feedback"].(string); grant["channel"] != "elicited" || grant["decision"] != decision || said != words {
+		p.t.Errorf("%s is recorded as %v", decision, grant)
+	}
+}

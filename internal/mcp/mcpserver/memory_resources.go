@@ -1,0 +1,87 @@
+package mcpserver
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+)
+
+// The addresses of the project memory. They too take the project folder as cwd.
+const (
+	memoryScheme   = bmadScheme + "memory/"
+	museumURI      = memoryScheme + "museum"
+	notesURI       = memoryScheme + "notes/"
+	agentMemoryURI = memoryScheme + "agents/"
+)
+
+// notesOf is the content of a resource with notes: the newest, as many as a reply can hold.
+type notesOf struct {
+	Notes []shownNote `json:"notes"`
+	// Total counts the notes of the type.
+	Total    int             `json:"total"`
+	Problems []notes.Problem `json:"problems,omitempty"`
+}
+
+// shownNote is a note, with a mark if it addresses the model that reads it.
+type shownNote struct {
+	notes.Note
+	Suspicious bool `json:"suspicious,omitempty"`
+}
+
+// readMemory returns the resource at an address of the project memory, and its project.
+func readMemory(ctx context.Context, e *engine.Engine, m *memory.Memory, uri string, base request.Request) (reply.Resource, string, error) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return reply.Resource{}, "", noMemory(uri)
+	}
+	if cwd := u.Query().Get("cwd"); cwd != "" {
+		base.Cwd = cwd
+	}
+	p, err := e.Projects().At(base.Address)
+	if err != nil {
+		return reply.Resource{}, "", err
+	}
+	defer p.Close()
+	value, path, err := memoryPart(ctx, m.Of(p), strings.TrimPrefix(u.Path, "/"), uri)
+	if err != nil {
+		return reply.Resource{}, "", err
+	}
+	data, err := method.Encode(value)
+	return reply.Resource{Name: u.Path, MIMEType: "application/json", Size: int64(len(data)), Text: string(data), Path: path}, p.Dir.Path(), err
+}
+
+// memoryPart returns a part of a project's memory by its name in an address, and a file in the
+// folder to watch.
+func memoryPart(ctx context.Context, book *memory.Book, name, uri string) (value any, path string, err error) {
+	kind, rest, _ := strings.Cut(name, "/")
+	switch {
+	case kind == "notes" && rest != "":
+		list, err := book.List(ctx, memory.Filter{Type: notes.Type(rest)})
+		out := notesOf{Notes: []shownNote{}, Total: len(list.Notes), Problems: list.Problems[:min(len(list.Problems), maxResults)]}
+		for _, n := range list.Notes[:min(len(list.Notes), maxEntries)] {
+			out.Notes = append(out.Notes, shownNote{n, n.Suspicious()})
+		}
+		return fitting(&out, &out.Notes), book.Path() + "/" + rest + ".jsonl", err
+	case name == "museum":
+		out, err := book.Failures(ctx, "", "", maxEntries)
+		return out, book.Path() + "/" + string(notes.Failures) + ".jsonl", err
+	case kind == "agents" && rest != "":
+		out, err := book.Agent(ctx, rest, "", maxEntries)
+		return out, book.Path() + "/" + string(notes.AgentLearnings) + ".jsonl", err
+	}
+	return nil, "", noMemory(uri)
+}
+
+// noMemory returns the error for an address of the memory that leads nowhere.
+func noMemory(uri string) error {
+	return fault.New(fault.NotFound, "unknown resource %q", clip(uri)).
+		WithHint("there are: %s, %s, %s", museumURI, notesURI+"{type}", agentMemoryURI+"{agent}")
+}

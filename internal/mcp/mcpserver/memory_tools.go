@@ -1,0 +1,99 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// handlers returns the handlers of the tools, by name.
+func (m memoryTools) handlers() map[string]memoryHandler {
+	return map[string]memoryHandler{
+		"get_project_context": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Context(ctx, c.Text("section"))
+		},
+		"get_agent_memory": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Agent(ctx, c.Text("agent"), c.Text("query"), c.Count("last_n"))
+		},
+		"run_completion_contract": func(ctx context.Context, c *memoryCall) (any, error) {
+			return m.contract.Run(ctx, c.project, contract.Call{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, telling(ctx, c.call))
+		},
+		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
+		},
+		"list_sessions": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Sessions(ctx, c.Text("status"), c.Text("cursor"))
+		},
+		"get_failure_museum": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Failures(ctx, c.Text("category"), c.Text("query"), c.Count("top_n"))
+		},
+		"spawn_subagent_task": func(ctx context.Context, c *memoryCall) (any, error) {
+			q, err := c.book.Queue()
+			if err != nil {
+				return nil, err
+			}
+			return q.Add(ctx, queue.Draft{
+				RunID: c.Text("run_id"), Agent: c.Text("agent"), Task: c.Text("task"), OutputKey: c.Text("output_key"),
+				ContextFiles: c.List("context_files"), By: c.request.By,
+			})
+		},
+		"remember_structured": func(ctx context.Context, c *memoryCall) (any, error) {
+			return c.book.Remember(ctx, notes.Note{
+				Type: notes.Type(c.Text("type")), Agent: c.Text("agent"), Text: c.Text("text"), Tags: c.List("tags"),
+				By: c.request.By,
+			})
+		},
+		"recall_structured": func(ctx context.Context, c *memoryCall) (any, error) {
+			out, err := c.book.Recall(ctx, memory.Query{
+				Text: c.Text("query"), Type: notes.Type(c.Text("type")), Agent: c.Text("agent"), Limit: c.Count("limit"),
+			})
+			return fitting(&out, &out.Results), err
+		},
+		DelegateTool: m.delegate,
+	}
+}
+
+// all returns the tools as they are offered.
+func (m memoryTools) all() (out []tool) {
+	handlers := m.handlers()
+	for _, d := range definitionsIn("memory_tools.json") {
+		args := arguments.Of(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
+		out = append(out, m.tool(config.ToolsetMemory, d, args, m.opening(handlers[d.Name])))
+	}
+	return out
+}
+
+// opening opens the project of a call for its handler.
+func (m memoryTools) opening(handle memoryHandler) toolHandler {
+	return func(ctx context.Context, c *toolCall) (any, error) {
+		p, err := m.engine.Projects().At(c.request.Address)
+		if err != nil {
+			return nil, err
+		}
+		defer p.Close()
+		book := m.memory.Of(p)
+		if err := book.Usable(); err != nil {
+			return nil, err
+		}
+		out, err := handle(ctx, &memoryCall{c, p, book})
+		if _, asks := out.(*mcp.CallToolResult); asks || err != nil {
+			return out, err
+		}
+		data, err := method.Encode(out)
+		if err == nil && len(data) > reply.Max {
+			err = fault.New(fault.InvalidArgument, "the answer has %d bytes; a reply has at most %d", len(data), reply.Max).
+				WithHint("ask for less, such as a smaller limit, last_n or top_n")
+		}
+		return string(data), err
+	}
+}

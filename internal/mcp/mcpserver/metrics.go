@@ -1,0 +1,70 @@
+package mcpserver
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/exposition"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// metrics count the actions of the server, for Prometheus.
+type metrics struct {
+	actions *exposition.Vector
+	seconds *exposition.Vector
+	census  *census
+	// started is when the server was made, which is when its process started but for milliseconds.
+	started time.Time
+}
+
+// maxScrapes is the most requests that are served at a time.
+const maxScrapes = 2
+
+func newMetrics(e *engine.Engine, log *slog.Logger) *metrics {
+	return &metrics{
+		actions: exposition.NewVector("bmad_actions_total",
+			"Calls of the tools by action and outcome: done, asked (a form went to the person), or the code of the refusal.",
+			nil, "action", "outcome"),
+		seconds: exposition.NewVector("bmad_action_seconds",
+			"How long an action took, without the time that a person took to answer a form.",
+			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 300}, "action"),
+		census: newCensus(e, log), started: e.Now(),
+	}
+}
+
+// count notes one action. Unknown ones have one name: a caller must not add series.
+func (m *metrics) count(action workflow.Action, took time.Duration, outcome string) {
+	if !slices.Contains(workflow.Actions(), action) {
+		action = "unknown"
+	}
+	m.actions.Add(1, string(action), outcome)
+	m.seconds.Add(took.Seconds(), string(action))
+}
+
+// outcome names the outcome of an action.
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, request.ErrAsked):
+		return "asked"
+	}
+	return string(fault.From(err).Code)
+}
+
+func (m *metrics) handler() http.Handler {
+	m.census.begin() // for the first to ask
+	return exposition.Handler(maxScrapes, func(p *exposition.Page) {
+		m.actions.AddTo(p)
+		m.seconds.AddTo(p)
+		m.census.addTo(p)
+		p.Go()
+		p.Process(m.started)
+	})
+}

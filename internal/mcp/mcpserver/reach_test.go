@@ -1,0 +1,827 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
+)
+
+// marker stands in every file that no caller may see.
+const marker = "SECRET-7f3a"
+
+// account is a person's home with projects, keys and an installation of the BMAD method where
+// none may be read, on the disk.
+type account struct {
+	t *testing.T
+	// top holds all of it, home is the person's, project the folder that their host has open.
+	top, home, project string
+}
+
+// keptPrivate are the folders of an account that nobody may be let into.
+var keptPrivate = []string{".", ".ssh", ".aws", ".gnupg", ".config/gh", ".config", "Private", "Private/deep", ".hidden", "../../elsewhere"}
+
+// newAccount makes an account. Whatever a caller could ask for is in its private folders, which
+// are those of keptPrivate by default: sessions with documents, and agents.
+func newAccount(t *testing.T, private ...string) *account {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(scratch.Dir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &account{t: t, top: top, home: filepath.Join(top, "home", "ana")}
+	a.project = a.at("src/relay")
+	for _, name := range []string{"src/relay/sub", "src/Other", "src/gone", ".config/nvim", ".dotfiles", "empty", "Private", ".ssh"} {
+		a.mkdir(a.at(name))
+	}
+	if len(private) == 0 {
+		private = keptPrivate
+	}
+	for _, name := range private {
+		a.private(a.at(name))
+	}
+	a.write(a.at(".netrc"), marker)
+	a.link(a.at(".ssh"), filepath.Join(a.project, "keys"))
+	a.link(a.at(".azure"), filepath.Join(a.project, "absent"))
+	a.link("../../Private", filepath.Join(a.project, "up"))
+	a.link(a.home, filepath.Join(a.project, "home"))
+	a.link(a.at(".ssh"), a.at("src/Became"))
+	return a
+}
+
+// private is the task of the sessions that nobody may see.
+const privateTask = "private-task-secret-7f3a"
+
+// privateRun is a folder with a session that has a saved document, made once.
+var madeRun struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func privateRun(t *testing.T) string {
+	t.Helper()
+	madeRun.once.Do(func() {
+		if madeRun.dir, madeRun.err = os.MkdirTemp(filepath.Dir(binary), "private"); madeRun.err != nil { //nolint:usetesting // it outlives the test that makes it
+			return
+		}
+		for _, args := range [][]string{
+			{"start", "Private task", marker},
+			{"submit", "--stage", "po", "--claude-result", "# " + marker + "\n\nQuality Score: 95/100\n"},
+			{"confirm"},
+		} {
+			cmd := exec.Command(binary, append([]string{"task", "--cwd", madeRun.dir}, args...)...)
+			cmd.Env = []string{"HOME=" + filepath.Join(filepath.Dir(binary), "nobody"), "PATH=" + os.Getenv("PATH")}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				madeRun.err = fmt.Errorf("%v: %w: %s", args, err, out)
+				return
+			}
+		}
+	})
+	if madeRun.err != nil {
+		t.Fatal(madeRun.err)
+	}
+	return madeRun.dir
+}
+
+// private makes a folder that has everything a call could return.
+func (a *account) private(dir string) {
+	a.t.Helper()
+	if err := os.CopyFS(dir, os.DirFS(privateRun(a.t))); err != nil {
+		a.t.Fatal(err)
+	}
+	a.write(filepath.Join(dir, ".bmad-core", "agents", "keeper.md"), "# keeper\n\n```yaml\nagent:\n  name: "+marker+"\n  id: keeper\n```\n")
+	a.write(filepath.Join(dir, ".bmad-core", "core-config.yaml"), "secret: "+marker+"\n")
+	for _, kind := range []string{"decisions", "agent-learnings", "failures"} {
+		a.write(filepath.Join(dir, ".claude", "bmad-memory", "structured", kind+".jsonl"), `{"v":1,"id":"f70d1396-77e8-5fd8-bdf8-added10a239d","type":"`+kind+`","agent":"dev","text":"`+marker+`","tags":[],"created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}`+"\n")
+	}
+	a.write(filepath.Join(dir, "secret.md"), "# "+marker+"\nQuality Score: 95/100\n")
+}
+
+func (a *account) at(name string) string { return filepath.Join(a.home, filepath.FromSlash(name)) }
+
+func (a *account) mkdir(name string) {
+	a.t.Helper()
+	if err := os.MkdirAll(name, 0o700); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *account) write(name, text string) {
+	a.t.Helper()
+	a.mkdir(filepath.Dir(name))
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *account) link(to, name string) {
+	a.t.Helper()
+	if err := os.Symlink(to, name); err != nil {
+		a.t.Skip(err)
+	}
+}
+
+// snapshot describes everything below the account's folder but the program's own state.
+func (a *account) snapshot() string {
+	a.t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(a.top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path == filepath.Join(a.top, "state") {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&out, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return out.String()
+}
+
+// env returns the environment of a server for the person.
+func (a *account) env(more ...string) []string {
+	return append(append([]string{
+		"HOME=" + a.home, "USERPROFILE=" + a.home, "XDG_STATE_HOME=" + filepath.Join(a.top, "state"), "XDG_CONFIG_HOME=" + filepath.Join(a.top, "config"), "XDG_CACHE_HOME=" + filepath.Join(a.top, "state"),
+		"CLAUDE_PROJECT_DIR=", "PATH=" + os.Getenv("PATH"), "BMAD_HOST_CONFIRM=always", "BMAD_TOOLSETS=task,method,method-classic,agents,memory",
+	}, watching()...), more...)
+}
+
+// listKnown puts folders on the list of known projects, as an older server has it.
+func (a *account) listKnown(folders ...string) {
+	a.t.Helper()
+	data, err := json.Marshal(object{"projects": folders})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.write(filepath.Join(a.top, "state", "bmad-mcp", "projects.json"), string(data))
+}
+
+// host is a client that says which folders it has open and shows no forms.
+type host struct {
+	*rpc
+	roots []string
+	id    int
+}
+
+func (a *account) host(dir string, roots []string, args []string, env ...string) *host {
+	a.t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = dir, env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	a.t.Cleanup(func() { _ = in.Close(); _, _ = io.Copy(io.Discard, out); _ = cmd.Wait() })
+	h := &host{rpc: &rpc{t: a.t, cmd: cmd, in: in, out: bufio.NewReader(out)}, roots: roots, id: 100}
+	capabilities := `{}`
+	if roots != nil {
+		capabilities = `{"roots":{}}`
+	}
+	h.send(strings.Replace(hello, `"capabilities":{}`, `"capabilities":`+capabilities, 1))
+	h.line()
+	return h
+}
+
+// ask sends a request and returns its answer, as it came.
+func (h *host) ask(method string, params object) string {
+	h.t.Helper()
+	h.id++
+	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": h.id, "method": method, "params": params})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.send(string(data))
+	for {
+		line := h.line()
+		var m struct {
+			ID     any
+			Method string
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			h.t.Fatal(err)
+		}
+		switch m.Method {
+		case "roots/list":
+			roots := []object{}
+			for _, root := range h.roots {
+				uri := root
+				if !strings.Contains(root, "://") {
+					uri = (&url.URL{Scheme: "file", Path: filepath.ToSlash(root)}).String()
+				}
+				roots = append(roots, object{"uri": uri})
+			}
+			answer, err := json.Marshal(object{"jsonrpc": "2.0", "id": m.ID, "result": object{"roots": roots}})
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			h.send(string(answer))
+		case "": // not a notification
+			return line
+		}
+	}
+}
+
+func (h *host) tool(name string, args object) string {
+	h.t.Helper()
+	return h.ask("tools/call", object{"name": name, "arguments": args})
+}
+
+// door is a way by which a caller names a folder.
+type door struct {
+	name string
+	// open goes through it to a folder.
+	open func(h *host, cwd string) string
+	// quiet is true if a refusal is an empty answer.
+	quiet bool
+}
+
+func doors() []door {
+	task := func(args object) func(*host, string) string {
+		return func(h *host, cwd string) string {
+			call := object{"cwd": cwd}
+			for k, v := range args {
+				call[k] = v
+			}
+			return h.tool("bmad-task", call)
+		}
+	}
+	tool := func(name string, args object) func(*host, string) string {
+		return func(h *host, cwd string) string {
+			call := object{"cwd": cwd}
+			for k, v := range args {
+				call[k] = v
+			}
+			return h.tool(name, call)
+		}
+	}
+	resource := func(uri string) func(*host, string) string {
+		return func(h *host, cwd string) string {
+			return h.ask("resources/read", object{"uri": uri + "?cwd=" + url.PathEscape(cwd)})
+		}
+	}
+	prompt := func(name string, args object) func(*host, string) string {
+		return func(h *host, cwd string) string {
+			given := object{"cwd": cwd}
+			for k, v := range args {
+				given[k] = v
+			}
+			return h.ask("prompts/get", object{"name": name, "arguments": given})
+		}
+	}
+	complete := func(ref object, argument string) func(*host, string) string {
+		return func(h *host, cwd string) string {
+			return h.ask("completion/complete", object{"ref": ref, "argument": object{"name": argument, "value": ""}, "context": object{"arguments": object{"cwd": cwd, "task": privateTask}}})
+		}
+	}
+	template := func(uri string) object { return object{"type": "ref/resource", "uri": uri} }
+	return []door{
+		{name: "start", open: task(object{"action": "start", "objective": "x"})},
+		{name: "submit a path", open: task(object{"action": "submit", "stage": "po", "session_id": privateTask, "claude_result_path": "secret.md"})},
+		{name: "status", open: task(object{"action": "status"})},
+		{name: "view sessions", open: task(object{"action": "status", "view": "sessions"})},
+		{name: "view session", open: task(object{"action": "status", "session_id": privateTask, "view": "session"})},
+		{name: "view artifact", open: task(object{"action": "status", "session_id": privateTask, "view": "po"})},
+		{name: "resume", open: task(object{"action": "resume", "session_id": privateTask})},
+		{name: "cancel", open: task(object{"action": "cancel", "session_id": privateTask})},
+		{name: "confirm", open: tool("bmad-confirm", object{"session_id": privateTask, "stage": "po", "decision": "approve", "sha256": strings.Repeat("0", 64)})},
+		{name: "agent", open: tool("bmad-agent", object{"agent": "keeper"})},
+		{name: "workflow", open: tool("bmad-workflow", object{"workflow": "private"})},
+		{name: "agents", open: tool("bmad-resources", object{"operation": "agents"})},
+		{name: "read", open: tool("bmad-resources", object{"operation": "read", "uri": "bmad://.bmad-core/core-config.yaml"})},
+		{name: "list", open: tool("bmad-resources", object{"operation": "list", "pattern": "**"})},
+		{name: "knowledge", open: tool("get_knowledge", object{"domain": "bmad://.bmad-core/core-config.yaml"})},
+		{name: "context", open: tool("get_project_context", nil)},
+		{name: "agent's memory", open: tool("get_agent_memory", object{"agent": "dev"})},
+		{name: "contract", open: tool("run_completion_contract", nil)},
+		{name: "run", open: tool("get_workflow_status", nil)},
+		{name: "runs", open: tool("list_sessions", nil)},
+		{name: "museum", open: tool("get_failure_museum", nil)},
+		{name: "task", open: tool("spawn_subagent_task", object{"agent": "qa", "task": "x", "output_key": "k", "context_files": []string{"secret.md"}})},
+		{name: "remember", open: tool("remember_structured", object{"type": "decisions", "agent": "dev", "text": "x"})},
+		{name: "recall", open: tool("recall_structured", object{"query": marker})},
+		{name: "delegate", open: tool("delegate_to_agent", object{"agent_id": "keeper", "task": "x"})},
+		{name: "resource museum", open: resource("bmad://memory/museum")},
+		{name: "resource notes", open: resource("bmad://memory/notes/decisions")},
+		{name: "resource sessions", open: resource("bmad-task://sessions")},
+		{name: "resource session", open: resource("bmad-task://sessions/" + privateTask)},
+		{name: "resource history", open: resource("bmad-task://sessions/" + privateTask + "/history")},
+		{name: "resource artifact", open: resource("bmad-task://tasks/" + privateTask + "/artifacts/po")},
+		{name: "resource of the method", open: resource("bmad://.bmad-core/core-config.yaml")},
+		{name: "prompt bmad", open: prompt("bmad", object{"objective": "x y"})},
+		{name: "prompt status", open: prompt("bmad-status", object{"task": privateTask})},
+		{name: "prompt stage", open: prompt("bmad-stage-po", object{"task": privateTask})},
+		{name: "prompt agent", open: prompt("bmad-agent", object{"agent": "keeper"})},
+		{name: "complete id", quiet: true, open: complete(template("bmad-task://sessions/{id}{?cwd}"), "id")},
+		{name: "complete name", quiet: true, open: complete(template("bmad-task://tasks/{task}/artifacts/{name}{?cwd}"), "name")},
+		{name: "complete path", quiet: true, open: complete(template("bmad://{+path}"), "path")},
+		{name: "complete agent", quiet: true, open: complete(object{"type": "ref/prompt", "name": "bmad-agent"}, "agent")},
+		{name: "subscribe", quiet: true, open: func(h *host, cwd string) string {
+			return h.ask("resources/subscribe", object{"uri": "bmad-task://sessions/" + privateTask + "?cwd=" + url.PathEscape(cwd)})
+		}},
+	}
+}
+
+// someDoors are those that the n-th folder of a table is named to: all in .ci/run, which sets
+// BMAD_EVERY_CUT, and otherwise each seventh, so that each door is shown some of the folders.
+func someDoors(n int) []door {
+	all := doors()
+	if os.Getenv("BMAD_EVERY_CUT") != "" {
+		return all
+	}
+	var some []door
+	for at := n % 7; at < len(all); at += 7 {
+		some = append(some, all[at])
+	}
+	return some
+}
+
+// refuses checks that no door of a server leads to a folder, nor leaves anything on the disk.
+func (a *account) refuses(h *host, cwd string) {
+	a.t.Helper()
+	a.refusesAt(h, doors(), cwd)
+}
+
+// refusesAt does as refuses for some doors.
+func (a *account) refusesAt(h *host, some []door, cwd string) {
+	a.t.Helper()
+	before := a.snapshot()
+	for _, d := range some {
+		answer := d.open(h, cwd)
+		if strings.Contains(answer, marker) || strings.Contains(answer, "keeper.md") || strings.Contains(answer, " has started") {
+			a.t.Errorf("%s of %q: %s", d.name, cwd, answer)
+		}
+		refused := strings.Contains(answer, "not_allowed") || strings.Contains(answer, "invalid_argument") || strings.Contains(answer, "The BMAD server could not do that") || strings.Contains(answer, `"error":{`)
+		if !d.quiet && !refused {
+			a.t.Errorf("%s of %q is not refused: %s", d.name, cwd, answer)
+		}
+	}
+	if after := a.snapshot(); after != before {
+		a.t.Errorf("%q: the disk has changed:\n%s", cwd, newLines(before, after))
+	}
+}
+
+func newLines(before, after string) string {
+	var out []string
+	for line := range strings.Lines(after) {
+		if !strings.Contains(before, line) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "")
+}
+
+// TestReachKeepsOut names folders that nobody has opened, in every way that paths can be
+// written, to each door of the server that a host starts in a project.
+func TestReachKeepsOut(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	a.listKnown(a.home, "/", filepath.Dir(a.home), a.at(".ssh"), a.at(".config/gh"), a.at("src/Became"), a.at("src/gone"))
+	h := a.host(a.project, nil, nil, a.env()...)
+	volume := filepath.VolumeName(a.home)
+	rows := []string{
+		a.home, a.home + "/", a.home + "/.", a.at(".."), filepath.Dir(a.home), filepath.Dir(filepath.Dir(a.home)), volume + "/", volume + "//", "/..", "/./.",
+		a.at(".ssh"), a.at(".ssh") + "/", a.at(".ssh/."), a.at(".ssh/not-there"), a.at(".ssh/../.ssh"), "//" + strings.TrimLeft(a.at(".ssh"), "/"), strings.ReplaceAll(a.at(".ssh"), "/", "//"),
+		a.at(".ssh") + ".", a.at(".ssh") + " ", a.at(".SSH"), a.at(".Ssh"), strings.ToUpper(a.at(".ssh")), a.at(".ſsh"),
+		a.at(".aws"), a.at(".gnupg"), a.at(".config"), a.at(".config/gh"), a.at(".config/nvim"), a.at(".hidden"), a.at(".not-there"), a.at(".local/share/keyrings"), a.at("Library/Keychains"),
+		a.at("Private"), a.at("Private/deep"), a.at("Private/not-there"), a.at("src"), a.at("src/Other"), a.at("src/relay-2"), a.at("src/rel"),
+		filepath.Join(a.top, "elsewhere"), filepath.Join(a.top, "state", "bmad-mcp"), filepath.Join(a.top, "config", "bmad-mcp"), scratch.Disk(),
+		// Out of the project.
+		a.project + "/..", a.project + "/../Other", a.project + "/../../.ssh", a.project + "/sub/../../../Private",
+		filepath.Join(a.project, "keys"), a.project + "/keys/", a.project + "/keys/.", a.project + "/keys/../keys", filepath.Join(a.project, "keys", "not-there"),
+		filepath.Join(a.project, "absent"), filepath.Join(a.project, "up"), a.project + "/up/deep", filepath.Join(a.project, "home"), a.project + "/home/.ssh", a.project + "/home/src/Other",
+		// Known once, and another folder now.
+		a.at("src/Became"),
+		// What the system calls them.
+		"/proc/self/root" + a.at(".ssh"), "/proc/self/root", "/proc/self/cwd/../../.ssh", "/proc/self/cwd/keys", "/proc/1/root" + a.home, "/proc/self/fd/0", "/dev/fd", "/etc", "/proc", "/sys", "/dev", "/root", "/home", "/var/lib",
+		// What is no path.
+		"~", "~/.ssh", "~ana/.ssh", "$HOME/.ssh", "${HOME}", "%USERPROFILE%", "file://" + a.at(".ssh"), "file:" + a.at(".ssh"), "FILE:///" + a.home, ".", "..", "./", "../../.ssh", ".ssh", "relative", "src/relay",
+		a.at(".ssh") + "\x00", a.project + "\x00/../../.ssh", a.project + "\n" + a.at(".ssh"), a.at(".ssh") + "\r", "\ufeff" + a.at(".ssh"), `\\localhost\c$`, `C:\Users\ana\.ssh`, `C:.ssh`, `\\?\` + a.at(".ssh"),
+		strings.Repeat("/..", 100) + a.at(".ssh"), a.project + strings.Repeat("/sub/..", 200) + "/keys", "/" + strings.Repeat("x", 5000),
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	t.Logf("%d paths", len(rows))
+	if len(rows) < 80 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for n, cwd := range rows {
+		a.refusesAt(h, someDoors(n), cwd)
+	}
+	// Nor by the name of a session alone, though its folder is on the list of known ones.
+	before := a.snapshot()
+	for _, args := range []object{{"action": "status", "view": "session"}, {"action": "status", "view": "po"}, {"action": "resume"}, {"action": "cancel"}, {"action": "submit", "stage": "architect", "claude_result_path": "secret.md"}} {
+		args["session_id"] = privateTask
+		if answer := h.tool("bmad-task", args); !strings.Contains(answer, "not_found") || strings.Contains(answer, marker) {
+			t.Errorf("%v: %s", args, answer)
+		}
+	}
+	if answer := h.ask("resources/read", object{"uri": "bmad-task://sessions/" + privateTask}); strings.Contains(answer, marker) {
+		t.Error(answer)
+	}
+	if after := a.snapshot(); after != before {
+		t.Errorf("the disk has changed:\n%s", newLines(before, after))
+	}
+}
+
+// TestReachOfOddHosts checks that whatever a host, a project or a file of before says, some folders
+// are out of reach.
+func TestReachOfOddHosts(t *testing.T) {
+	t.Parallel()
+	for name, odd := range map[string]struct {
+		// dir is where the server is started, relative to the home; roots what the host has open.
+		dir   string
+		roots []string
+		args  []string
+		env   func(a *account) []string
+		setUp func(a *account)
+		// cwd are folders that are named then.
+		cwd []string
+	}{
+		"started in the home":          {dir: ".", cwd: []string{".", ".ssh", "Private", "src/Other"}},
+		"started above the home":       {dir: "..", cwd: []string{".", ".ssh", "Private"}},
+		"started in the keys":          {dir: ".ssh", cwd: []string{".ssh", ".ssh/x"}},
+		"started in all settings":      {dir: ".config", cwd: []string{".config", ".config/gh", ".config/nvim"}},
+		"the home is a root":           {dir: "empty", roots: []string{"HOME"}, cwd: []string{".", ".ssh", "Private"}},
+		"above the home is a root":     {dir: "empty", roots: []string{"HOME/.."}, cwd: []string{".", ".ssh", "Private"}},
+		"the disk is a root":           {dir: "empty", roots: []string{"/"}, cwd: []string{".", ".ssh", "Private"}},
+		"the keys are a root":          {dir: "empty", roots: []string{"HOME/.ssh", "HOME/.aws"}, cwd: []string{".ssh", ".aws"}},
+		"a link to the keys is a root": {dir: "empty", roots: []string{"HOME/src/relay/keys"}, cwd: []string{".ssh", "src/relay/keys"}},
+		"roots are odd":                {dir: "empty", roots: []string{"file://evil.example" + "/", "http://x/", "file:", "file:///%00", "file:///~", "file://~/"}, cwd: []string{".", ".ssh", "Private"}},
+		"the host names the home": {dir: "empty", env: func(a *account) []string {
+			return []string{"CLAUDE_PROJECT_DIR=" + a.home, "BMAD_PROJECT_DIR=" + a.home}
+		}, cwd: []string{".", ".ssh", "Private"}},
+		"the host names the home as a link": {dir: "empty", env: func(a *account) []string { return []string{"CLAUDE_PROJECT_DIR=" + a.at("src/relay/home")} }, cwd: []string{".", ".ssh", "src/relay/home"}},
+		"the host names the keys":           {dir: "empty", env: func(a *account) []string { return []string{"BMAD_PROJECT_DIR=" + a.at(".ssh")} }, cwd: []string{".ssh"}},
+		"the variable lists the home": {dir: "empty", env: func(a *account) []string {
+			return []string{"BMAD_PROJECTS=" + a.home + ":/:" + a.at(".ssh") + ":" + a.at(".config")}
+		}, cwd: []string{".", ".ssh", "Private", ".config/gh"}},
+		"the call lists the home":    {dir: "empty", args: []string{"serve", "HOME", "HOME/.ssh", "/"}, cwd: []string{".", ".ssh", "Private"}},
+		"the call has a placeholder": {dir: "empty", args: []string{"serve", "${user_config.folders}"}, cwd: []string{".", ".ssh", "Private"}},
+		"the project lists others": {dir: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.project, ".claude", "bmad-task.yaml"), "projects: ["+a.at("Private")+"]\n")
+		}, cwd: []string{"Private", ".ssh"}},
+		"the project has the records": {dir: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.project, ".state", "bmad-mcp", "projects.json"), `{"projects":["`+a.at("Private")+`"]}`)
+			a.write(filepath.Join(a.project, ".state", "bmad-mcp", "folders.json"), `{"folders":[{"folder":"`+a.at("Private")+`","by":"terminal"}]}`)
+			a.write(filepath.Join(a.project, ".state", "bmad-mcp", "config.yaml"), "projects: ["+a.at("Private")+"]\n")
+		}, env: func(a *account) []string {
+			return []string{"XDG_STATE_HOME=" + filepath.Join(a.project, ".state"), "XDG_CONFIG_HOME=" + filepath.Join(a.project, ".state")}
+		}, cwd: []string{"Private", "src/relay/.state/bmad-mcp"}},
+		"the environment names another home": {dir: "src/relay", env: func(a *account) []string { return []string{"HOME=" + a.at("empty")} }, cwd: []string{".ssh", "Private", "empty"}},
+		"the records are broken": {dir: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.top, "state", "bmad-mcp", "projects.json"), `{"projects":`)
+			a.write(filepath.Join(a.top, "state", "bmad-mcp", "folders.json"), `[]`)
+		}, cwd: []string{"Private", ".ssh"}},
+		"the records list keys": {dir: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.top, "state", "bmad-mcp", "folders.json"), `{"folders":[{"folder":"`+a.home+`"},{"folder":"`+a.at(".ssh")+`"},{"folder":"/"},{"folder":"`+a.at("src/Became")+`"},{"folder":"`+a.at(".hidden")+`","by":"form"}]}`)
+		}, cwd: []string{".", ".ssh", "Private", "src/Became", ".hidden"}},
+		"the settings list the keys": {dir: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "projects: [~/.ssh, ~/.config, ~/, /]\n")
+		}, cwd: []string{".", ".ssh", "Private", ".config/gh"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			private := []string{".", ".ssh", "Private"}
+			for _, cwd := range odd.cwd {
+				if slices.Contains(keptPrivate, cwd) && !slices.Contains(private, cwd) {
+					private = append(private, cwd)
+				}
+			}
+			a := newAccount(t, private...)
+			if odd.setUp != nil {
+				odd.setUp(a)
+			}
+			fill := func(list []string) []string {
+				var out []string
+				for _, text := range list {
+					if rest, ok := strings.CutPrefix(text, "HOME"); ok {
+						text = a.home + rest
+					}
+					out = append(out, text)
+				}
+				return out
+			}
+			env := a.env()
+			if odd.env != nil {
+				env = a.env(odd.env(a)...)
+			}
+			h := a.host(a.at(odd.dir), fill(odd.roots), fill(odd.args), env...)
+			if odd.dir != "src/relay" && odd.dir != "empty" { // without a project, a start lands nowhere
+				before := a.snapshot()
+				if answer := h.tool("bmad-task", object{"action": "start", "objective": "x"}); !strings.Contains(answer, "it is not clear which project") || a.snapshot() != before {
+					t.Errorf("started: %s", answer)
+				}
+			}
+			for n, cwd := range odd.cwd {
+				a.refusesAt(h, someDoors(n), a.at(cwd))
+			}
+		})
+	}
+}
+
+// TestReachOfTheAccount checks that the home of the account is out of reach if the environment
+// names another.
+func TestReachOfTheAccount(t *testing.T) {
+	t.Parallel()
+	me, err := user.Current()
+	if err != nil || !filepath.IsAbs(me.HomeDir) || me.HomeDir == filepath.Dir(me.HomeDir) {
+		t.Skip("this account has no home: ", err)
+	}
+	a := newAccount(t)
+	h := a.host(a.project, []string{me.HomeDir}, nil, a.env("BMAD_PROJECTS="+me.HomeDir)...)
+	for _, cwd := range []string{me.HomeDir, filepath.Join(me.HomeDir, ".ssh"), filepath.Dir(me.HomeDir)} {
+		for _, d := range doors()[:2] {
+			if answer := d.open(h, cwd); !strings.Contains(answer, "not_allowed") {
+				t.Errorf("%s of %s: %s", d.name, cwd, answer)
+			}
+		}
+	}
+}
+
+// TestReachDoorsLead checks that the doors of the tests above do lead somewhere, if that is
+// allowed; what is refused there is not refused for another reason.
+func TestReachDoorsLead(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	h := a.host(a.at("Private"), nil, nil, a.env()...)
+	blind := []string{"confirm", "cancel", "submit a path", "workflow", "complete id", "subscribe", "start", "prompt bmad", "prompt stage", "resource history", "contract", "runs", "task", "remember"}
+	for _, d := range doors() {
+		answer := d.open(h, a.at("Private"))
+		if strings.Contains(answer, "not_allowed") && d.name != "confirm" {
+			t.Errorf("%s is refused: %s", d.name, answer)
+		}
+		if !strings.Contains(answer, marker) && !strings.Contains(answer, "keeper") && !strings.Contains(answer, "01-product") && !slices.Contains(blind, d.name) {
+			t.Errorf("%s shows nothing: %s", d.name, answer)
+		}
+	}
+}
+
+// TestReachLetsIn is how people work: none of it is asked about or refused.
+func TestReachLetsIn(t *testing.T) {
+	t.Parallel()
+	for name, honest := range map[string]struct {
+		dir         string
+		roots, args []string
+		env         []string
+		setUp       func(a *account)
+		// cwd is the folder that the call names, if any, and lands that of the session.
+		cwd, lands string
+	}{
+		"started in the project":            {dir: "src/relay", lands: "src/relay"},
+		"the project, by its path":          {dir: "src/relay", cwd: "src/relay", lands: "src/relay"},
+		"the project, with a slash":         {dir: "src/relay", cwd: "src/relay/", lands: "src/relay"},
+		"a package of the project":          {dir: "src/relay", cwd: "src/relay/sub", lands: "src/relay/sub"},
+		"by a link to the project":          {dir: "src/relay", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")) }},
+		"by a link in the project":          {dir: "src/relay", cwd: "src/relay/inner", lands: "src/relay/sub", setUp: func(a *account) { a.link("sub", a.at("src/relay/inner")) }},
+		"up and down":                       {dir: "src/relay", cwd: "src/relay/sub/../sub", lands: "src/relay/sub"},
+		"a worktree in the project":         {dir: "src/relay", cwd: "src/relay/.claude/worktrees/one", lands: "src/relay/.claude/worktrees/one", setUp: func(a *account) { a.mkdir(a.at("src/relay/.claude/worktrees/one")) }},
+		"a folder of all projects":          {dir: "src", cwd: "src/relay", lands: "src/relay"},
+		"Claude Code":                       {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, roots: []string{"HOME/src/relay"}, lands: "src/relay"},
+		"Claude Code, elsewhere":            {dir: "empty", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, lands: "src/relay"},
+		"Claude Code, a package":            {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, cwd: "src/relay/sub", lands: "src/relay/sub"},
+		"Claude Code with a second root":    {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay"}, roots: []string{"HOME/src/relay", "HOME/Private"}, cwd: "Private", lands: "Private"},
+		"a host that names both":            {dir: "src/relay", env: []string{"CLAUDE_PROJECT_DIR=HOME/src/relay", "BMAD_PROJECT_DIR=HOME/src/Other"}, cwd: "src/Other", lands: "src/Other"},
+		"settings of another server":        {dir: "empty", env: []string{"BMAD_PROJECT_ROOT=HOME/src/relay"}, lands: "src/relay"},
+		"its own name comes first":          {dir: "empty", env: []string{"BMAD_PROJECT_DIR=HOME/src/relay", "BMAD_PROJECT_ROOT=HOME/src/Other"}, lands: "src/relay"},
+		"a host with a placeholder":         {dir: "src/relay", env: []string{"BMAD_PROJECT_DIR=${user_config.project_dir}", "BMAD_PROJECTS=${user_config.folders}"}, lands: "src/relay"},
+		"roots, started in /":               {dir: "/", roots: []string{"HOME/src/relay"}, lands: "src/relay"},
+		"roots, started in the home":        {dir: ".", roots: []string{"HOME/src/relay"}, lands: "src/relay"},
+		"one of two roots":                  {dir: "/", roots: []string{"HOME/src/relay", "HOME/src/Other"}, cwd: "src/Other", lands: "src/Other"},
+		"below one of two roots":            {dir: "/", roots: []string{"HOME/src/Other", "HOME/src/relay"}, cwd: "src/relay/sub", lands: "src/relay/sub"},
+		"a root with odd characters":        {dir: "/", roots: []string{"HOME/src/Ünï cödé"}, cwd: "src/Ünï cödé/中文", lands: "src/Ünï cödé/中文", setUp: func(a *account) { a.mkdir(a.at("src/Ünï cödé/中文")) }},
+		"settings of dotfiles":              {dir: ".dotfiles", lands: ".dotfiles"},
+		"settings of an editor, as root":    {dir: "/", roots: []string{"HOME/.config/nvim"}, lands: ".config/nvim"},
+		"a worktree in a hidden folder":     {dir: "/", roots: []string{"HOME/.cursor/worktrees/relay"}, lands: ".cursor/worktrees/relay", setUp: func(a *account) { a.mkdir(a.at(".cursor/worktrees/relay")) }},
+		"Claude Desktop, known":             {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.listKnown(a.project) }},
+		"Claude Desktop, known by a link":   {dir: "/", cwd: "src/alias", lands: "src/relay", setUp: func(a *account) { a.link(a.project, a.at("src/alias")); a.listKnown(a.at("src/alias")) }},
+		"Claude Desktop, below a known one": {dir: "/", cwd: "src/relay/sub", lands: "src/relay/sub", setUp: func(a *account) { a.listKnown(a.at("gone"), a.project) }},
+		"Claude Desktop, listed in settings": {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) {
+			a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "projects: [~/src]\n")
+		}},
+		"Claude Desktop, listed in a variable": {dir: "/", cwd: "src/Other", lands: "src/Other", env: []string{"BMAD_PROJECTS=HOME/docs" + string(os.PathListSeparator) + "HOME/src"}},
+		"Claude Desktop, by the bundle":        {dir: "/", args: []string{"serve", "HOME/docs", "HOME/src"}, cwd: "src/relay", lands: "src/relay"},
+		"the bundle with one folder":           {dir: "/", args: []string{"serve", "HOME/src/relay"}, lands: "src/relay"},
+		"the bundle with a hidden folder":      {dir: "/", args: []string{"serve", "HOME/.dotfiles"}, cwd: ".dotfiles", lands: ".dotfiles"},
+		"added at a terminal":                  {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.terminal("projects", "add", a.at("src")) }},
+		"a hidden folder, added at a terminal": {dir: "/", cwd: ".dotfiles", lands: ".dotfiles", setUp: func(a *account) { a.terminal("projects", "add", "--yes", a.at(".dotfiles")) }},
+		"started at a terminal before":         {dir: "/", cwd: "src/relay", lands: "src/relay", setUp: func(a *account) { a.terminal("task", "start", "--cwd", a.project, "earlier") }},
+		"a folder of the temporary ones":       {dir: "../../elsewhere", lands: "../../elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAccount(t, ".", "Private", "../../elsewhere")
+			if honest.setUp != nil {
+				honest.setUp(a)
+			}
+			fill := func(list []string) (out []string) {
+				for _, text := range list {
+					out = append(out, strings.ReplaceAll(text, "HOME/", a.home+"/"))
+				}
+				return out
+			}
+			dir := a.at(honest.dir)
+			if honest.dir == "/" {
+				dir = string(filepath.Separator)
+			}
+			h := a.host(dir, fill(honest.roots), fill(honest.args), a.env(fill(honest.env)...)...)
+			args := object{"action": "start", "objective": "an honest task"}
+			if honest.cwd != "" {
+				args["cwd"] = a.home + "/" + honest.cwd
+			}
+			if answer := h.tool("bmad-task", args); !strings.Contains(answer, " has started") {
+				t.Fatal(answer)
+			}
+			lands := filepath.Join(a.at(honest.lands), ".bmad-task", "names", "an-honest-task")
+			if _, err := os.Stat(lands); err != nil {
+				t.Errorf("the session is elsewhere: %v", err)
+			}
+			// It goes on by the same name, and is known from elsewhere.
+			args["action"], args["session_id"] = "status", "an-honest-task"
+			delete(args, "objective")
+			if answer := h.tool("bmad-task", args); !strings.Contains(answer, `po\",\"current_stage`) {
+				t.Error(answer)
+			}
+			other := a.host(string(filepath.Separator), nil, nil, a.env()...)
+			if answer := other.tool("bmad-task", object{"action": "status", "session_id": "an-honest-task"}); !strings.Contains(answer, `po\",\"current_stage`) {
+				t.Errorf("not known from elsewhere: %s", answer)
+			}
+		})
+	}
+}
+
+// terminal runs the program as the person does.
+func (a *account) terminal(args ...string) {
+	a.t.Helper()
+	cmd := exec.Command(binary, args...)
+	cmd.Dir, cmd.Env = a.home, a.env()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		a.t.Fatalf("%v: %v: %s", args, err, out)
+	}
+}
+
+// TestReachOfSettings checks that folders that a project's file names are within the same bound,
+// and the refusal does not tell whether they are there. Those that the person names may be
+// anywhere.
+func TestReachOfSettings(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t, ".", ".ssh", "Private")
+	a.write(a.at("Private/prompts/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
+	a.write(a.at(".ssh/po.md"), "---\nstage: po\ntitle: Product Owner\n---\n"+marker+"\n")
+	a.write(filepath.Join(a.project, "own", "po.md"), "---\nstage: po\ntitle: Product Owner\n---\nOUR OWN\n")
+	a.write(a.at("src/Other/po.md"), "---\nstage: po\ntitle: Product Owner\n---\nANOTHER ROOT\n")
+	a.link(a.at("Private/prompts"), filepath.Join(a.project, "linked"))
+	a.link(a.at("Nothing"), filepath.Join(a.project, "dangling"))
+	file := filepath.Join(a.project, ".claude", "bmad-task.yaml")
+	h := a.host(a.project, []string{a.project, a.at("src/Other")}, nil, a.env()...)
+	h.tool("bmad-task", object{"action": "status", "cwd": a.at("src/Other")}) // has the server ask for the roots
+	start := func(h *host) string { return h.tool("bmad-task", object{"action": "start", "objective": "x"}) }
+	words := map[string]string{}
+	for _, key := range []string{"prompts", "rubrics"} {
+		for _, folder := range []string{
+			a.at("Private/prompts"), a.at("Private/none"), "../../Private/prompts", "../../Private/none", a.at(".ssh"), a.at(".none"), a.home, "/", "/etc", "/none",
+			"linked", "dangling", "keys", "up", "/proc/self/root" + a.at(".ssh"), "home/Private/prompts", "linked/../linked",
+		} {
+			a.write(file, key+": "+folder+"\n")
+			before := a.snapshot()
+			answer := start(h)
+			if !strings.Contains(answer, `"isError":true`) || strings.Contains(answer, marker) || a.snapshot() != before {
+				t.Errorf("%s: %s: %s", key, folder, answer)
+			}
+			for _, d := range []string{"agents", "resource sessions", "prompt bmad", "status"} {
+				at := slices.IndexFunc(doors(), func(other door) bool { return other.name == d })
+				if answer := doors()[at].open(h, a.project); strings.Contains(answer, marker) || a.snapshot() != before {
+					t.Errorf("%s: %s by %s: %s", key, folder, d, answer)
+				}
+			}
+			_, text, _ := strings.Cut(answer, `"result"`)
+			words[key+folder] = strings.ReplaceAll(text, folder, "X")
+		}
+		for _, pair := range [][2]string{{a.at("Private/prompts"), a.at("Private/none")}, {"../../Private/prompts", "../../Private/none"}, {"linked", "dangling"}, {"keys", "dangling"}, {"/etc", "/none"}} {
+			there, none := words[key+pair[0]], words[key+pair[1]]
+			if there != none {
+				t.Errorf("%s tells %s from %s:\n%s\n%s", key, pair[0], pair[1], there, none)
+			}
+		}
+	}
+	for folder, want := range map[string]string{"own": "OUR OWN", a.at("src/Other"): "ANOTHER ROOT"} {
+		a.write(file, "prompts: "+folder+"\n")
+		if answer := start(h); !strings.Contains(answer, " has started") || !strings.Contains(answer, want) {
+			t.Errorf("%s: %s", folder, answer)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	own := a.host(a.project, nil, nil, a.env("BMAD_PROMPTS="+a.at("Private/prompts"))...)
+	if answer := start(own); !strings.Contains(answer, marker) {
+		t.Errorf("the person's own folder: %s", answer)
+	}
+	a.write(filepath.Join(a.top, "config", "bmad-mcp", "config.yaml"), "prompts: "+a.at("Private/prompts")+"\n")
+	if answer := start(a.host(a.project, nil, nil, a.env()...)); !strings.Contains(answer, marker) {
+		t.Errorf("the person's own file: %s", answer)
+	}
+}
+
+// TestReachOfTheMethod checks that an installation above the project is served as it always was,
+// but not one of the home's own folder or of what is out of reach.
+func TestReachOfTheMethod(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	read := func(h *host) string { return h.tool("bmad-agent", object{"agent": "keeper"}) }
+	for _, name := range []string{"src/relay/sub", "Private/deep/further"} {
+		a.mkdir(a.at(name))
+	}
+	// Above this one lies Private/deep, which has one.
+	if answer := read(a.host(a.at("Private/deep/further"), nil, nil, a.env()...)); !strings.Contains(answer, marker) {
+		t.Errorf("above the project: %s", answer)
+	}
+	if answer := read(a.host(a.at("src/relay/sub"), nil, nil, a.env()...)); strings.Contains(answer, marker) {
+		t.Errorf("of the home: %s", answer)
+	}
+}
+
+// TestReachWhileLinksMove has a folder in the project and the project's parent swapped for
+// links to the keys, and back, while calls come in.
+func TestReachWhileLinksMove(t *testing.T) {
+	t.Parallel()
+	a := newAccount(t)
+	h := a.host(a.project, nil, nil, a.env()...)
+	moving, aside := filepath.Join(a.project, "moving"), filepath.Join(a.top, "aside")
+	a.mkdir(moving)
+	before := a.state(a.at(".ssh"))
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			// Each may fail if the other name is taken just then.
+			_ = os.Rename(moving, aside)
+			_ = os.Symlink(a.at(".ssh"), moving)
+			_ = os.Remove(moving)
+			_ = os.Rename(aside, moving)
+		}
+	}()
+	for n := range 400 {
+		d := doors()[n%9]
+		if answer := d.open(h, moving); strings.Contains(answer, marker) {
+			t.Errorf("%s: %s", d.name, answer)
+		}
+	}
+	close(done)
+	<-stopped
+	if after := a.state(a.at(".ssh")); after != before {
+		t.Errorf("the keys have changed:\n%s", newLines(before, after))
+	}
+}
+
+// state describes the files below a folder.
+func (a *account) state(dir string) string {
+	a.t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&out, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		return nil
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return out.String()
+}

@@ -1,0 +1,407 @@
+// Package embedding compares texts by their meaning, with servers that the person names: one with
+// the embeddings interface of OpenAI (which Ollama, LM Studio, vLLM and others have too) turns
+// texts into vectors, and a Qdrant database, if there is one, keeps them for several programs.
+//
+// A text leaves this machine only for the addresses in a [Place]. Vectors are kept in a folder of
+// the project and computed once for each text and model.
+package embedding
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+)
+
+// The variables with the keys of the servers, which no file may hold.
+const (
+	KeyVariable       = "BMAD_MEMORY_EMBEDDING_KEY"
+	QdrantKeyVariable = "BMAD_MEMORY_QDRANT_KEY"
+)
+
+const (
+	// batch bounds the texts of one request, maxInput each of them, in bytes: models refuse more than
+	// some thousand words.
+	batch, maxInput = 64, 8000
+	// timeout bounds one request, retryAfter is the pause before the only other attempt.
+	timeout, retryAfter = 10 * time.Second, 500 * time.Millisecond
+	// maxAnswer bounds an answer, in bytes: 64 vectors of 8,192 numbers in JSON.
+	maxAnswer = 16 << 20
+	// maxSize bounds a vector.
+	maxSize = 8192
+)
+
+// Place names the folder and the servers for the texts of one project.
+type Place struct {
+	// Dir is the project's folder.
+	Dir *durable.Dir
+	// Embeddings is the address below which /embeddings is, for example http://localhost:11434/v1.
+	Embeddings, Model string
+	// Qdrant is the address of a database; if it is empty, texts are compared in memory. App is the
+	// name that its collections begin with.
+	Qdrant, App string
+}
+
+// Finder finds notes. It is safe for concurrent use.
+type Finder struct {
+	getenv func(string) string
+	client *http.Client
+	kept   *recent.Map[string, *vectors]
+}
+
+// maxKept bounds the projects whose vectors stay in memory.
+const maxKept = 4
+
+// New returns a finder that reads the keys of servers from the environment.
+func New(getenv func(string) string) *Finder {
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	return &Finder{getenv: getenv, client: newClient(), kept: recent.New[string, *vectors](maxKept)}
+}
+
+// Nearest returns the likeness of a query to notes, by their place in the list, and the other notes of the
+// database that are like it. If a server fails, it returns only the error.
+func (f *Finder) Nearest(ctx context.Context, at Place, query string, list []notes.Note) (known map[int]float64, others []notes.Like, err error) {
+	v := f.vectors(at)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fresh, err := f.complete(ctx, at, v, list)
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, err := f.embed(ctx, at, []string{query})
+	if err != nil {
+		return nil, nil, err
+	}
+	if at.Qdrant != "" {
+		return database{f, at}.nearest(ctx, asked[0], list, fresh, v)
+	}
+	known = make(map[int]float64, len(list))
+	for i, n := range list {
+		known[i] = dot(asked[0], v.of(n.Text))
+	}
+	return known, nil, nil
+}
+
+// complete fetches the vectors that are not kept yet, and returns the digests of their texts.
+func (f *Finder) complete(ctx context.Context, at Place, v *vectors, list []notes.Note) (fresh map[digest]bool, err error) {
+	fresh = map[digest]bool{}
+	var missing []string
+	for _, n := range list {
+		if d := digestOf(n.Text); v.by[d] == nil && !fresh[d] {
+			fresh[d] = true
+			missing = append(missing, n.Text)
+		}
+	}
+	for some := range slices.Chunk(missing, batch) {
+		got, err := f.embed(ctx, at, some)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.add(at.Dir, some, got); err != nil {
+			return nil, err
+		}
+	}
+	return fresh, nil
+}
+
+// embed turns texts into vectors of length 1.
+func (f *Finder) embed(ctx context.Context, at Place, texts []string) ([][]float32, error) {
+	inputs := make([]string, len(texts))
+	for i, text := range texts {
+		inputs[i] = strings.ToValidUTF8(text[:min(len(text), maxInput)], "")
+	}
+	var out struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	request := map[string]any{"model": at.Model, "input": inputs, "encoding_format": "float"}
+	key := header{name: "Authorization", scheme: "Bearer ", variable: KeyVariable}
+	if _, err := f.call(ctx, http.MethodPost, at.Embeddings+"/embeddings", key, request, &out); err != nil {
+		return nil, err
+	}
+	list := make([][]float32, len(texts))
+	for _, d := range out.Data {
+		if d.Index >= 0 && d.Index < len(list) && len(d.Embedding) <= maxSize {
+			list[d.Index] = unit(d.Embedding)
+		}
+	}
+	if len(out.Data) != len(list) || slices.ContainsFunc(list, func(vector []float32) bool { return len(vector) == 0 }) {
+		return nil, lang.Errorf("%s answers with vectors that do not fit the texts", host(at.Embeddings))
+	}
+	return list, nil
+}
+
+// header is the one with the key of a server, if the variable of the key has any.
+type header struct{ name, scheme, variable string }
+
+// call makes a request with JSON both ways, and once more if that can help. The status is 0 if there was no answer.
+func (f *Finder) call(ctx context.Context, method, url string, key header, in, out any) (status int, err error) {
+	var body []byte
+	if in != nil {
+		if body, err = json.Marshal(in); err != nil {
+			return 0, err
+		}
+	}
+	status, err = f.once(ctx, method, url, key, body, out)
+	final := status/100 == 3 || status/100 == 4 && status != http.StatusTooManyRequests
+	if err == nil || final || ctx.Err() != nil {
+		return status, err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(retryAfter):
+	}
+	return f.once(ctx, method, url, key, body, out)
+}
+
+func (f *Finder) once(ctx context.Context, method, url string, key header, body []byte, out any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if secret := f.getenv(key.variable); secret != "" {
+		req.Header.Set(key.name, key.scheme+secret)
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	data, err := durable.ReadStream(resp.Body, host(url), maxAnswer)
+	switch {
+	case err != nil:
+		return 0, lang.Errorf("%s does not answer: %v", host(url), cause(err))
+	case resp.StatusCode/100 != 2: // its text may repeat the key or the request
+		return resp.StatusCode, lang.Errorf("%s answers with status %d", host(url), resp.StatusCode)
+	case json.Unmarshal(data, out) != nil:
+		return resp.StatusCode, lang.Errorf("%s answers with something other than the JSON that was expected", host(url))
+	}
+	return resp.StatusCode, nil
+}
+
+// digest is the hash of a text.
+type digest [16]byte
+
+func digestOf(text string) digest {
+	sum := sha256.Sum256([]byte(text))
+	return digest(sum[:16])
+}
+
+// unit scales a vector to the length 1, so that the product of two is their cosine.
+func unit(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return make([]float32, len(v))
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	for i := range v {
+		v[i] *= scale
+	}
+	return v
+}
+
+func dot(a, b []float32) float64 {
+	sum := float32(0)
+	for i := range min(len(a), len(b)) {
+		sum += a[i] * b[i]
+	}
+	return float64(sum)
+}
+
+// errAddress refuses an address at which clouds and devices answer any caller: a name could be
+// made to lead there.
+var errAddress = lang.Errorf("link-local and metadata addresses are not asked")
+
+// newClient returns a client that follows no redirection, so that texts and keys go to the named
+// server only, and does not reach link-local addresses, whatever a name resolves to.
+func newClient() *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || isForbidden(at.Addr().Unmap()) {
+			return errAddress
+		}
+		return nil
+	}}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout,
+			MaxIdleConns: 4, IdleConnTimeout: 30 * time.Second, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// isForbidden reports whether an address is link-local, or belongs to a metadata service that is not:
+// those of AWS over IPv6 and of Alibaba Cloud.
+func isForbidden(at netip.Addr) bool {
+	return at.IsLinkLocalUnicast() || at.IsLinkLocalMulticast() || at.IsUnspecified() ||
+		at == netip.MustParseAddr("fd00:ec2::254") || at == netip.MustParseAddr("100.100.100.200")
+}
+
+// host returns the server of an address, for messages: the address itself may hold more than people
+// want to see.
+func host(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return "the server"
+}
+
+// cause returns the innermost part of an error of the client, which does not repeat the address.
+func cause(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return err
+}
+
+const (
+	// upserted bounds the points of one request, nearestPoints those of a search.
+	upserted, nearestPoints = 64, 50
+)
+
+// database is a Qdrant server, by its REST interface. A type of notes has a collection of its own,
+// {app}-{type}, with the points and the payload that the kit of the BMAD community writes.
+type database struct {
+	*Finder
+	Place
+}
+
+// payload describes the text of a point.
+type payload struct {
+	Text    string     `json:"text"`
+	Agent   string     `json:"agent"`
+	Type    notes.Type `json:"type"`
+	Tags    []string   `json:"tags"`
+	Project string     `json:"project"`
+	Created string     `json:"created_at"`
+}
+
+type point struct {
+	ID      string    `json:"id"`
+	Vector  []float32 `json:"vector"`
+	Payload payload   `json:"payload"`
+}
+
+// call makes a request about the collection of a type.
+func (d database) call(ctx context.Context, method string, kind notes.Type, rest string, in, out any) (status int, err error) {
+	address := d.Qdrant + "/collections/" + url.PathEscape(d.App+"-"+string(kind)) + rest
+	return d.Finder.call(ctx, method, address, header{name: "api-key", variable: QdrantKeyVariable}, in, out)
+}
+
+// nearest keeps notes in their collections, and asks each for the points that are like the query.
+func (d database) nearest(
+	ctx context.Context, query []float32, list []notes.Note, fresh map[digest]bool, v *vectors,
+) (known map[int]float64, others []notes.Like, err error) {
+	byType, places := map[notes.Type][]notes.Note{}, map[notes.Key]int{}
+	for i, n := range list {
+		byType[n.Type] = append(byType[n.Type], n)
+		places[n.Key()] = i
+	}
+	known = map[int]float64{}
+	for kind, list := range byType {
+		made, err := d.ensure(ctx, kind, len(query))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := d.keep(ctx, kind, list, v, func(n notes.Note) bool { return made || fresh[digestOf(n.Text)] }); err != nil {
+			return nil, nil, err
+		}
+		found, err := d.search(ctx, kind, query)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, f := range found {
+			if i, ours := places[f.Key()]; ours {
+				known[i] = f.Cosine
+			} else if f.Text != "" {
+				others = append(others, f)
+			}
+		}
+	}
+	return known, others, nil
+}
+
+// ensure makes a collection if it is missing.
+func (d database) ensure(ctx context.Context, kind notes.Type, size int) (made bool, err error) {
+	status, err := d.call(ctx, http.MethodGet, kind, "", nil, &struct{}{})
+	if status != http.StatusNotFound {
+		return false, err
+	}
+	vectors := map[string]any{"size": size, "distance": "Cosine"}
+	_, err = d.call(ctx, http.MethodPut, kind, "", map[string]any{"vectors": vectors}, &struct{}{})
+	return true, err
+}
+
+// keep writes the notes that are missing in the database.
+func (d database) keep(ctx context.Context, kind notes.Type, list []notes.Note, v *vectors, missing func(notes.Note) bool) error {
+	var points []point
+	for _, n := range list {
+		if missing(n) {
+			points = append(points, point{ID: n.ID, Vector: v.of(n.Text), Payload: payload{
+				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.UTC().Format(time.RFC3339),
+			}})
+		}
+	}
+	for some := range slices.Chunk(points, upserted) {
+		if _, err := d.call(ctx, http.MethodPut, kind, "/points?wait=true", map[string]any{"points": some}, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search returns the nearest points of a collection.
+func (d database) search(ctx context.Context, kind notes.Type, query []float32) ([]notes.Like, error) {
+	var out struct {
+		Result []struct {
+			ID      any     `json:"id"` // a UUID, or a number that another program chose
+			Score   float64 `json:"score"`
+			Payload payload `json:"payload"`
+		} `json:"result"`
+	}
+	request := map[string]any{"vector": query, "limit": nearestPoints, "with_payload": true}
+	if _, err := d.call(ctx, http.MethodPost, kind, "/points/search", request, &out); err != nil {
+		return nil, err
+	}
+	var found []notes.Like
+	for _, p := range out.Result {
+		id, _ := p.ID.(string)
+		created, _ := time.Parse(time.RFC3339, p.Payload.Created)
+		found = append(found, notes.Like{Cosine: p.Score, Note: notes.Note{
+			ID: id, Type: kind, Agent: p.Payload.Agent, Text: p.Payload.Text, Tags: p.Payload.Tags, CreatedAt: notes.Time{Time: created},
+		}})
+	}
+	return found, nil
+}

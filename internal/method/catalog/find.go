@@ -1,0 +1,252 @@
+package catalog
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// index builds the names by which items are found.
+func (c *Catalog) index() {
+	c.names = map[Kind]map[string][]namedItem{Agent: {}, Workflow: {}, Task: {}}
+	for _, i := range c.items {
+		names := c.names[i.Kind]
+		put := func(name string, level int) {
+			if name = normal(name); name != "" && !slices.ContainsFunc(names[name], func(m namedItem) bool { return m.item == i }) {
+				names[name] = append(names[name], namedItem{i, level})
+			}
+		}
+		put(i.Name, byName)
+		put(short(i.Name), byName)
+		for _, a := range i.Aliases {
+			put(a, byAlias)
+			put(short(a), byAlias)
+		}
+		for _, code := range i.Codes {
+			put(code, byCode)
+		}
+		put(i.DisplayName, byPerson)
+		put(i.Title, byTitle)
+		for _, name := range i.others {
+			put(name, byOther)
+		}
+	}
+}
+
+// Find returns the item of a kind by its name, id, alias, code, person or title, with or without
+// its module in front ("bmm/analyst", "bmm-analyst", "bmm.analyst"), or by the address or path of its file. A name
+// in several modules is a conflict; the error for an unknown name suggests similar ones.
+func (c *Catalog) Find(kind Kind, name string) (Item, error) {
+	if c.Empty() {
+		return Item{}, NoInstallation()
+	}
+	if strings.TrimSpace(name) == "" {
+		return Item{}, fault.New(fault.InvalidArgument, "no %s is named", kind.Text()).WithHint("name one: %s", c.some(kind))
+	}
+	if ref, ok := c.RefTo(name); ok || strings.Contains(name, "://") {
+		if i := c.at(kind, name, ref, ok); i != nil {
+			return *i, nil
+		}
+	}
+	module, rest := "", name
+	for _, mark := range []string{"/", ":", "."} {
+		if before, after, ok := strings.Cut(strings.TrimSpace(name), mark); ok && before != "" && (mark == "/" || !strings.Contains(after, mark)) {
+			module, rest = before, after
+			break
+		}
+	}
+	bare := short(normal(name))
+	var found []*Item
+	for _, look := range []func() []*Item{
+		func() []*Item { return c.best(kind, rest, module) },
+		func() []*Item { return c.best(kind, name, "") },
+		func() []*Item { return c.findJoined(kind, normal(name)) },
+		func() []*Item { return c.best(kind, bare, module) },
+		func() []*Item { return c.findJoined(kind, bare) },
+	} {
+		if found = look(); len(found) > 0 {
+			break
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Item{}, c.notFound(kind, name)
+	case 1:
+		return *found[0], nil
+	}
+	full := make([]string, len(found))
+	for i, item := range found {
+		full[i] = item.Full()
+	}
+	return Item{}, fault.New(fault.Conflict, "there are %d %s %q", len(found), kind.plural(), format.OneLine(name)).
+		WithHint("name its module: %s", strings.Join(full, ", "))
+}
+
+// Knows reports whether any item has a name.
+func (c *Catalog) Knows(name string) bool {
+	return slices.ContainsFunc(kinds, func(kind Kind) bool { return len(c.best(kind, name, "")) > 0 })
+}
+
+// at returns the item that a file begins, by its address or path.
+func (c *Catalog) at(kind Kind, name string, ref Ref, known bool) *Item {
+	var err error
+	if !known {
+		if ref, err = ParseRef(name); err != nil {
+			return nil
+		}
+	}
+	f, file, ok := c.LookUp(ref)
+	if !ok {
+		return nil
+	}
+	for _, i := range c.items {
+		if i.Kind == kind && i.Origin == f && i.Path == file {
+			return i
+		}
+	}
+	// In 6.2 menus name the files of workflows that are found as skills.
+	if base := path.Base(file); base == "workflow.md" || base == "workflow.yaml" || base == "SKILL.md" {
+		if found := c.best(kind, path.Base(path.Dir(file)), ""); len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// RefTo returns the address of a system path that lies in a source: resolved texts name files by
+// such paths.
+func (c *Catalog) RefTo(name string) (Ref, bool) {
+	name = filepath.ToSlash(strings.TrimSpace(name))
+	plain, query, _ := strings.Cut(name, "?")
+	for _, f := range c.origins {
+		rest, ok := strings.CutPrefix(plain, filepath.ToSlash(f.Dir)+"/")
+		if f.Dir == "" || !ok || !fs.ValidPath(rest) {
+			continue
+		}
+		ref, err := ParseRef(Address(f.Name, rest) + "?" + query)
+		return ref, err == nil
+	}
+	return Ref{}, false
+}
+
+// findJoined returns the items that {module}-{name} means, the form of tools and commands. The name
+// of a module can contain a - itself.
+func (c *Catalog) findJoined(kind Kind, name string) []*Item {
+	for at, r := range name {
+		if r != '-' {
+			continue
+		}
+		if found := c.best(kind, name[at+1:], name[:at]); len(found) > 0 && at > 0 {
+			return found
+		}
+	}
+	return nil
+}
+
+// best returns the items that a name means, at the best level that has any.
+func (c *Catalog) best(kind Kind, name, module string) []*Item {
+	var out []*Item
+	var least [3]int
+	for _, m := range c.names[kind][normal(name)] {
+		if module != "" && !strings.EqualFold(m.item.Module, module) {
+			continue
+		}
+		rank := [3]int{m.item.Origin.order, m.level}
+		if module == "" && !m.item.listed { // a file that was left behind, beside the one that is installed
+			rank[2] = 1
+		}
+		if m.level > byAlias {
+			rank[0] += len(c.origins)
+		}
+		switch order := slices.Compare(rank[:], least[:]); {
+		case len(out) == 0 || order < 0:
+			out, least = []*Item{m.item}, rank
+		case order == 0:
+			out = append(out, m.item)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) notFound(kind Kind, name string) error {
+	err := fault.New(fault.NotFound, "there is no %s %q", kind.Text(), shorten(name))
+	if at := strings.IndexAny(name, "/:"); at >= 0 { // of another module
+		if elsewhere := c.best(kind, name[at+1:], ""); len(elsewhere) > 0 {
+			return err.Offer([]string{elsewhere[0].Full()})
+		}
+	}
+	near := c.near(kind, name)
+	alike := map[Kind]Kind{Workflow: Task, Task: Workflow}[kind] // people confuse them
+	if len(near) == 0 && alike != "" {
+		near = c.near(alike, name)
+	}
+	for _, other := range kinds {
+		if found := c.best(other, name, ""); other != kind && len(found) > 0 {
+			err = err.WithHint("there is one among the %s: %s", other.plural(), found[0].Full())
+			if len(near) > 0 {
+				err.AddHint("; or did you mean %s?", strings.Join(near, ", "))
+			}
+			err.Suggestions = append([]string{found[0].Full()}, near...)
+			return err
+		}
+	}
+	if len(near) > 0 {
+		return err.Offer(near)
+	}
+	if alike != "" {
+		return err.WithHint("the %s are: %s; the %s: %s", kind.plural(), c.some(kind), alike.plural(), c.some(alike))
+	}
+	return err.WithHint("there are: %s", c.some(kind))
+}
+
+// some lists the names of a few items of a kind.
+func (c *Catalog) some(kind Kind) lang.Text {
+	const few = 12
+	var names []string
+	for _, i := range c.items {
+		if i.Kind == kind {
+			names = format.AppendNew(names, i.Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return lang.T("none")
+	case len(names) > few:
+		return lang.T("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+	}
+	return lang.T("%s", strings.Join(names, ", "))
+}
+
+// near returns the names of items that are similar to a name, the most similar first.
+func (c *Catalog) near(kind Kind, name string) []string {
+	want := normal(shorten(name))
+	type near struct {
+		name     string
+		distance int
+	}
+	var all []near
+	for known, matches := range c.names[kind] {
+		d, similar := fault.Distance(want, known)
+		if !similar {
+			continue
+		}
+		for _, m := range matches {
+			all = append(all, near{m.item.Name, d})
+		}
+	}
+	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.distance-b.distance, strings.Compare(a.name, b.name)) })
+	var out []string
+	for _, n := range all {
+		if out = format.AppendNew(out, n.name); len(out) == 3 {
+			break
+		}
+	}
+	return out
+}

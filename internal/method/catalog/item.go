@@ -1,0 +1,257 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// Kind is the kind of an item.
+type Kind string
+
+// The kinds of items.
+const (
+	Agent    Kind = "agent"
+	Workflow Kind = "workflow"
+	Task     Kind = "task"
+)
+
+// kinds are all of them, in the order of lists.
+var kinds = []Kind{Agent, Workflow, Task}
+
+// kindWords name one item of a kind in a sentence, and several.
+var kindWords = map[Kind][2]lang.Text{
+	Agent: {lang.T("agent"), lang.T("agents")}, Workflow: {lang.T("workflow"), lang.T("workflows")}, Task: {lang.T("task"), lang.T("tasks")},
+}
+
+// Text names the kind in a sentence.
+func (k Kind) Text() lang.Text { return kindWords[k][0] }
+
+// plural names several items of the kind in a sentence.
+func (k Kind) plural() lang.Text { return kindWords[k][1] }
+
+// Project is the name of the source that is the caller's project. Addresses of its files do not
+// name the source.
+const Project = "project"
+
+// Item is an agent, a workflow or a task.
+type Item struct {
+	Kind Kind `json:"kind"`
+	// Name is its name in the method, for example "analyst" or "bmad-agent-analyst".
+	Name   string `json:"name"`
+	Module string `json:"module,omitempty"`
+	// Title is a role ("Business Analyst") or a name for people; DisplayName is that of an
+	// agent's person ("Mary").
+	Title       string `json:"title,omitempty"`
+	DisplayName string `json:"display_name,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+	Description string `json:"description,omitempty"`
+	// Phase is the phase of the method that it belongs to: analysis, planning, solutioning,
+	// implementation, anytime; "" if unknown.
+	Phase string `json:"phase,omitempty"`
+	// Category is the phase, or [OtherCategory].
+	Category string `json:"category"`
+	// Codes are those of the method's menus, for example CP.
+	Codes []string `json:"codes,omitempty"`
+	// Aliases are other names it is known by: ids, commands, names of earlier versions.
+	Aliases []string `json:"aliases,omitempty"`
+	// Author is the author of a workflow, if its file names one and a list was asked for it.
+	Author string `json:"author,omitempty"`
+	// Source names the source.
+	Source string `json:"source"`
+	// URI is the address of its entry file; "" if it is an agent that exists only in a
+	// configuration.
+	URI string `json:"uri,omitempty"`
+
+	// Path is that file in its source, and Dir its folder.
+	Path string `json:"path,omitempty"`
+	Dir  string `json:"-"`
+	// Skill is true for a folder with SKILL.md.
+	Skill bool `json:"-"`
+	// listed is true for an item that a manifest of its installation lists.
+	listed bool
+	// thin is true for a skill that only its workflow.md makes a workflow: in 6.2 tasks have one too.
+	thin bool
+
+	// Origin and Installation are those that it was found in.
+	Origin       *Origin       `json:"-"`
+	Installation *Installation `json:"-"`
+	// others are names that count only if no other item has them: the name in the text of an
+	// agent that the project renames, and the parts of an item.
+	others []string
+	// intents map codes and names, also earlier ones, that mean only a part of the item to
+	// that part.
+	intents map[string]string
+}
+
+// Intent returns the part of the item that one of its names means, for example "create intent"; ""
+// means all of it.
+func (i Item) Intent(name string) string {
+	for old, intent := range i.intents {
+		if normal(name) == normal(old) || normal(name) == short(old) {
+			return intent
+		}
+	}
+	return ""
+}
+
+func (i *Item) setIntent(name, part string) {
+	if i.intents == nil {
+		i.intents = map[string]string{}
+	}
+	i.intents[name] = part
+}
+
+// Short returns the name without the prefix of the method.
+func (i Item) Short() string { return short(i.Name) }
+
+// Full returns the name with its module.
+func (i Item) Full() string {
+	if i.Module == "" {
+		return i.Name
+	}
+	return i.Module + "/" + i.Name
+}
+
+// enrich adds the details of another description of the same item.
+func (i *Item) enrich(other *Item) {
+	i.Title, i.DisplayName, i.Icon = cmp.Or(i.Title, other.Title), cmp.Or(i.DisplayName, other.DisplayName), cmp.Or(i.Icon, other.Icon)
+	i.Description, i.Phase = cmp.Or(i.Description, other.Description), cmp.Or(i.Phase, other.Phase)
+	for _, code := range other.Codes {
+		i.Codes = format.AppendNew(i.Codes, code)
+	}
+	for _, name := range append(slices.Clone(other.Aliases), other.Name) {
+		if name != i.Name {
+			i.Aliases = format.AppendNew(i.Aliases, name)
+		}
+	}
+}
+
+// applyRow adds the details of a row of the agents' manifest.
+func (i *Item) applyRow(r format.Row) {
+	i.DisplayName, i.Title, i.Icon = r.Plain("displayName"), r.Plain("title"), r.Plain("icon")
+	i.Description = cmp.Or(r.Plain("capabilities", "description"), r.Plain("role"))
+	i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
+	if file := format.Stem(i.Path); i.Path != "" && file != i.Name && file != "SKILL" {
+		i.Aliases = format.AppendNew(i.Aliases, file)
+	}
+}
+
+// applyRoster adds the details that a configuration has of an agent with a skill. The name in the
+// skill remains one of its names: the person may use either.
+func (i *Item) applyRoster(a roster) {
+	if a.Name != "" && i.DisplayName != "" && a.Name != i.DisplayName {
+		i.others = format.AppendNew(i.others, i.DisplayName)
+	}
+	i.DisplayName, i.Title, i.Icon = cmp.Or(a.Name, i.DisplayName), cmp.Or(a.Title, i.Title), cmp.Or(a.Icon, i.Icon)
+	i.Description = cmp.Or(a.says, i.Description)
+}
+
+// applyParts adds the parts of an item: its title is that of its main purpose, and it is found by
+// the names of the rest, for example the status of a sprint.
+func (i *Item) applyParts(parts []helpPart) {
+	title := parts[0].name
+	for _, p := range parts {
+		if p.mode == "" {
+			title = p.name
+			break
+		}
+	}
+	i.Title = cmp.Or(title, i.Title)
+	for _, p := range parts {
+		if len(parts) == 1 || p.mode == "" {
+			continue
+		}
+		i.setIntent(p.code, p.mode)
+		if p.name != i.Title {
+			i.setIntent(p.name, p.mode)
+			i.others = format.AppendNew(i.others, p.name)
+		}
+	}
+}
+
+// helpPart is one purpose of an item, with the code and the name that ask for it.
+// mode names it; "" is the item's main purpose.
+type helpPart struct{ code, name, mode string }
+
+func rank(k Kind) int { return slices.Index(kinds, k) }
+
+// short returns a name without the prefix of the method.
+func short(name string) string {
+	s := strings.ToLower(strings.TrimSpace(name))
+	for _, prefix := range []string{"bmad-agent-", "bmad-"} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok && rest != "" {
+			return rest
+		}
+	}
+	return s
+}
+
+// phase returns the phase that a text of the method names, for example "2-plan-workflows".
+func phase(texts ...string) string {
+	for _, t := range texts {
+		switch t = strings.ToLower(t); t { // as the help of 6.12 has them
+		case "plan":
+			return "planning"
+		case "ship":
+			return "implementation"
+		}
+		for _, p := range []struct{ mark, phase string }{
+			{"1-analysis", "analysis"}, {"2-plan", "planning"}, {"3-solution", "solutioning"}, {"4-implement", "implementation"},
+			{"analysis", "analysis"}, {"planning", "planning"}, {"solutioning", "solutioning"}, {"implementation", "implementation"}, {"anytime", "anytime"},
+			{"/plan/", "planning"}, {"/ship/", "implementation"},
+		} {
+			if strings.Contains(t, p.mark) {
+				return p.phase
+			}
+		}
+	}
+	return ""
+}
+
+// OtherCategory is the category of items without a phase.
+const OtherCategory = "other"
+
+// settleKind gives a skill the kind that it has in every version of the method: the skills of
+// a phase are workflows. The files of a skill change from version to version, its place in the
+// method does not.
+func (i *Item) settleKind() {
+	switch {
+	case !i.Skill || i.Kind == Agent:
+	case slices.Contains([]string{"analysis", "planning", "solutioning", "implementation"}, i.Phase), slices.Contains(sessions, short(i.Name)):
+		i.Kind = Workflow
+	case i.thin && i.Module == "core":
+		i.Kind = Task
+	}
+}
+
+// sessions are the workflows of the method for any phase that have no files of one in some versions.
+var sessions = []string{"advanced-elicitation", "brainstorming", "party-mode"}
+
+// roster is an agent as a configuration describes it.
+type roster struct {
+	Module, Name, Title, Icon, Description string
+	// file is the first file that describes it.
+	file string
+	// own is true for one that people have added or changed, and says is their description of it,
+	// or "".
+	own  bool
+	says string
+}
+
+// normal returns a name in the form in which names are compared: people write them with spaces,
+// capitals and the mark of a command, menus with that of a skill, and texts as file names.
+func normal(name string) string {
+	name = strings.TrimPrefix(strings.Trim(dashes.Replace(strings.ToLower(format.OneLine(name))), "*/-"), "skill:")
+	for _, ext := range []string{".md", ".xml", ".yaml"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+var dashes = strings.NewReplacer(" ", "-", "_", "-")
+
+func shorten(name string) string { return format.Cut(format.OneLine(name), 100) }

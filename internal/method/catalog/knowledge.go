@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// Fragment is a piece of knowledge: a file of reference, of a module or a skill.
+type Fragment struct {
+	Name        string   `json:"name"`
+	Domain      string   `json:"domain"`
+	Description string   `json:"description,omitempty"`
+	Tags        []string `json:"tags,omitempty"`
+	URI         string   `json:"uri"`
+	Size        int64    `json:"size"`
+
+	module string
+}
+
+// Domain is a field of knowledge.
+type Domain struct {
+	Name      string `json:"name"`
+	Fragments int    `json:"fragments"`
+	Size      int64  `json:"size"`
+}
+
+// knowledgeFolders are the folders in which installations keep knowledge.
+var knowledgeFolders = []string{"knowledge", "data", "references", "resources", "help", "types"}
+
+// Knowledge returns the pieces of knowledge of a domain: the name of a folder of knowledge,
+// of a skill, a module, a tag or a piece. An empty one means all. They are searched
+// for on demand: nothing else needs them.
+func (c *Catalog) Knowledge(domain string) []Fragment {
+	out := c.knowledge(normal(domain))
+	if other := otherDomain[normal(domain)]; len(out) == 0 && other != "" {
+		return c.knowledge(other)
+	}
+	return out
+}
+
+// otherDomain has the other name of a domain: versions of the method name it differently.
+var otherDomain = map[string]string{"testarch": "tea", "tea": "testarch"}
+
+func (c *Catalog) knowledge(want string) []Fragment {
+	var out []Fragment
+	for _, f := range c.origins {
+		for _, piece := range f.knowledge() {
+			known := slices.ContainsFunc(out, func(o Fragment) bool {
+				return o.Domain == piece.Domain && o.Name == piece.Name && o.module == piece.module
+			})
+			if !known && (want == "" || piece.is(want)) {
+				out = append(out, piece)
+			}
+		}
+	}
+	return out
+}
+
+// is reports whether a piece is of a domain, under any of its names.
+func (p Fragment) is(domain string) bool {
+	names := append([]string{p.Domain, short(p.Domain), p.module, p.Name}, p.Tags...)
+	for part := range strings.SplitSeq(path.Dir(p.URI), "/") {
+		names = append(names, part)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return normal(name) == domain })
+}
+
+// Domains returns the fields of knowledge.
+func (c *Catalog) Domains() []Domain {
+	var out []Domain
+	for _, p := range c.Knowledge("") {
+		at := slices.IndexFunc(out, func(d Domain) bool { return d.Name == p.Domain })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Domain{Name: p.Domain})
+		}
+		out[at].Fragments++
+		out[at].Size += p.Size
+	}
+	slices.SortFunc(out, func(a, b Domain) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Near returns the domains with similar names.
+func (c *Catalog) Near(domain string) []string {
+	var out, names []string
+	want := normal(domain)
+	for _, d := range c.Domains() {
+		names = append(names, d.Name)
+		if name := normal(d.Name); strings.Contains(name, want) || strings.Contains(want, name) {
+			out = append(out, d.Name)
+		}
+	}
+	if len(out) == 0 {
+		return fault.Near(domain, names)
+	}
+	return out
+}
+
+// knowledge finds the pieces of a source, with the details that indexes have of them.
+func (f *Origin) knowledge() []Fragment {
+	var out []Fragment
+	var indexes []string
+	for _, tree := range f.outermost() {
+		entries := 0
+		f.EachFile(tree, &entries, func(name string, size int64) {
+			if strings.HasSuffix(name, "-index.csv") {
+				indexes = append(indexes, name)
+				return
+			}
+			if domain, ok := f.domain(name); ok {
+				out = append(out, Fragment{Name: format.Stem(name), Domain: domain, URI: f.URI(name), Size: size, module: f.moduleOf(name)})
+			}
+		})
+	}
+	for _, index := range indexes {
+		f.applyIndex(index, out)
+	}
+	return out
+}
+
+// domain returns the field of knowledge that a file belongs to, if any.
+func (f *Origin) domain(name string) (string, bool) {
+	if ext := path.Ext(name); ext != ".md" && ext != ".csv" && ext != ".txt" && ext != ".yaml" && ext != ".json" {
+		return "", false
+	}
+	folders := strings.Split(path.Dir(name), "/")
+	at := -1
+	for i, folder := range folders {
+		if slices.Contains(knowledgeFolders, folder) {
+			at = i
+			break
+		}
+	}
+	if at < 0 || path.Base(name) == "SKILL.md" {
+		return "", false
+	}
+	first := at
+	for at+1 < len(folders) && slices.Contains(knowledgeFolders, folders[at+1]) { // resources/knowledge/x.md
+		at++
+	}
+	switch {
+	case at+1 < len(folders): // knowledge/tea/x.md
+		return folders[at+1], true
+	case first == 0:
+		return folders[0], true
+	}
+	above := folders[first-1]
+	for _, in := range f.Installations {
+		if in.Layout == LayoutV4 && path.Join(in.Dir, folders[at]) == path.Dir(name) {
+			return folders[at], true
+		}
+	}
+	return strings.TrimLeft(above, "._"), true
+}
+
+func (f *Origin) moduleOf(name string) string {
+	for _, in := range f.Installations {
+		if in.Layout == LayoutV6 && strings.HasPrefix(name, in.Dir+"/") {
+			return in.ModuleOf(name)
+		}
+		if in.Layout == LayoutV4 && strings.HasPrefix(name, in.Dir+"/") {
+			for module := range in.Modules {
+				return module
+			}
+		}
+	}
+	if tree, ok := f.tree(name); ok { // that of the skill, or of a copy for another assistant
+		if i := f.Skills[path.Base(tree)]; i != nil {
+			return i.Module
+		}
+		if code, ok := strings.CutPrefix(path.Base(tree), "bmod-"); ok { // the record of a module
+			return code
+		}
+	}
+	return ""
+}
+
+// applyIndex adds the details that an index has of pieces. Indexes name files relative to
+// themselves; if they have been moved, the file name still identifies them.
+func (f *Origin) applyIndex(index string, pieces []Fragment) {
+	file, err := f.File(index)
+	if err != nil {
+		return
+	}
+	rows, _ := format.Rows(format.Normalize(file.Data)) // rows before a broken one are usable
+	field := strings.TrimSuffix(path.Base(index), "-index.csv")
+	for _, r := range rows {
+		named := cmp.Or(r["fragment_file"], r["file"], r["path"])
+		if named == "" {
+			continue
+		}
+		at := slices.IndexFunc(pieces, func(p Fragment) bool { return p.URI == f.URI(path.Join(path.Dir(index), named)) })
+		if at < 0 {
+			at = slices.IndexFunc(pieces, func(p Fragment) bool { return path.Base(p.URI) == path.Base(named) })
+		}
+		if at < 0 {
+			continue
+		}
+		p := &pieces[at]
+		p.Name, p.Description = cmp.Or(r["id"], p.Name), cmp.Or(r.Plain("description"), r.Plain("name"))
+		for _, tag := range strings.FieldsFunc(r["tags"], func(c rune) bool { return c == ',' || c == ';' }) {
+			p.Tags = format.AppendNew(p.Tags, strings.TrimSpace(tag))
+		}
+		p.Tags = format.AppendNew(p.Tags, field)
+	}
+}

@@ -1,0 +1,103 @@
+package catalog
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// finish does the steps that need the whole source: it settles the rows of manifests without a
+// file, adds the agents that people have described without a skill, gives items their earlier
+// names, and records named skills that are missing.
+func (s *scan) finish() {
+	for _, in := range s.Installations {
+		for _, row := range in.stale {
+			s.settleRow(in, row)
+		}
+		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
+			if s.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
+				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"),
+					lang.T("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(in.agents)) {
+			a := in.agents[id]
+			switch {
+			case s.Skills[id] != nil:
+			case a.own:
+				s.addItem(&Item{
+					Kind: Agent, Name: id, Module: a.Module, Title: a.Title, DisplayName: a.Name, Icon: a.Icon,
+					Description: a.Description, Installation: in,
+				})
+			default:
+				s.missing = append(s.missing, missing{id, a.file, lang.T("the agent %q is described and has no skill", id)})
+			}
+		}
+		for old, now := range in.old {
+			i := s.Skills[now.now]
+			if i == nil || s.Skills[old] != nil {
+				continue
+			}
+			i.Aliases = format.AppendNew(i.Aliases, old)
+			if now.intent != "" {
+				i.setIntent(old, now.intent)
+			}
+		}
+	}
+	for _, i := range s.Items {
+		slices.Sort(i.Aliases)
+	}
+}
+
+// hasAgentFile reports whether a name is that of an agent that has its own file.
+func (s *scan) hasAgentFile(id string) bool {
+	return slices.ContainsFunc(s.byShort[itemKey{Agent, short(id)}], func(i *Item) bool { return !i.Skill })
+}
+
+// settleRow assigns a row without a file to its skill, or reports it.
+func (s *scan) settleRow(in *Installation, r staleRow) {
+	for _, id := range []string{r.row["canonicalId"], r.row["name"]} {
+		i := s.Skills[id]
+		if i == nil || id == "" {
+			continue
+		}
+		if r.kind == Agent && i.Kind != Agent {
+			i.Kind = Agent // before 6.4 the manifest says which skills are agents
+		}
+		i.listed = true
+		told := *i
+		told.applyRow(r.row)
+		description := i.Description
+		i.enrich(&told)
+		i.Description = cmp.Or(description, told.Description)
+		i.Module = cmp.Or(i.Module, r.row["module"])
+		return
+	}
+	for _, i := range s.byShort[itemKey{r.kind, short(r.row["name"])}] { // moved, or a truncated row
+		if i.Installation == in && (r.row["module"] == "" || r.row["module"] == i.Module) {
+			told := &Item{Name: i.Name, Path: i.Path}
+			if told.Description = r.row.Plain("description"); r.kind == Agent {
+				told.applyRow(r.row)
+			}
+			i.enrich(told)
+			return
+		}
+	}
+	s.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
+}
+
+// CentralFiles are the layers of the configuration since 6.4, the later over the earlier.
+var CentralFiles = []string{"config.toml", "config.user.toml", "custom/config.toml", "custom/config.user.toml"}
+
+// readCentral reads the agents that the configuration describes.
+func (s *scan) readCentral(in *Installation) {
+	for _, layer := range CentralFiles {
+		name := path.Join(in.Dir, layer)
+		in.describe(s.toml(name), name, strings.HasPrefix(layer, "custom/"))
+	}
+}

@@ -1,0 +1,94 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// scan fills an origin.
+type scan struct {
+	*Origin
+	// before are the sources before this one: they list skills that it may have.
+	before []*Origin
+	// installed has the folder of each module that the project has installed, once its sources are
+	// searched.
+	installed map[string]string
+	// byShort has the items by kind and short name.
+	byShort map[itemKey][]*Item
+}
+
+func newScan(s Source, before []*Origin) *scan {
+	files := &fileReader{Source: s, stamps: map[string]stamp{}, names: s.top()}
+	return &scan{Origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
+}
+
+// itemKey is shared by items of one source that may be the same.
+type itemKey struct {
+	kind Kind
+	name string
+}
+
+// newInstallation adds an installation to the source.
+func (s *scan) newInstallation(dir, layout string) *Installation {
+	in := &Installation{
+		Dir: dir, Layout: layout, Origin: s.Origin, Modules: map[string]string{}, agents: map[string]roster{},
+		ids: map[string]string{}, old: map[string]renamed{}, Described: map[string]string{},
+	}
+	s.Installations = append(s.Installations, in)
+	return in
+}
+
+// maxName bounds the names of items, in bytes: they go into lists, and into the names of tools.
+const maxName = 200
+
+// addItem keeps an item.
+func (s *scan) addItem(i *Item) {
+	if len(i.Name) > maxName || len(i.Module) > maxName {
+		s.problem(i.Path, "its name or module has more than %d bytes", maxName)
+		return
+	}
+	for _, field := range []*string{&i.Title, &i.DisplayName, &i.Icon} {
+		*field = format.Cut(*field, maxName)
+	}
+	i.Aliases = slices.DeleteFunc(i.Aliases, func(alias string) bool { return len(alias) > maxName || alias == i.Name })
+	i.Origin, i.Source = s.Origin, s.Name
+	i.URI = s.URI(i.Path)
+	s.Items = append(s.Items, i)
+	if s.byShort == nil {
+		s.byShort = map[itemKey][]*Item{}
+	}
+	key := itemKey{i.Kind, short(i.Name)}
+	s.byShort[key] = append(s.byShort[key], i)
+}
+
+// ownerOf returns the installation that a skill of a shared folder belongs to: the one that
+// lists it, else the first of its source, else the folder itself.
+func (s *scan) ownerOf(dir, id string) *Installation {
+	var first *Installation
+	for _, in := range s.Installations {
+		if _, listed := in.ids[id]; listed {
+			return in
+		}
+		if first == nil && in.Layout == LayoutV6 {
+			first = in
+		}
+	}
+	if first != nil {
+		return first
+	}
+	for _, in := range s.Installations {
+		if in.Layout == LayoutSkills && in.Dir == dir {
+			return in
+		}
+	}
+	return s.newInstallation(dir, LayoutSkills)
+}
+
+// addScripts adds the scripts that installers copy to _bmad/scripts, for skills to run.
+func (s *scan) addScripts(dir string) {
+	if s.scripts == "" && s.isDir(dir) {
+		s.scripts = dir
+		s.trees = append(s.trees, dir)
+	}
+}

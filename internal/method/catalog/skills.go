@@ -1,0 +1,235 @@
+package catalog
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+)
+
+// Marks of the method in the folder of a skill.
+const (
+	CustomizeFile = "customize.toml"
+	SkillManifest = "bmad-skill-manifest.yaml"
+	moduleFile    = "module-manifest.toml"
+	bmodFile      = "bmod.toml"
+)
+
+// launcher marks the body of a skill that only refers its reader to an agent's file.
+const launcher = "<agent-activation"
+
+// addSkillsIn adds the method's skills of a folder that may also hold others.
+func (s *scan) addSkillsIn(dir string) {
+	if !s.isDir(dir) {
+		return
+	}
+	module, described, all := "", "", false
+	if !s.Home && s.Name != Project && (dir == "." || dir == "skills") { // it was named as a source of the method
+		module, described = s.setupModule(dir)
+		all = module != "" || dir == "skills"
+	}
+	for _, e := range s.list(dir) {
+		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
+			continue
+		}
+		at := path.Join(dir, e.Name())
+		if e.Type()&fs.ModeSymlink != 0 && !s.leadsToFolder(at) {
+			continue
+		}
+		if slices.ContainsFunc(s.Installations, func(in *Installation) bool { return in.Dir == at }) {
+			continue
+		}
+		names := s.list(at)
+		switch {
+		case has(names, bmodFile) && s.addHub(dir, at, names):
+		case !has(names, "SKILL.md"):
+		case all || s.belongsToMethod(e.Name(), names):
+			s.addMemberSkill(at, names, module, described)
+		}
+	}
+}
+
+// addMemberSkill adds a skill of a module that a folder describes; both may be unknown.
+func (s *scan) addMemberSkill(dir string, names []fs.DirEntry, module, described string) {
+	in := s.ownerOf(path.Dir(dir), path.Base(dir))
+	if module != "" && described != "" && in.Described[module] == "" {
+		s.describeModule(in, described, module)
+	}
+	s.addSkill(dir, names, in, module)
+}
+
+// belongsToMethod reports whether a skill is the method's.
+func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
+	if id == "bmad" || strings.HasPrefix(id, "bmad-") || strings.HasPrefix(id, "bmod-") {
+		return true
+	}
+	for _, mark := range []string{SkillManifest, moduleFile, bmodFile} {
+		if has(names, mark) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(append([]*Origin{s.Origin}, s.before...), func(o *Origin) bool {
+		return slices.ContainsFunc(o.Installations, func(in *Installation) bool {
+			_, listed := in.ids[id]
+			_, described := in.agents[id]
+			return listed || described
+		})
+	})
+}
+
+// addSkill adds a folder with SKILL.md.
+func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, module string) {
+	file := path.Join(dir, "SKILL.md")
+	head := s.head(file)
+	id := path.Base(dir)
+	if strings.Contains(head, launcher) {
+		s.trees = append(s.trees, dir)
+		return
+	}
+	if strings.TrimSpace(head) == "" {
+		s.problem(file, "it is empty")
+		return
+	}
+	if in == nil {
+		in = s.ownerOf(path.Dir(dir), id)
+	}
+	front, body, ok := format.FrontMatter(head)
+	if !ok && strings.HasPrefix(head, "---\n") {
+		s.problem(file, "its front matter has no end and was left out")
+	}
+	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, Installation: in, Description: front.Description}
+	i.Aliases = format.AppendNew(nil, front.Name)
+	if front.Name == id {
+		i.Aliases = nil
+	}
+	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, s.markedModule(dir, names, in), module)
+	_, i.listed = in.ids[id]
+	i.Phase = phase(path.Dir(dir) + "/") // the folders it lies in: its own name may be sprint-planning
+	s.trees = append(s.trees, dir)
+	if known := s.Skills[id]; known != nil {
+		return // the same skill for another host
+	}
+	title := format.Heading(body)
+	if strings.EqualFold(title, "overview") {
+		title = ""
+	}
+	s.classify(i, names, title)
+	s.Skills[id] = i
+	s.addItem(i)
+}
+
+// classify sets the kind of a skill: by its customization, which is the installer's own rule, else
+// by its manifest, else by its files. The name does not matter.
+func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
+	settings := map[string]any{}
+	if has(names, CustomizeFile) {
+		settings = s.toml(path.Join(i.Dir, CustomizeFile))
+	}
+	var manifest struct {
+		Type        string `yaml:"type"`
+		DisplayName string `yaml:"displayName"`
+		Title       string `yaml:"title"`
+		Icon        string `yaml:"icon"`
+	}
+	if has(names, SkillManifest) {
+		s.yaml(path.Join(i.Dir, SkillManifest), &manifest)
+	}
+	agent, isAgent := settings["agent"].(map[string]any)
+	_, isWorkflow := settings["workflow"].(map[string]any)
+	switch {
+	case isAgent || manifest.Type == "agent":
+		i.Kind = Agent
+		i.DisplayName = cmp.Or(format.PlainString(agent["name"]), manifest.DisplayName)
+		i.Title = cmp.Or(format.PlainString(agent["title"]), manifest.Title)
+		i.Icon = cmp.Or(format.PlainString(agent["icon"]), manifest.Icon)
+		i.applyRoster(i.Installation.agents[i.Name])
+	case isWorkflow, has(names, "workflow.md"), has(names, "workflow.yaml"), hasSteps(names):
+		i.Kind, i.Title = Workflow, title
+		i.thin = !isWorkflow && !hasSteps(names)
+	default:
+		i.Title = title
+	}
+}
+
+// hasSteps reports whether a skill has its steps in a file each.
+func hasSteps(names []fs.DirEntry) bool {
+	return slices.ContainsFunc(names, func(e fs.DirEntry) bool {
+		if e.IsDir() && e.Name() == "steps" {
+			return true
+		}
+		return strings.HasPrefix(e.Name(), "step-") && path.Ext(e.Name()) == ".md"
+	})
+}
+
+// markedModule returns the module that a skill's own files name, and keeps its version.
+func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) string {
+	for _, mark := range []string{moduleFile, bmodFile} {
+		if !has(names, mark) {
+			continue
+		}
+		values := s.toml(path.Join(dir, mark))
+		for _, table := range []any{values, values["skill"], values["bmod"]} {
+			t, ok := table.(map[string]any)
+			if !ok {
+				continue
+			}
+			if name := cmp.Or(format.PlainString(t["module"]), format.PlainString(t["bmod"]), format.PlainString(t["code"])); name != "" {
+				name = strings.TrimPrefix(name, "bmod-")
+				if version := format.PlainString(t["version"]); in.Modules[name] == "" {
+					in.Modules[name] = version
+				}
+				return name
+			}
+		}
+	}
+	if has(names, SkillManifest) {
+		var manifest struct {
+			Module string `yaml:"module"`
+		}
+		if yaml.Unmarshal([]byte(s.read(path.Join(dir, SkillManifest))), &manifest) == nil {
+			return manifest.Module
+		}
+	}
+	return ""
+}
+
+// addHub adds a folder that describes a module whose skills lie beside it. Its SKILL.md only makes
+// hosts notice it.
+func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
+	table, ok := s.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
+	if !ok {
+		return false
+	}
+	in := s.ownerOf(root, path.Base(dir))
+	s.trees = append(s.trees, dir)
+	code := cmp.Or(format.PlainString(table["code"]), strings.TrimPrefix(path.Base(dir), "bmod-"))
+	in.Modules[code] = format.PlainString(table["version"])
+	if skills, ok := table["skills"].([]any); ok {
+		for _, s := range skills {
+			in.ids[format.PlainString(s)] = code
+		}
+	}
+	if has(names, "roster.toml") {
+		name := path.Join(dir, "roster.toml")
+		roster := s.toml(name)
+		in.describe(roster, name, false)
+		in.members(roster, name, code)
+	}
+	return true
+}
+
+// renamedRow finds a row of the table of renamed skills.
+var renamedRow = pattern.New("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)`(?:\\s*\\(([^)|]+)\\))?")
+
+// readRenames reads the former names of skills.
+func (s *scan) readRenames(in *Installation, name string) {
+	for _, m := range renamedRow.FindAllStringSubmatch(s.read(name), -1) {
+		in.old[m[1]] = renamed{m[2], m[3]}
+	}
+}

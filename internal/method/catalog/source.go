@@ -1,0 +1,182 @@
+package catalog
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+const (
+	// MaxFile is the largest file that is read, in bytes.
+	MaxFile = 2 << 20
+	// maxHead is how much of a file is read for its front matter, in bytes.
+	maxHead = 8 << 10
+	// maxEntries bounds the files of one installation: with more, it is probably a whole disk.
+	maxEntries = 100_000
+	// maxDepth bounds how deep an installation is searched.
+	maxDepth = 10
+	// maxLinks bounds how many symbolic links are followed for one path.
+	maxLinks = 20
+)
+
+type stamp struct {
+	size    int64
+	changed time.Time
+	mode    fs.FileMode
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	return stamp{size: info.Size(), changed: info.ModTime(), mode: info.Mode()}
+}
+
+// stat describes a file of a source, to notice that it has changed. If the source is
+// a folder of the system, the call takes its path: it is made for each file of a large
+// installation, and shows nothing of the file.
+func (s Source) stat(name string) (fs.FileInfo, error) {
+	if s.Dir != "" {
+		return os.Stat(filepath.Join(s.Dir, filepath.FromSlash(name)))
+	}
+	return fs.Stat(s.FS, name)
+}
+
+// skipped are folders of a project that hold no installation and may be large.
+var skipped = []string{".git", ".bmad-task", "node_modules", "vendor", "_bmad-output"}
+
+// topNames are the names in the folder of a source, in lower case, because some systems tell no case; true for
+// those that can be a folder with an installation. They are nil if they are not known. Most paths that are
+// looked for begin with a name that is not among them: one look at the folder then stands for some forty at its
+// files.
+type topNames map[string]bool
+
+func (s Source) top() topNames {
+	entries, err := fs.ReadDir(s.FS, ".")
+	if err != nil {
+		return nil
+	}
+	out := topNames{}
+	for _, e := range entries {
+		out[strings.ToLower(e.Name())] = !e.Type().IsRegular() && !slices.Contains(skipped, e.Name())
+	}
+	return out
+}
+
+// mayHold reports whether a path can exist in the folder.
+func (t topNames) mayHold(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	_, there := t[strings.ToLower(first)]
+	return t == nil || first == "." || there
+}
+
+// sameFolders reports whether two looks at a folder have found the same folders in it.
+func (t topNames) sameFolders(other topNames) bool {
+	has := func(a, b topNames) bool { // whether a has the folders of b
+		for name, folder := range b {
+			if folder && !a[name] {
+				return false
+			}
+		}
+		return true
+	}
+	return has(t, other) && has(other, t)
+}
+
+// inside follows the symbolic links of a path in a tree and reports whether it stays in the tree.
+func inside(fsys fs.FS, tree, name string) (string, bool) {
+	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(name, tree), "/"), "/")
+	if tree == "." {
+		rest = strings.Split(name, "/")
+	}
+	at := tree
+	links := 0
+	for len(rest) > 0 {
+		part := rest[0]
+		rest = rest[1:]
+		if part == "" || part == "." {
+			continue
+		}
+		if part == ".." {
+			if at == tree {
+				return "", false
+			}
+			at = path.Dir(at)
+			continue
+		}
+		next := path.Join(at, part)
+		info, err := fs.Lstat(fsys, next)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			at = next // a missing file fails when it is opened
+			continue
+		}
+		target, err := fs.ReadLink(fsys, next)
+		if links++; err != nil || links > maxLinks || path.IsAbs(target) || strings.Contains(target, `\`) {
+			return "", false
+		}
+		rest = append(strings.Split(target, "/"), rest...)
+	}
+	return at, at == tree || tree == "." || strings.HasPrefix(at, tree+"/")
+}
+
+// isPrivate reports whether a path lies in a folder of version control, or names the
+// environment of a program: both can hold passwords.
+func isPrivate(name string) bool {
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		part = strings.ToLower(part)
+		return part == ".git" || part == "git~1" /* as Windows calls it too */ || part == ".env" || strings.HasPrefix(part, ".env.")
+	})
+}
+
+// Source is a folder with installations in or under it.
+type Source struct {
+	// Name identifies the source: "project", "user", "git-…". Addresses of files
+	// that are not the project's begin with it.
+	Name string
+	// Dir is the absolute path of FS, for placeholders; it may be empty.
+	Dir string
+	FS  fs.FS
+	// Home is true for a home folder: only the method's places for the person's own files are
+	// searched.
+	Home bool
+	// Main is true for the source that stands in for the caller's project: its configuration and
+	// customization apply to the items of every source.
+	Main bool
+	// Only names the one folder to search, besides the folders of skills; if "", all are searched.
+	Only string
+}
+
+// Problem is something in a source that was left out, and why.
+type Problem struct {
+	Source string `json:"source"`
+	Path   string `json:"path"`
+	Text   string `json:"problem"`
+
+	text lang.Text
+}
+
+// NewProblem names a file that was left out.
+func NewProblem(source, path string, text lang.Text) Problem {
+	return Problem{Source: source, Path: path, Text: text.String(), text: text}
+}
+
+// Said returns the problem in a language.
+func (p Problem) Said(l lang.Language) Problem {
+	p.Text = p.text.In(l)
+	return p
+}
+
+var errTooLarge = lang.Errorf("it is too large")
+
+// readLimited returns at most limit bytes of a file, and errTooLarge if there are more.
+func readLimited(fsys fs.FS, name string, limit int64) ([]byte, error) {
+	data, more, err := durable.ReadHead(fsys, name, limit)
+	if err == nil && more {
+		err = errTooLarge
+	}
+	return data, err
+}

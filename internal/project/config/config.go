@@ -1,0 +1,155 @@
+// Package config reads the settings of a project: defaults, overridden by the user's
+// file, the project's file and BMAD_* environment variables, in this order.
+// The policy of a gate is the exception: the project's file, which an assistant
+// can write, may only tighten it (policy.go).
+//
+// A setting has a key, which is a dotted path in the YAML files and, in capitals
+// with underscores and without "stages.", a variable: stages.po.gate_score is
+// BMAD_PO_GATE_SCORE. An unknown key or an invalid value is an error that names
+// its place and the valid choices.
+//
+// # Invariants
+//
+//   - The project's file can only tighten a policy, because an assistant can write it
+//     (TestProjectOnlyTightens).
+//   - A pending gate keeps at least the policy that it had (TestPendingGateCannotBeLoosened).
+package config
+
+import (
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	_ "github.com/bmad-mcp/bmad-mcp/internal/base/lang/zh" // the settings may name it
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+const (
+	// ProjectFile is the project's file, relative to the project.
+	ProjectFile = ".claude/bmad-task.yaml"
+	// UserFile is the user's file, relative to the configuration folder
+	// ($XDG_CONFIG_HOME, else ~/.config).
+	UserFile = "bmad-mcp/config.yaml"
+	// DefaultFormTimeout is the time for which a form waits for the person. With more, hosts cancel the call
+	// first.
+	DefaultFormTimeout = 10 * time.Minute
+	// maxFile is the largest configuration file read, in bytes.
+	maxFile = 64 << 10
+)
+
+// Config is the settings in force for a project.
+type Config struct {
+	// Workflow is the name of the workflow for runs that name none, Workflows are those that can
+	// be started.
+	Workflow  string
+	Workflows []Workflow
+	// Prompts is the absolute folder of prompt files that take precedence over the built-in ones.
+	Prompts string
+	// MaxSubmission is the largest submission accepted, in bytes.
+	MaxSubmission int64
+	// LockTimeout bounds the wait of a call for another that holds its session.
+	LockTimeout time.Duration
+	LogLevel    slog.Level
+	// MaxRework and MaxIterations bound the rounds between two decisions of a person: how often work goes
+	// back to dev, and how many submissions of a stage may miss its gate, before they are asked whether to continue.
+	MaxRework, MaxIterations int
+	// FormTimeout bounds the wait of a form for the person.
+	FormTimeout time.Duration
+	// HostConfirm selects the hosts for which bmad-confirm is listed.
+	HostConfirm HostConfirm
+	// Rubrics is the absolute folder of rubric files that take precedence over the built-in ones.
+	Rubrics string
+	// Verify has the verify command of each stage.
+	Verify map[workflow.StageID]string
+	// VerifyBy names the setter of each command. PersonVerify has the commands of the
+	// person's own file, including "": a stage that it does not mention has no entry.
+	VerifyBy      map[workflow.StageID]workflow.Setter
+	PersonVerify  map[workflow.StageID]string
+	VerifyTimeout time.Duration
+	// VerifyOutput bounds the output of a command that is kept, in bytes.
+	VerifyOutput int
+	// Checks are the commands, besides verify, that the server runs if a report names them.
+	Checks []string
+	// ToolServers are the MCP servers that agents without a host can be given.
+	ToolServers []ToolServer
+	// OwnRubrics is true if the project's file names the folder of rubrics.
+	OwnRubrics bool
+	// Toolsets are the groups of tools that are offered.
+	Toolsets []Toolset
+	Manner
+	// Projects are the absolute folders that the person has opened to assistants.
+	Projects []string
+	// Sources are the git repositories with the method that the person configured, OwnSources
+	// those from the project's file.
+	Sources, OwnSources []string
+	// Memory selects the use that the stages make of the project's notes.
+	Memory Memory
+	// MemoryDir is the folder of the notes, relative to the project, with slashes; "" is the usual
+	// place.
+	MemoryDir string
+	// MemoryEmbeddings is the address of a server that turns texts into vectors, and
+	// MemoryEmbeddingModel its model; MemoryQdrant is the address of a vector database. The texts
+	// of notes are sent there; "" sends none.
+	MemoryEmbeddings, MemoryEmbeddingModel, MemoryQdrant string
+	Store                                                Store
+	// Model is the language model of agents that work without a host.
+	Model Model
+	// Ignored names the settings of the project that do not count, with the reason.
+	Ignored []lang.Text
+
+	rules rules
+	// byPerson has the keys that the person has set; those of verify with the stage.
+	byPerson map[string]bool
+	// setBy has the setters of settings that are not of one stage.
+	setBy map[string]workflow.Setter
+}
+
+// Manner is how people and models are spoken to.
+type Manner struct {
+	// Personas selects the roles of the stages: PersonasOwn or PersonasBMAD.
+	Personas string
+	// Replies selects the keys of replies to models: RepliesFull or RepliesLean.
+	Replies string
+	// Language is the one that people are spoken to in, DocumentLanguage that of documents, or
+	// lang.Auto.
+	Language, DocumentLanguage string
+}
+
+// Store is the database in which a team keeps its sessions.
+type Store struct {
+	// Address may hold a password. It is "" if the sessions are files of the project.
+	Address string
+	// Project is the name of the project there, "" for that of its git remote.
+	Project string
+}
+
+// HostConfirm selects the hosts for which the tool bmad-confirm is listed.
+type HostConfirm string
+
+// The values of host_confirm.
+const (
+	// HostConfirmAuto: for hosts that are known to ask the person on each call of it.
+	HostConfirmAuto   HostConfirm = "auto"
+	HostConfirmAlways HostConfirm = "always"
+	HostConfirmNever  HostConfirm = "never"
+)
+
+// Default returns the settings of a project without any configuration.
+func Default(project string) Config {
+	return Config{
+		Workflow: workflow.DefaultName, Workflows: builtins(), rules: rules{engines: map[workflow.StageID][]workflow.Engine{}},
+		Prompts:       filepath.Join(project, ".claude", "bmad-prompts"),
+		Rubrics:       filepath.Join(project, ".claude", "bmad-rubrics"),
+		MaxSubmission: 5 << 20,
+		LockTimeout:   durable.LockTimeout,
+		LogLevel:      slog.LevelWarn,
+		MaxRework:     3, MaxIterations: 5,
+		FormTimeout: DefaultFormTimeout, HostConfirm: HostConfirmAuto,
+		Toolsets: []Toolset{ToolsetAuto}, Memory: MemoryAuto,
+		Manner: Manner{Personas: PersonasOwn, Replies: RepliesFull, Language: lang.Auto, DocumentLanguage: lang.Auto},
+		Verify: map[workflow.StageID]string{}, VerifyBy: map[workflow.StageID]workflow.Setter{}, PersonVerify: map[workflow.StageID]string{},
+		byPerson: map[string]bool{}, setBy: map[string]workflow.Setter{}, VerifyTimeout: 5 * time.Minute, VerifyOutput: 4000,
+	}
+}

@@ -1,0 +1,97 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// loadBoth reads the settings of a project with a file of its own and one of the person's.
+func loadBoth(t *testing.T, own, person string, confined bool, environ ...string) (config.Config, error) {
+	t.Helper()
+	project, folder := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{filepath.Join(project, config.ProjectFile): own, filepath.Join(folder, config.UserFile): person} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := durable.OpenDir(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = dir.Close() })
+	return config.Source{UserFolder: folder, Environ: environ, Confined: confined}.Load(dir)
+}
+
+// TestProjects: which folders may be used is the person's to say, in their file or by a variable.
+func TestProjects(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	list := func(folders ...string) string { return strings.Join(folders, string(os.PathListSeparator)) }
+	a, b := filepath.Join(home, "a"), filepath.Join(home, "b c")
+	for name, tt := range map[string]struct {
+		own, person string
+		environ     []string
+		want        []string
+		ignored     bool
+		err         string
+	}{
+		"none":              {},
+		"one":               {person: "projects: " + a, want: []string{a}},
+		"a list":            {person: "projects: [" + a + ", " + b + "]", want: []string{a, b}},
+		"below the home":    {person: "projects: [~/a]", want: []string{a}},
+		"twice":             {person: "projects: [~/a, " + a + "/]", want: []string{a}},
+		"by a variable":     {environ: []string{"BMAD_PROJECTS=" + list(a, b)}, want: []string{a, b}},
+		"by both":           {person: "projects: [~/a]", environ: []string{"BMAD_PROJECTS=" + list(b, a)}, want: []string{a, b}},
+		"a placeholder":     {environ: []string{"BMAD_PROJECTS=${user_config.folders}"}},
+		"empty parts":       {environ: []string{"BMAD_PROJECTS=" + list("", a, "")}, want: []string{a}},
+		"by the project":    {own: "projects: [" + a + "]", ignored: true},
+		"by the project, ~": {own: "projects: ~/a", person: "projects: [" + b + "]", want: []string{b}, ignored: true},
+		"relative":          {person: "projects: [src]", err: `line 1: projects "src" is not an absolute path`},
+		"a bare ~":          {person: "projects: ['~']", err: `projects "~" is not an absolute path`},
+		"another's home":    {person: "projects: ['~root/x']", err: `projects "~root/x" is not an absolute path`},
+	} {
+		c, err := loadBoth(t, tt.own, tt.person, true, tt.environ...)
+		switch {
+		case tt.err != "":
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case err != nil || !slices.Equal(c.Projects, tt.want) || (len(c.Ignored) > 0) != tt.ignored:
+			t.Errorf("%s: %v, %v, %v", name, c.Projects, c.Ignored, err)
+		}
+	}
+}
+
+// TestConfined: an error of settings tells nothing about files outside of the project, and still names the
+// missing ones in it.
+func TestConfined(t *testing.T) {
+	outside := t.TempDir()
+	for _, key := range []string{"prompts", "rubrics"} {
+		for _, folder := range []string{outside, filepath.Join(outside, "none"), "../none", "/none"} {
+			if c, err := loadBoth(t, key+": "+folder, "", true); err != nil {
+				t.Errorf("%s: %s: %v, %v", key, folder, c.Prompts, err)
+			}
+		}
+		if _, err := loadBoth(t, key+": none", "", true); err == nil || !strings.Contains(err.Error(), "is not an existing folder") {
+			t.Errorf("%s: a missing one in the project: %v", key, err)
+		}
+		for _, confined := range []bool{false, true} {
+			if _, err := loadBoth(t, "", key+": "+filepath.Join(outside, "none"), confined); err == nil {
+				t.Errorf("%s: a missing one of the person's: no error", key)
+			}
+		}
+		if _, err := loadBoth(t, key+": "+filepath.Join(outside, "none"), "", false); err == nil {
+			t.Errorf("%s: a missing one at a terminal: no error", key)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+)
+
+// settings are those that are not of one stage, sorted by key.
+var settings = []setting{
+	rule("approvers"),
+	rule("audit_floor"),
+	address("base_url", func(c *Config) *string { return &c.Model.BaseURL }).personOnly(modelIsTheirs),
+	{key: "checks", list: true, guard: PersonOnly, set: setChecks, value: func(c *Config) any { return strings.Join(c.Checks, "; ") }},
+	setting{key: "cost_limit", set: setCostLimit, value: costLimit}.personOnly(modelIsTheirs),
+	choice("document_language", func(c *Config) *string { return &c.DocumentLanguage }, lang.Settings),
+	duration("form_timeout", time.Second, time.Hour, func(c *Config) *time.Duration { return &c.FormTimeout }).
+		tightenOnly(func(before, after *Config) bool { return after.FormTimeout < before.FormTimeout }),
+	rule("four_eyes"),
+	rule("gate"),
+	{key: "host_confirm", guard: Tighten, set: setHostConfirm, value: func(c *Config) any { return c.HostConfirm }},
+	{key: "language", guard: PersonFirst, set: setLanguage, value: func(c *Config) any { return c.Language }},
+	// With less, a busy disk looks like a conflict; with more, hosts cancel the call first.
+	duration("lock_timeout", 100*time.Millisecond, 10*time.Minute, func(c *Config) *time.Duration { return &c.LockTimeout }),
+	{key: "log_level", set: setLogLevel, value: func(c *Config) any { return strings.ToLower(c.LogLevel.String()) }},
+	whole("max_iterations", 1, 100, func(c *Config) *int { return &c.MaxIterations }).
+		tightenOnly(func(before, after *Config) bool { return after.MaxIterations > before.MaxIterations }),
+	whole("max_rework", 1, 100, func(c *Config) *int { return &c.MaxRework }).
+		tightenOnly(func(before, after *Config) bool { return after.MaxRework > before.MaxRework }),
+	whole("max_submission_bytes", 1024, 1<<30, func(c *Config) *int64 { return &c.MaxSubmission }),
+	{key: "memory", guard: Tighten, set: setMemory, value: func(c *Config) any { return c.Memory }},
+	setting{key: "memory_dir", set: setMemoryDir, value: func(c *Config) any { return c.MemoryDir }}.personOnly(memoryIsTheirs),
+	setting{key: "memory_embedding_model", set: setEmbeddingModel, value: func(c *Config) any { return c.MemoryEmbeddingModel }}.personOnly(memoryIsTheirs),
+	address("memory_embeddings", func(c *Config) *string { return &c.MemoryEmbeddings }).personOnly(memoryIsTheirs),
+	address("memory_qdrant", func(c *Config) *string { return &c.MemoryQdrant }).personOnly(memoryIsTheirs),
+	setting{key: "model", set: setModel, value: func(c *Config) any { return c.Model.Name }}.personOnly(modelIsTheirs),
+	rule("pause"),
+	choice("personas", func(c *Config) *string { return &c.Personas }, func() []string { return []string{PersonasOwn, PersonasBMAD} }),
+	setting{key: "project", set: setProject, value: func(c *Config) any { return c.Store.Project }}.personOnly(storeIsTheirs),
+	setting{key: "projects", list: true, set: setProjects, value: func(c *Config) any { return strings.Join(c.Projects, ", ") }}.
+		personOnly(lang.T("only the person decides which folders may be used")),
+	{key: "prompts", set: setPrompts, value: func(c *Config) any { return c.Prompts }},
+	rule("proved"),
+	choice("provider", func(c *Config) *string { return &c.Model.Provider }, Providers).personOnly(modelIsTheirs),
+	rule("quorum"),
+	choice("replies", func(c *Config) *string { return &c.Replies }, replyForms).personFirst(),
+	setting{key: "rubrics", set: setRubrics, value: func(c *Config) any { return c.Rubrics }}.personFirst(),
+	rule("scoring"),
+	{key: "sources", list: true, set: setSources, value: sources},
+	{key: "stages"}, // a block, with the settings of each stage
+	{key: "store", guard: PersonOnly, set: setStore, value: func(c *Config) any { return strings.Repeat("set", min(len(c.Store.Address), 1)) }},
+	{key: "tool_servers", list: true, guard: PersonOnly, set: setToolServers, value: toolServerNames},
+	{key: "toolsets", list: true, guard: PersonOnly, set: setToolsets, value: func(c *Config) any { return strings.Trim(fmt.Sprint(c.Toolsets), "[]") }},
+	rule("verdict"),
+	{key: "verify", guard: PersonFirst, set: setVerifies},
+	whole("verify_output_bytes", 200, 64<<10, func(c *Config) *int { return &c.VerifyOutput }),
+	duration("verify_timeout", time.Second, time.Hour, func(c *Config) *time.Duration { return &c.VerifyTimeout }),
+	{key: "workflow", guard: PersonFirst, set: setWorkflow, value: func(c *Config) any { return c.Workflow }},
+}
+
+// keys lists the keys of the settings.
+func keys() []string {
+	out := make([]string, len(settings))
+	for i, s := range settings {
+		out[i] = s.key
+	}
+	return out
+}
+
+// apply applies a setting, and notes whose value holds.
+func (l *loader) apply(key string, values []string) error {
+	if parts := strings.Split(key, "."); parts[0] == "stages" && len(parts) == 3 {
+		return l.applyToStage(parts[1], parts[2], key, values)
+	}
+	at := slices.IndexFunc(settings, func(s setting) bool { return s.key == key && s.set != nil })
+	if at < 0 {
+		return unknownKey(key, values)
+	}
+	s := settings[at]
+	if !s.list && len(values) != 1 {
+		return lang.Errorf("%s takes one value, not %d", key, len(values))
+	}
+	before := s.show(l.Config)
+	if err := s.set(l, values); err != nil {
+		return err
+	}
+	hasSay := l.from != own || s.guard != PersonOnly
+	if after := s.show(l.Config); after != before || l.setBy[key] == "" && hasSay {
+		l.setBy[key] = setters[l.from]
+	}
+	return nil
+}
+
+func unknownKey(key string, values []string) error {
+	if slices.Contains(stageKeys(), key) {
+		return lang.Errorf("%s is a setting of a stage: write it below stages, such as stages: {po: {%s: %s}}", key, key, strings.Join(values, ", "))
+	}
+	return unknownName(lang.T("unknown key %q", key), key, keys(), lang.T("valid keys: %s", strings.Join(keys(), ", ")))
+}

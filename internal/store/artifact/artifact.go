@@ -1,0 +1,100 @@
+// Package artifact names tasks and saves their deliverables.
+//
+// A task name is a slug of the objective. An artifact is a stage's accepted document, saved under
+// .claude/specs/<task name>/ in the project, so that people can review and commit it.
+package artifact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Folder holds the artifacts of all tasks of a project, relative to it.
+const Folder = ".claude/specs"
+
+// Path returns the path of an artifact of a task, relative to the project.
+func Path(task, file string) string { return Folder + "/" + task + "/" + file }
+
+// TaskFolder returns the folder of a task's artifacts, relative to the project.
+func TaskFolder(task string) string { return Folder + "/" + task }
+
+// CheckTask refuses a task name that is not the name of a folder.
+func CheckTask(task string) error {
+	if task == "" || task[0] == '.' || strings.ContainsAny(task, `/\`) {
+		return fault.New(fault.Storage, "the session's task name %q is not a folder name", task).
+			WithHint("correct task_name in the session file")
+	}
+	return nil
+}
+
+// New describes the artifact that a text becomes, whose last line is ended.
+func New(task, file, body string, at time.Time) (a workflow.Artifact, text string) {
+	if body != "" && body[len(body)-1] != '\n' {
+		body += "\n"
+	}
+	return workflow.Artifact{Path: Path(task, file), Size: int64(len(body)), SHA256: workflow.Hash([]byte(body)), SavedAt: at}, body
+}
+
+// Save writes an artifact durably, and replaces the earlier one, which had a hash. If people have
+// edited that since it was saved, their version is kept beside it: kept is its path.
+func Save(project *durable.Dir, a workflow.Artifact, body, earlier string) (kept string, err error) {
+	if _, err := project.MkdirAll(path.Dir(a.Path)); err != nil {
+		return "", err
+	}
+	old, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
+	switch sum := workflow.Hash(old); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil: // an edited version exists and could not be kept
+		return "", err
+	case sum != a.SHA256 && sum != earlier:
+		if kept, err = keep(project, strings.TrimSuffix(a.Path, ".md"), old, a.SavedAt); err != nil {
+			return kept, err
+		}
+	}
+	return kept, project.Replace(a.Path, []byte(body))
+}
+
+// keep writes an edited artifact beside its replacement, unless that copy already exists.
+func keep(project *durable.Dir, stem string, body []byte, at time.Time) (name string, err error) {
+	for n := 0; ; n++ {
+		name = stem + ".edited-" + at.UTC().Format("20060102T150405Z")
+		if n > 0 {
+			name += fmt.Sprintf("-%d", n)
+		}
+		name += ".md"
+		err = project.CreateUnsynced(name, body)
+		if errors.Is(err, fs.ErrExist) {
+			if now, err := project.ReadFile(name, durable.TextLimit(int64(len(body)))); err != nil || !bytes.Equal(now, body) {
+				continue
+			}
+		} else if err != nil {
+			return name, err
+		}
+		return name, project.SyncDir(path.Dir(name)) // before the original is replaced
+	}
+}
+
+// Compare reports whether the file of an artifact is gone, or was edited since it was saved.
+func Compare(project *durable.Dir, a workflow.Artifact) (missing, modified bool) {
+	data, err := project.ReadFile(a.Path, durable.TextLimit(a.Size))
+	return errors.Is(err, fs.ErrNotExist), err == nil && a.SHA256 != "" && !Same(data, a.SHA256)
+}
+
+// Same reports whether a text has a hash, with its line ends as they are, or all as on Unix, or all
+// as on Windows: git turns one into the other (core.autocrlf), and neither changes a word.
+func Same(text []byte, sha256 string) bool {
+	if workflow.Hash(text) == sha256 {
+		return true
+	}
+	unix := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return workflow.Hash(unix) == sha256 || workflow.Hash(bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n"))) == sha256
+}

@@ -1,0 +1,97 @@
+// Package dashboard shows runs in a web browser, and takes the person's decisions there.
+//
+// A page is HTML that the server has rendered: everything can be read without script. A screen is
+// a kind of page: its file holds the facts that it gathers and its template their layout. The
+// door decides who may read, and who may decide. A project is addressed by an id that is made
+// from its folder, and only folders that the server knows can be addressed.
+//
+// # Invariants
+//
+//   - The cookie reads and never decides, because browsers send it to every port. The key that
+//     decides is bound to the origin, ends with the process, and counts for the page that was
+//     shown (TestDoor, TestTwoPagesDecide).
+package web
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+)
+
+// Options configure a Dashboard.
+type Options struct {
+	Version string
+	// Engine reads the sessions, and carries out decisions.
+	Engine *engine.Engine
+	// Library serves the BMAD method, and Memory the notes of the projects; without one, its page
+	// says that there are none.
+	Library *method.Library
+	Memory  *memory.Memory
+	// Health gathers the state of the program for the settings page, which shows none if Health is nil.
+	Health HealthFunc
+	// Recheck, if not nil, drops the cached state of the disk before the live pages look again.
+	Recheck func()
+	// State is the person's folder outside of projects; "" keeps no words that were not sent.
+	State string
+	// Origin is that of the pages, for example http://localhost:8123, for a server with a door.
+	Origin string
+	// Pairing is the state folder in which browsers are paired; "" pairs none.
+	Pairing string
+	// ReadOnly keeps everybody from deciding.
+	ReadOnly bool
+	// Passkeys, if not nil, check the signatures of decisions.
+	Passkeys *passkey.Keys
+	Log      *slog.Logger
+}
+
+// Dashboard serves the pages. It is safe for concurrent use.
+type Dashboard struct {
+	o        Options
+	log      *slog.Logger
+	screens  *screens
+	projects projects
+	drafts   drafts
+	keeping  sync.Mutex // while a draft is compared and replaced
+	door     *door
+	nonces   nonces
+	live     *live
+	end      context.CancelFunc // of the streams
+}
+
+// New returns a dashboard.
+func New(o Options) (*Dashboard, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	door, err := newDoor(o.Origin, o.Pairing, o.ReadOnly, o.Engine.Clock)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dashboard{o: o, log: o.Log, door: door, screens: &screens{version: o.Version, log: o.Log}, projects: projects{o.Engine}}
+	if o.State != "" {
+		d.drafts = drafts(filepath.Join(o.State, "drafts"))
+	}
+	d.live = &live{projects: d.projects, beat: heartbeat, feed: feed.New(feed.Options{
+		Recheck: o.Recheck, Watch: o.Engine.Projects().Watch, Now: o.Engine.Clock, Log: o.Log,
+	})}
+	d.live.ended, d.end = context.WithCancel(context.Background())
+	return d, nil
+}
+
+// Close ends the streams of the live pages. Requests that were accepted are answered.
+func (d *Dashboard) Close(context.Context) {
+	d.end()
+	d.live.feed.Close()
+}
+
+// HealthFunc gathers the health of a project's folder, "" for the machine alone, in a language.
+// whole also checks the files of the project, which reads all of them.
+type HealthFunc func(ctx context.Context, l lang.Language, folder string, whole bool) (Health, error)

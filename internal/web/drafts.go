@@ -1,0 +1,76 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// draft is the input of a person on a page that is not sent yet: items with keys, as words.js keeps them.
+type draft map[string]json.RawMessage
+
+// Version names the content of a draft, as an entity tag.
+func (d draft) Version() string {
+	data, _ := json.Marshal(d) // its items were read as JSON
+	return `"` + workflow.Hash(data)[:16] + `"`
+}
+
+// maxDraft bounds a draft, in bytes: three texts of the size that a decision takes.
+const maxDraft = maxBody
+
+// drafts keeps drafts in a folder of the person's state, outside of projects; "" keeps none.
+type drafts string
+
+// draftName returns the name of the file with the draft about a document.
+func draftName(p folder, session string, stage workflow.StageID) string {
+	return workflow.Hash([]byte(p.Path + "\x00" + session + "\x00" + string(stage)))[:32] + ".json"
+}
+
+// open opens the folder, and makes it if it is missing.
+func (d drafts) open() (*durable.Dir, error) {
+	if d == "" {
+		return nil, fs.ErrNotExist
+	}
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, err
+	}
+	return durable.OpenDir(string(d))
+}
+
+// read returns a draft, or the empty one if none is kept or can be read.
+func (d drafts) read(name string) (kept draft) {
+	dir, err := d.open()
+	if err != nil {
+		return nil
+	}
+	defer dir.Close() //nolint:errcheck // nothing was written
+	data, err := dir.ReadFile(name, maxDraft)
+	if err != nil || json.Unmarshal(data, &kept) != nil || len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
+
+// write keeps a draft, and removes it if it is empty.
+func (d drafts) write(name string, kept draft) error {
+	dir, err := d.open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close() //nolint:errcheck // the write has its own error
+	if len(kept) == 0 {
+		if err := dir.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	return dir.Replace(name, data)
+}

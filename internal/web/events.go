@@ -1,0 +1,204 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// everything is the subject of a page that shows all projects.
+const everything = "all"
+
+// heartbeat keeps a stream open that has nothing to say.
+const heartbeat = 25 * time.Second
+
+// maxStreams bounds the pages that are followed at once.
+const maxStreams = 50
+
+// live tells the pages that are open about changes.
+type live struct {
+	projects projects
+	feed     *feed.Feed
+	// streams counts the pages that follow something.
+	streams atomic.Int64
+	// beat is how often a stream without news is kept open.
+	beat time.Duration
+	// ended is done when the streams have to end.
+	ended context.Context
+}
+
+// stream is a page that follows a subject. It implements feed.Subscriber.
+type stream struct {
+	live    *live
+	changed chan struct{}
+
+	mu   sync.Mutex
+	last change
+}
+
+// change describes the state of a page's subject.
+type change struct {
+	// Revision is that of the run, 0 if the subject is more than one.
+	Revision int              `json:"revision,omitempty"`
+	State    workflow.State   `json:"state,omitempty"`
+	Stage    workflow.StageID `json:"stage,omitempty"`
+	Round    int              `json:"round,omitempty"`
+	// Waiting counts the runs that wait for the person.
+	Waiting int `json:"waiting"`
+	// Print differs from the one before when anything on the page has changed.
+	Print string `json:"print"`
+}
+
+// Look implements feed.Subscriber.
+func (s *stream) Look(ctx context.Context, subject string) feed.Sight {
+	now, sight := s.live.look(ctx, subject)
+	s.mu.Lock()
+	s.last = now
+	s.mu.Unlock()
+	return sight
+}
+
+// Changed implements feed.Subscriber.
+func (s *stream) Changed(string) {
+	select {
+	case s.changed <- struct{}{}:
+	default: // one is on its way, which reports the latest look
+	}
+}
+
+// look describes a subject: everything, a project by its id, or a run by the project's id and
+// its own.
+func (v *live) look(ctx context.Context, subject string) (change, feed.Sight) {
+	id, session, one := strings.Cut(subject, "/")
+	var now change
+	var sight feed.Sight
+	var print prints
+	for _, p := range v.projects.all() {
+		if id != everything && id != p.ID {
+			continue
+		}
+		sight.Folders = append(sight.Folders, filepath.Join(p.Path, store.Folder))
+		if one {
+			s, _, err := v.projects.engine.Session(ctx, project.Address{Cwd: p.Path, Session: session})
+			if err != nil {
+				continue
+			}
+			now.Revision, now.State, now.Stage, now.Round = s.Revision, s.CurrentState, s.CurrentStage, s.Current().Iteration
+			print.run(s)
+			continue
+		}
+		board, err := v.projects.engine.Board(ctx, address(p), engine.MaxBoard, "")
+		if err != nil {
+			continue
+		}
+		for _, r := range board.Rows {
+			if r.CurrentState.WaitsForHuman() {
+				now.Waiting++
+			}
+		}
+		print.rows(board.Rows)
+	}
+	now.Print = print.sum()
+	sight.State = now.Print
+	return now, sight
+}
+
+// prints gathers the facts that tell one state of a page's subject from another.
+type prints struct{ text strings.Builder }
+
+func (p *prints) run(s *workflow.Session) { fmt.Fprintln(&p.text, s.Revision) }
+
+func (p *prints) rows(rows []engine.Row) {
+	for _, r := range rows {
+		fmt.Fprintln(&p.text, r.SessionID, r.Revision)
+	}
+}
+
+func (p *prints) sum() string { return workflow.Hash([]byte(p.text.String()))[:16] }
+
+// followRun has the page report the changes of a run since it was read.
+func (a *asked) followRun(p folder, s *workflow.Session) {
+	var print prints
+	print.run(s)
+	a.page.Follow, a.page.Print = p.ID+"/"+s.SessionID, print.sum()
+}
+
+// canFollow reports whether a subject can be followed.
+func (v *live) canFollow(subject string) bool {
+	id, _, _ := strings.Cut(subject, "/")
+	if subject == everything {
+		return true
+	}
+	for _, p := range v.projects.all() {
+		if p.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// ServeHTTP serves the stream of a page: an event says that the page's subject has changed. The page decides whether
+// to show it: a document does not change under its reader.
+func (v *live) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	subject := r.URL.Query().Get("follow")
+	if !v.canFollow(subject) {
+		f := fault.New(fault.NotFound, "the page follows nothing that is known here")
+		http.Error(w, f.Error(), http.StatusNotFound)
+		return
+	}
+	if v.streams.Add(1) > maxStreams {
+		v.streams.Add(-1)
+		http.Error(w, languageOf(w, r).Say("Too many pages are followed at once; close some."), http.StatusTooManyRequests)
+		return
+	}
+	defer v.streams.Add(-1)
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	s := &stream{live: v, changed: make(chan struct{}, 1)}
+	v.feed.Follow(s, subject, s.Look(r.Context(), subject))
+	defer v.feed.Leave(s)
+	out := http.NewResponseController(w)
+	beat := time.NewTicker(v.beat)
+	defer beat.Stop()
+	// The first event tells a page that reconnects about the changes that it has missed.
+	for err := s.send(w); err == nil && out.Flush() == nil; {
+		// A reader who takes nothing loses its place after this time.
+		_ = out.SetWriteDeadline(time.Now().Add(v.beat + maxWait)) //nolint:forbidigo // a deadline of the network, by the system's clock
+		select {
+		case <-s.changed:
+			err = s.send(w)
+		case <-beat.C:
+			_, err = fmt.Fprint(w, ": \n\n")
+		case <-v.ended.Done():
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// send writes the state that was seen last. Its print is the event's id.
+func (s *stream) send(w http.ResponseWriter) error {
+	s.mu.Lock()
+	now := s.last
+	s.mu.Unlock()
+	data, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "id: %s\nevent: changed\ndata: %s\n\n", now.Print, data)
+	return err
+}

@@ -1,0 +1,81 @@
+package web
+
+import (
+	"sync"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// shownFor is the point of a run that a page has shown, for which its nonce is good.
+type shownFor struct {
+	session  string
+	stage    workflow.StageID
+	revision int
+	sha256   string
+}
+
+// showing is a page that was shown, and when.
+type showing struct {
+	of shownFor
+	at time.Time
+	// used is true once a decision is being carried out with it, and stays so if it is.
+	used bool
+}
+
+// nonces are those of the pages that were shown last.
+type nonces struct {
+	mu    sync.Mutex
+	of    map[string]*showing
+	order []string // the oldest first
+}
+
+const (
+	// maxNonces bounds the pages that can be decided on.
+	maxNonces = 512
+	// tooFast is the time in which no person reads and decides.
+	tooFast = time.Second
+)
+
+// add returns a mark for a page that shows a document, or a run without a stage. A decision names it, and is
+// good for the state that the page has shown.
+func (n *nonces) add(of shownFor, now time.Time) string {
+	name := random()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.of == nil {
+		n.of = map[string]*showing{}
+	}
+	n.of[name] = &showing{of: of, at: now}
+	n.order = append(n.order, name)
+	if len(n.order) > maxNonces {
+		delete(n.of, n.order[0])
+		n.order = n.order[1:]
+	}
+	return name
+}
+
+// take takes a nonce for one decision, and returns how long ago its page was shown. release gives it back if
+// nothing was decided.
+func (n *nonces) take(name string, of shownFor, now time.Time) (took time.Duration, release func(), err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s := n.of[name]
+	switch {
+	case s == nil || s.of != of:
+		return 0, nil, fault.New(fault.Conflict, "the page is not the one that was shown for this document, or is too old").
+			WithHint("your words are kept: load the page again, read what it shows, and decide then")
+	case s.used:
+		return 0, nil, fault.New(fault.Conflict, "this decision was sent already").WithHint("the page of the run shows what became of it")
+	case now.Sub(s.at) < tooFast:
+		return 0, nil, fault.New(fault.GatePending, "nothing was decided: the answer came in under a second, in which nobody reads a document").
+			WithHint("read it, and press the button again")
+	}
+	s.used = true
+	return now.Sub(s.at), func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		s.used = false
+	}, nil
+}

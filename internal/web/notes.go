@@ -1,0 +1,137 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// note stands in the margin of a document, beside the line that it is about.
+type note struct {
+	// Kind is finding, gap, question or comment.
+	Kind string
+	// Line is 0 for the document as a whole.
+	Line int
+	// Anchor is the element of that line in the view; "" if it has none.
+	Anchor                 string
+	Label, Severity, Quote string
+	Text, Fix              string
+	Points                 float64
+	// Became tells the fate of a comment on an earlier round, Fate is good or bad if it has one.
+	Became, Fate string
+	// Adopts is true if the person can make it a comment of their own.
+	Adopts bool
+}
+
+// notesOn returns the notes on the latest submission of a stage.
+func notesOn(a *asked, rec *workflow.Record) []note {
+	var out []note
+	if rec.Audit != nil {
+		for _, f := range rec.Audit.Findings {
+			out = append(out, note{Kind: "finding", Line: f.Line, Label: a.lang.Say("audit %s", f.ID),
+				Severity: f.Severity, Text: f.Problem, Fix: f.Fix, Points: f.Points, Adopts: true})
+		}
+	}
+	for _, q := range rec.OpenQuestions() {
+		out = append(out, note{Kind: "question", Label: a.lang.Say("question %s", q.ID), Text: q.Question})
+	}
+	for _, gap := range rec.Gaps {
+		if rec.Audit != nil && slices.ContainsFunc(rec.Audit.Findings, func(f workflow.AuditFinding) bool {
+			return f.Fix != "" && strings.HasSuffix(gap, f.Fix) && strings.Contains(gap, f.Problem)
+		}) {
+			continue // the audit's own, which stands above
+		}
+		out = append(out, note{Kind: "gap", Label: a.lang.Say("gap that the assistant states"), Text: gap, Adopts: true})
+	}
+	for _, f := range workflow.OpenFindings(rec.Findings) {
+		out = append(out, note{Kind: "finding", Label: a.lang.Say("finding %s", f.ID), Severity: f.Severity, Text: f.Problem, Quote: f.File, Fix: f.Fix, Adopts: true})
+	}
+	for _, text := range rec.Objections {
+		out = append(out, note{Kind: "finding", Label: a.lang.Say("against the stated pass"), Text: text, Adopts: true})
+	}
+	return out
+}
+
+// remarks returns the comments of the person: on a round, at its own lines; and those on the round before it, with
+// the present places of their lines, and their fate.
+func remarks(a *asked, s *workflow.Session, stage workflow.StageID, round int, before, text string) []note {
+	var out []note
+	for _, c := range s.RoundRequests(stage, round) {
+		out = append(out, remark(a, c, c.From))
+	}
+	earlier := s.RoundRequests(stage, round-1)
+	if len(earlier) == 0 {
+		return out
+	}
+	rows := textdiff.Rows(before, text)
+	for _, c := range earlier {
+		line, unchanged := 0, false
+		if c.From > 0 {
+			from, _, there := textdiff.Place(rows, c.From, c.To)
+			if line = from; !there {
+				line = 0
+			}
+			unchanged = same(rows, c.From, c.To)
+		}
+		n := remark(a, c, line)
+		n.Became = fateOf(a, c, unchanged)
+		n.Fate = map[workflow.RequestStatus]string{workflow.RequestTakenUp: "good", workflow.RequestDeclined: "bad"}[c.Status]
+		out = append(out, n)
+	}
+	return out
+}
+
+// remark returns a comment of the person as a note.
+func remark(a *asked, c workflow.ChangeRequest, line int) note {
+	n := note{Kind: "comment", Line: line, Label: a.lang.Say("your comment %s", c.ID), Quote: c.Quote, Text: c.Text}
+	if c.Kind == workflow.CommentEdit {
+		n.Text = strings.TrimSpace(n.Text + "\n→ " + c.Replace)
+	}
+	if n.Text == "" {
+		n.Text = a.lang.Say("remove this")
+	}
+	return n
+}
+
+// same reports whether lines of the earlier text stand unchanged in the later one.
+func same(rows []textdiff.Row, from, to int) bool {
+	for _, r := range rows {
+		if r.Before >= from && r.Before <= to && r.Kind != textdiff.Same {
+			return false
+		}
+	}
+	return true
+}
+
+// fateOf describes the author's answer to a comment, and whether its lines are unchanged.
+func fateOf(a *asked, c workflow.ChangeRequest, unchanged bool) string {
+	text := ""
+	switch c.Status {
+	case workflow.RequestTakenUp:
+		text = "✓ " + a.lang.Say("taken up")
+	case workflow.RequestDeclined:
+		text = "✗ " + a.lang.Say("declined")
+	case workflow.RequestOutdated:
+		text = a.lang.Say("the stage began again")
+	case workflow.RequestOpen:
+		text = a.lang.Say("waits for the next version")
+	case workflow.RequestUnmentioned:
+		text = a.lang.Say("not mentioned")
+	}
+	if c.Note != "" {
+		text = a.lang.Say("%s: %s", text, c.Note)
+	}
+	if unchanged {
+		text = a.lang.Say("%s; these lines are unchanged", text)
+	}
+	return text
+}
+
+// byLine sorts notes.
+func byLine(out []note) []note {
+	slices.SortStableFunc(out, func(a, b note) int { return cmp.Compare(a.Line, b.Line) })
+	return out
+}

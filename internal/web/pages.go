@@ -1,0 +1,70 @@
+package web
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+//go:generate templ generate
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// lineNumber is the number of a line; "" for none.
+func lineNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return itoa(n)
+}
+
+// lines names a line as the script of a review does, by the first and the last one.
+func lines(n int) string { return itoa(n) + "-" + itoa(n) }
+
+// points is a score; "" for none.
+func points(score *float64) string {
+	if score == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*score, 'f', -1, 64)
+}
+
+// countCritical counts the critical findings of an audit.
+func countCritical(all []workflow.AuditFinding) (n int) {
+	for _, f := range all {
+		if f.Severity == "critical" {
+			n++
+		}
+	}
+	return n
+}
+
+// ago says a duration by its largest unit.
+func ago(l lang.Language, d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return l.Count(max(int(d/time.Second), 0), "second")
+	case d < time.Hour:
+		return l.Count(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		return l.Count(int(d/time.Hour), "hour")
+	}
+	return l.Count(int(d/(24*time.Hour)), "day")
+}
+
+// hiddenWords name the ways in which something is hidden, as package render does.
+var hiddenWords = map[string]lang.Text{
+	"comment":   lang.T("a comment"),
+	"html":      lang.T("HTML"),
+	"image":     lang.T("an image, not loaded"),
+	"unseen":    lang.T("an invisible character"),
+	"reference": lang.T("the definition of a link"),
+	"info":      lang.T("words behind the language of a code block"),
+	"cell":      lang.T("a cell without a column"),
+	"link":      lang.T("where a link leads"),
+}
+
+// splitCode returns a code in two halves, as people read it.
+func splitCode(code string) string { return code[:len(code)/2] + "-" + code[len(code)/2:] }

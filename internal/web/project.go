@@ -1,0 +1,115 @@
+package web
+
+import (
+	"net/url"
+	"path/filepath"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// folder is one with sessions that the server knows.
+type folder struct {
+	// ID addresses it. It is made from the folder, so that a link holds after a restart.
+	ID, Path, Name string
+}
+
+// idOf returns the id of a folder.
+func idOf(folder string) string { return workflow.Hash([]byte(folder))[:10] }
+
+// projects are the folders that are served.
+type projects struct{ engine *engine.Engine }
+
+func (p projects) all() []folder {
+	var out []folder
+	for _, path := range p.engine.Projects().List() {
+		out = append(out, folder{idOf(path), path, filepath.Base(path)})
+	}
+	return out
+}
+
+// named returns the folder that a request names.
+func (p projects) named(a *asked) (folder, error) { return p.find(a.r.PathValue("project")) }
+
+// find returns the folder with an id.
+func (p projects) find(id string) (folder, error) {
+	for _, f := range p.all() {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return folder{}, fault.New(fault.NotFound, "no project has the id %q", id).WithHint("the inbox lists the projects; a project is known once a session was started in it")
+}
+
+// maxTask bounds the name of a task in an address, in bytes.
+const maxTask = 300
+
+// request addresses the session that a request names.
+func (p projects) request(a *asked) (request.Request, folder, error) {
+	f, err := p.named(a)
+	task := a.r.PathValue("task")
+	if err == nil && (task == "" || len(task) > maxTask) {
+		err = fault.New(fault.NotFound, "the address names no task").WithHint("the board of the project lists its tasks")
+	}
+	return request.Request{Address: project.Address{Cwd: f.Path, Session: task}, Caller: request.Caller{By: "browser"}}, f, err
+}
+
+// inspected is the session that a request names, with the result of its check.
+type inspected struct {
+	req     request.Request
+	project folder
+	session *workflow.Session
+	found   workflow.Verification
+}
+
+// inspect reads the session that a request names.
+func (p projects) inspect(a *asked) (out inspected, err error) {
+	if out.req, out.project, err = p.request(a); err == nil {
+		out.session, out.found, _, err = p.engine.Inspect(a, out.req.Address)
+	}
+	return out, noTask(err)
+}
+
+// noTask says where a person finds the tasks that can be opened. The engine's hint is for assistants.
+func noTask(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.From(err).WithHint("the board of the project lists its tasks")
+	}
+	return err
+}
+
+func noStage(id workflow.StageID) error {
+	return fault.New(fault.NotFound, "the run has no stage %q", string(id)).WithHint("its page lists its stages")
+}
+
+// Href returns the address of the project's board.
+func (p folder) Href() string { return "/p/" + p.ID + "/" }
+
+// Run returns the address of one of its runs.
+func (p folder) Run(task string) string { return p.Href() + "r/" + url.PathEscape(task) + "/" }
+
+// Document returns the address of a document of a run.
+func (p folder) Document(task string, stage workflow.StageID) string {
+	return p.Run(task) + "d/" + url.PathEscape(string(stage))
+}
+
+// PageOf returns the address, within a dashboard, of a run of a project, or of one of its documents.
+func PageOf(project, task string, stage workflow.StageID) string {
+	p := folder{ID: idOf(project)}
+	if stage == "" {
+		return p.Run(task)
+	}
+	return p.Document(task, stage)
+}
+
+// ShortOf returns a short address of a run, for places with little room, for example the reply to a call. It
+// leads to the document that waits, or to the run.
+func ShortOf(project, task string) string { return "/w/" + shortOf(project, task) }
+
+func shortOf(project, task string) string { return idOf(project + "\x00" + task) }
+
+// address returns the address of the project itself.
+func address(p folder) project.Address { return project.Address{Cwd: p.Path} }

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// ranPage is one run without a host.
+type ranPage struct {
+	ranRow
+	Events []eventRow
+	// Whole is true if the steps of the engines are shown, too; Cut if the first events are left out.
+	Whole, Cut bool
+	// Last is how the run has ended, nil while it has not.
+	Last *headless.Event
+}
+
+// eventRow is an event with its sentence.
+type eventRow struct {
+	headless.Event
+	Line string
+}
+
+// ranOne shows the events and the cost of a run without a host.
+func (d *Dashboard) ranOne(a *asked) (templ.Component, error) {
+	req, p, err := d.projects.request(a)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := d.o.Engine.Session(a, req.Address)
+	if err != nil {
+		return nil, noTask(err)
+	}
+	open, err := d.o.Engine.Projects().At(project.Address{Cwd: p.Path})
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close()
+	kept, err := headless.Past(open.Dir, s.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if kept == nil {
+		return nil, fault.New(fault.NotFound, "%q was not run without a host",
+			s.TaskName).WithHint("its own page shows it: bmad-mcp run --resume %s goes on without a host",
+			s.TaskName)
+	}
+	a.page.Title = s.TaskName
+	a.followRun(p, s)
+	a.page.Trail = []link{{"/runs", a.lang.Say("Headless runs")}}
+	out := ranPage{ranRow: ranRow{Kept: kept, Project: p, Href: p.Run(s.TaskName), Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState)}}
+	out.Whole = a.r.URL.Query().Get("show") == "all"
+	_, events, err := headless.New(headless.Options{Engine: d.o.Engine, Folder: p.Path}).Events(a, s.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	out.take(a.lang, events)
+	return ranScreen(a.lang, out), nil
+}
+
+// take fills the page from the events of the run.
+func (p *ranPage) take(l lang.Language, events []headless.Event) {
+	for i, e := range events {
+		row := eventRow{e, e.Line(l)}
+		switch e.Type {
+		case headless.EngineEvent:
+			row.Line = e.Text
+		case headless.Stopped, headless.Completed:
+			row.Line = e.Why
+			p.Last = &events[i]
+		case headless.RunStarted:
+			p.Last = nil
+		case headless.GateReached:
+			if e.Decision == "" {
+				row.Line = stateWords[workflow.AwaitingApproval].In(l)
+			}
+		case headless.Questioned:
+			row.Line = stateWords[workflow.Clarifying].In(l)
+		}
+		if row.Line != "" && (p.Whole || e.Type != headless.EngineEvent) {
+			p.Events = append(p.Events, row)
+		}
+	}
+	p.Cut = len(p.Events) > maxEvents
+	p.Events = p.Events[max(len(p.Events)-maxEvents, 0):]
+}

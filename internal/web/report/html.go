@@ -1,0 +1,27 @@
+package report
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+//go:embed style.css
+var style string
+
+// HTML returns the report as one file that stands by itself.
+func HTML(s *workflow.Session, found workflow.Verification, l lang.Language) (string, error) {
+	sum := sha256.Sum256([]byte(style))
+	hash := "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+	content := render.Document(body(s, found, l, "#")).HTML
+	var b strings.Builder
+	err := shell(string(l), l.Say("Run: %s", visible.Line(s.TaskName)), hash, string(content)).Render(context.Background(), &b)
+	return b.String(), err
+}

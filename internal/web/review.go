@@ -1,0 +1,130 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// review is the decision that a document waits for; the zero value if it waits for none.
+type review struct {
+	Question *gate.Question
+	// Facts are the lines of the question's text.
+	Facts   []fact
+	Choices []choice
+	// ReadOnly is true if the page takes no decisions.
+	ReadOnly bool
+	// Nonce marks this showing of the document: a decision names it, once.
+	Nonce string
+	// Draft has the words that were kept from an earlier visit.
+	Draft draft
+	// Signs is true if a passkey can sign the decision; Recent are those added in the last day.
+	Signs  bool
+	Recent []passkey.Key
+	// Drafts, Decide, Sign and RunHref are addresses, Terminal the command that decides elsewhere.
+	Drafts, Decide, Sign, RunHref, Terminal string
+}
+
+// fact is a line of the question; Under is true for an item of the list that the line before begins.
+type fact struct {
+	Text  string
+	Under bool
+}
+
+// choice is a decision that can be taken.
+type choice struct {
+	gate.Choice
+	// Effect names the result of the decision.
+	Effect string
+	// Needs asks for the person's words if the decision requires them.
+	Needs string
+	// Quiet is true for decisions that are not the usual one, for example to accept a risk.
+	Quiet bool
+}
+
+// review adds the decision about the document that is shown.
+func (d *Dashboard) review(a *asked, out *documentPage, q gate.Question) error {
+	if q.SHA256 != "" && q.SHA256 != workflow.Hash([]byte(out.Round.Text)) {
+		return fault.New(fault.Conflict, "the run moved on while the page was put together").WithHint("load the page again")
+	}
+	s, p := out.Session, out.Project
+	doc := p.Document(s.TaskName, out.Stage.ID)
+	// Drafts and Draft are those of the page already.
+	out.Question, out.ReadOnly, out.Decide, out.Sign, out.RunHref = &q, d.door.readOnly, doc+"/decide", doc+"/sign", p.Run(s.TaskName)
+	out.Nonce = d.nonces.add(shownFor{s.SessionID, q.Stage, q.Revision, q.SHA256}, d.door.now())
+	out.Terminal = "bmad-mcp " + terminalCommand(q) + " " + quoteWord(s.TaskName) + " --cwd " + quoteWord(p.Path)
+	for line := range strings.SplitSeq(q.Text, "\n") {
+		text := strings.TrimLeft(strings.TrimSpace(line), "-• ")
+		if text != "" && strings.TrimRight(text, ".。") != q.Lead {
+			out.Facts = append(out.Facts, fact{text, text != strings.TrimSpace(line)})
+		}
+	}
+	for _, c := range q.Choices {
+		out.Choices = append(out.Choices, d.choice(a, out, q, c))
+	}
+	if d.o.Passkeys != nil && !d.door.readOnly {
+		keys, err := d.o.Passkeys.List()
+		if err != nil {
+			return err
+		}
+		out.Signs = len(keys) > 0
+		out.Recent, err = d.o.Passkeys.Recent()
+		return err
+	}
+	return nil
+}
+
+// quoteWord quotes a text as one word of a command line.
+func quoteWord(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// terminalCommand returns the subcommand that asks the same question at a terminal.
+func terminalCommand(q gate.Question) string {
+	switch {
+	case len(q.Questions) > 0:
+		return "answer"
+	case q.Action == workflow.ActionApprove:
+		return "approve"
+	}
+	return "confirm"
+}
+
+// choice describes a decision by its effect.
+func (d *Dashboard) choice(a *asked, out *documentPage, q gate.Question, c gate.Choice) choice {
+	w, st := out.Session.Definition(), out.Stage
+	next := ""
+	if i := w.Index(st.ID); i+1 < len(w.Stages) {
+		next = w.Stages[i+1].Label
+	}
+	failed := slices.ContainsFunc(q.Choices, func(c gate.Choice) bool { return c.Decision == workflow.DecisionOverride })
+	row := choice{Choice: c, Quiet: (c.Decision == workflow.DecisionChanges) != failed}
+	switch {
+	case c.Decision == workflow.DecisionChanges && st.SendsBackTo != "":
+		row.Effect = a.lang.Say("The work goes back to %s with your words and comments.", labelOf(w.Stages, st.SendsBackTo))
+	case c.Decision == workflow.DecisionChanges:
+		row.Effect = a.lang.Say("The assistant takes up your words and comments, and you are asked again.")
+		row.Needs = a.lang.Say("Say what to change, or comment on a line.")
+		row.Label = a.lang.Say("Request changes")
+	case next == "":
+		row.Effect = a.lang.Say("The run is complete.")
+	case c.Decision == workflow.DecisionOverride:
+		row.Effect = a.lang.Say("The work goes on to %s although it did not pass, on your word; comments go with it.", next)
+	default:
+		row.Effect = a.lang.Say("The stage %s begins; comments go to it as notes.", next)
+	}
+	if c.Reason {
+		row.Needs = a.lang.Say("Say why: your reason is recorded.")
+	}
+	if len(q.Questions) > 0 {
+		row.Quiet = true
+	}
+	return row
+}

@@ -1,0 +1,173 @@
+package web
+
+import (
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// runPage is one run, from its first stage to those to come.
+type runPage struct {
+	Project folder
+	Session *workflow.Session
+	Place   string
+	// Asks is true if it waits for answers.
+	Asks bool
+	// Review is the address of the document that waits.
+	Review   string
+	Log      string
+	Found    workflow.Verification
+	Stages   []stageRow
+	Findings []workflow.Finding
+	Charts   []chart
+	Leave    leaving
+	Density  string
+	Timeline []step
+}
+
+// leaving are the ways to take a run out of its state.
+type leaving struct {
+	// Stages are those that it can go back to, Cancels is true if it can be ended.
+	Stages  []workflow.Stage
+	Cancels bool
+	// Href, Nonce and Revision are for the request.
+	Href, Nonce string
+	Revision    int
+}
+
+// leavingOf returns the ways that a session accepts.
+func leavingOf(d *Dashboard, p folder, s *workflow.Session) (out leaving) {
+	if d.door.readOnly {
+		return out
+	}
+	w := s.Definition()
+	for _, action := range w.Allowed(s) {
+		switch action {
+		case workflow.ActionReopen:
+			for _, st := range w.Stages[:w.Index(s.CurrentStage)] {
+				if s.Record(st.ID).Status == workflow.Done {
+					out.Stages = append(out.Stages, st)
+				}
+			}
+			if st, ok := w.Stage(s.CurrentStage); ok && s.CurrentState == workflow.Completed {
+				out.Stages = append(out.Stages, st)
+			}
+		case workflow.ActionCancel:
+			out.Cancels = true
+		default:
+		}
+	}
+	if out.Cancels || len(out.Stages) > 0 {
+		out.Href, out.Revision = p.Run(s.TaskName)+"leave", s.Revision
+		out.Nonce = d.nonces.add(shownFor{session: s.SessionID, revision: s.Revision}, d.door.now())
+	}
+	return out
+}
+
+// stageRow is a stage of a run.
+type stageRow struct {
+	workflow.Stage
+	Record *workflow.Record
+	// Mark is done, now or next.
+	Mark string
+	Href string
+	// Decided says who decided about it last.
+	Decided string
+	Rounds  []documents.Round
+}
+
+// step is an entry of the timeline.
+type step struct {
+	workflow.Step
+	Text, Decided string
+	// Stage is the label of the stage at which it happened.
+	Stage string
+	// Gap is the time without an event before it, if that was long.
+	Gap  time.Duration
+	Href string
+}
+
+// longGap is the pause that the timeline shows as one.
+const longGap = time.Hour
+
+// The densities of the timeline: decisions only, one line for each entry, everything.
+var densities = []string{"decisions", "lines", "full"}
+
+func (d *Dashboard) run(a *asked) (templ.Component, error) {
+	it, err := d.projects.inspect(a)
+	if err != nil {
+		return nil, err
+	}
+	p, s, found := it.project, it.session, it.found
+	a.page.Title = s.TaskName
+	a.followRun(p, s)
+	a.page.Trail = []link{{p.Href(), p.Name}}
+	out := runPage{
+		Project: p, Session: s, Place: place(a.lang, labelOf(s.Definition().Stages, s.CurrentStage), s.CurrentState), Asks: s.CurrentState == workflow.Clarifying,
+		Log: p.Run(s.TaskName) + "log", Found: found.In(a.lang), Density: densities[1],
+		Findings: workflow.OpenFindings(s.Current().Findings),
+	}
+	if s.CurrentState.WaitsForHuman() {
+		out.Review = p.Document(s.TaskName, s.CurrentStage)
+	}
+	for _, known := range densities {
+		if a.r.URL.Query().Get("timeline") == known {
+			out.Density = known
+		}
+	}
+	steps := s.Steps(found)
+	out.Stages = stageRows(a, p, s, steps)
+	out.Leave = leavingOf(d, p, s)
+	out.Charts = charts(s)
+	out.Timeline = timeline(a, p, s, steps, out.Density)
+	return runScreen(a.lang, out), nil
+}
+
+// stageRows returns the stages of a session's workflow, with those to come.
+func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) []stageRow {
+	var rows []stageRow
+	mark := "done"
+	for _, st := range s.Definition().Stages {
+		row := stageRow{Stage: st, Record: s.Record(st.ID), Mark: mark, Rounds: documents.Rounds(s, st.ID)}
+		if st.ID == s.CurrentStage && s.CurrentState.Active() {
+			row.Mark, mark = "now", "next"
+		} else if row.Record.Status != workflow.Done && mark == "done" {
+			row.Mark = "next"
+		}
+		if len(row.Rounds) > 0 || row.Record.Artifact != nil {
+			row.Href = p.Document(s.TaskName, st.ID)
+		}
+		for _, e := range steps {
+			if e.Grant != nil && e.Grant.Stage == st.ID {
+				row.Decided = describeDecision(a.lang, e.Grant, e.Unvouched)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// timeline returns the entries of a history in a density, the newest first.
+func timeline(a *asked, p folder, s *workflow.Session, steps []workflow.Step, density string) []step {
+	var out []step
+	for i := len(steps) - 1; i >= 0; i-- {
+		e := steps[i]
+		if density == "decisions" && e.Grant == nil && i > 0 {
+			continue
+		}
+		row := step{Step: e, Stage: labelOf(s.Definition().Stages, e.FromStage()), Text: eventText(a.lang, &e.Transition), Decided: describeDecision(a.lang, e.Grant, e.Unvouched)}
+		if i > 0 {
+			if gap := e.At.Sub(steps[i-1].At); gap >= longGap {
+				row.Gap = gap
+			}
+		}
+		if e.Action == workflow.ActionSubmit && e.Path != "" {
+			row.Href = p.Document(s.TaskName, e.FromStage()) + "?round=" + itoa(e.Iteration)
+		}
+		out = append(out, row)
+	}
+	return out
+}

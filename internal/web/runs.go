@@ -1,0 +1,87 @@
+package web
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/headless"
+)
+
+// maxRan bounds the runs without a host that are listed of a project, and maxEvents the events of
+// one, the latest.
+const (
+	maxRan    = 50
+	maxEvents = 500
+)
+
+// ranRow is a run without a host in a list.
+type ranRow struct {
+	*headless.Kept
+	Project folder
+	Href    string
+	// Place is its stage, and the state of that.
+	Place string
+}
+
+// runsPage is the runs without a host.
+type runsPage struct {
+	Rows     []ranRow
+	Troubles []string
+}
+
+// runs lists the runs without a host of all projects.
+func (d *Dashboard) runs(a *asked) (templ.Component, error) {
+	a.page.Title, a.page.Follow = a.lang.Say("Headless runs"), everything
+	var body runsPage
+	for _, p := range d.projects.all() {
+		rows, err := d.listRuns(a, p)
+		if a.Err() != nil {
+			return nil, a.Err()
+		}
+		body.Rows = append(body.Rows, rows...)
+		if err != nil {
+			body.Troubles = append(body.Troubles, a.lang.Say("%s: %s", p.Path, lang.Of(err)))
+		}
+	}
+	return runsScreen(a.lang, body), nil
+}
+
+// listRuns returns the runs of one project, the latest first.
+func (d *Dashboard) listRuns(a *asked, p folder) (rows []ranRow, err error) {
+	open, err := d.o.Engine.Projects().Open(p.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer open.Close()
+	ids, err := headless.Ran(open.Dir)
+	if len(ids) == 0 {
+		return nil, err
+	}
+	board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+	if err != nil {
+		return nil, err
+	}
+	known, stages := map[string]engine.Row{}, d.o.Engine.Stages(address(p))
+	for _, r := range board.Rows {
+		known[r.SessionID] = r
+	}
+	for _, id := range ids[:min(len(ids), maxRan)] {
+		kept, e := headless.Past(open.Dir, id)
+		if e != nil {
+			err = e
+			continue
+		}
+		if kept == nil {
+			continue
+		}
+		row := ranRow{Kept: kept, Project: p, Href: "/runs/" + p.ID + "/" + url.PathEscape(id)}
+		if r, ok := known[id]; ok {
+			row.Place = place(a.lang, labelOf(stages, r.CurrentStage), r.CurrentState)
+		}
+		rows = append(rows, row)
+	}
+	return rows, err
+}

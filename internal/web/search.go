@@ -1,0 +1,103 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+)
+
+// maxFound bounds the runs that a search lists.
+const maxFound = 100
+
+// Bounds of the search besides runs: each project costs a look at its method and its notes.
+const (
+	maxSearched   = 10
+	maxFoundItems = 12
+	maxFoundNotes = 5
+)
+
+// foundNote is a note that fits a search.
+type foundNote struct {
+	memory.Found
+	Project folder
+}
+
+// searchPage is what fits a search.
+type searchPage struct {
+	Query string
+	Found []card
+	More  bool
+	Items []methodItem
+	Notes []foundNote
+}
+
+// search finds runs by their task name and objective, items of the method and notes, in all
+// projects.
+func (d *Dashboard) search(a *asked) (templ.Component, error) {
+	query := strings.TrimSpace(a.r.URL.Query().Get("q"))
+	a.page.Title = a.lang.Say("Search")
+	if err := tooLong(query); err != nil {
+		return nil, err
+	}
+	a.page.Query = query
+	body := searchPage{Query: query}
+	if query == "" {
+		return searchScreen(a.lang, body), nil
+	}
+	for _, p := range d.projects.all() {
+		board, err := d.o.Engine.Board(a, address(p), engine.MaxBoard, a.lang)
+		if err != nil {
+			continue // the inbox says that the project cannot be read
+		}
+		body.More = body.More || board.More
+		stages := d.o.Engine.Stages(address(p))
+		for _, r := range board.Rows {
+			if len(body.Found) < maxFound && (store.Query{Text: query}).Selects(&r.Summary) {
+				body.Found = append(body.Found, newCard(a, p, stages, r))
+			}
+		}
+	}
+	for i, p := range d.projects.all() {
+		if i == maxSearched {
+			break
+		}
+		body.Items = d.itemsLike(a, p, query, body.Items)
+		body.Notes = append(body.Notes, d.notesLike(a, p, query)...)
+	}
+	return searchScreen(a.lang, body), a.Err()
+}
+
+// itemsLike adds the items of a project's method that fit a query to those of others.
+func (d *Dashboard) itemsLike(a *asked, p folder, query string, known []methodItem) []methodItem {
+	s := d.shelf(a, p)
+	if s == nil || s.Empty() {
+		return known
+	}
+	for _, h := range s.Catalog.Search(query) {
+		same := func(i methodItem) bool { return i.Kind == h.Kind && i.Full() == h.Full() }
+		if len(known) < maxFoundItems && !slices.ContainsFunc(known, same) {
+			known = append(known, methodItem{h.Item, itemHref(p, h.Item)})
+		}
+	}
+	return known
+}
+
+// notesLike returns the notes of a project that fit a query. A memory that cannot be read, or is
+// switched off, has none: its own page says so.
+func (d *Dashboard) notesLike(a *asked, p folder, query string) (out []foundNote) {
+	_ = d.book(p, func(b *memory.Book) error {
+		found, err := b.Recall(a, memory.Query{Text: query, Limit: maxFoundNotes})
+		for _, n := range found.Results {
+			if !n.Weak {
+				out = append(out, foundNote{n, p})
+			}
+		}
+		return err
+	})
+	return out
+}

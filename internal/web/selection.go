@@ -1,0 +1,57 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+)
+
+// selection is the project that a page about one of all projects is for.
+type selection struct {
+	// Action is the page's own address.
+	Action string
+	// Project is the one that was chosen; it has no id if no project is known.
+	Project  folder
+	Projects []folder
+	// Query is the text of the search. Searches is true if the page has a search of its own.
+	Query    string
+	Searches bool
+}
+
+// maxQuery bounds the words of a search, in bytes.
+const maxQuery = 300
+
+// tooLong refuses a search for more than a few words.
+func tooLong(query string) error {
+	if len(query) > maxQuery {
+		return fault.New(fault.InvalidArgument, "the search has %d bytes; at most %d are looked for", len(query), maxQuery).WithHint("search for a few words")
+	}
+	return nil
+}
+
+// choose returns the project that the parameter p names, the first one without it.
+func (d *Dashboard) choose(a *asked, action string) (selection, error) {
+	given := a.r.URL.Query()
+	c := selection{Action: action, Projects: d.projects.all(), Query: strings.TrimSpace(given.Get("q")), Searches: action != "/settings"}
+	if err := tooLong(c.Query); err != nil {
+		return c, err
+	}
+	id := given.Get("p")
+	if id == "" {
+		if len(c.Projects) > 0 {
+			c.Project = c.Projects[0]
+		}
+		return c, nil
+	}
+	var err error
+	c.Project, err = d.projects.find(id)
+	return c, err
+}
+
+// Chosen returns the part of an address that names the project.
+func (p folder) Chosen() string {
+	if p.ID == "" {
+		return ""
+	}
+	return "?p=" + p.ID
+}

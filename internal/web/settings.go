@@ -1,0 +1,93 @@
+package web
+
+import (
+	"github.com/a-h/templ"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+)
+
+// Health is how the program is set up for a project and on this machine. The program gathers it
+// for the dashboard, which cannot change it.
+type Health struct {
+	// Places are the folders in which assistants may work.
+	Places []Place
+	// Checks are those of the doctor that were asked for.
+	Checks []Check
+	// UserFile is the person's own file of settings.
+	UserFile string
+}
+
+// Place is a folder on record.
+type Place struct {
+	// From is the place of its record, Why the reason for which it does not count; "" if it does.
+	Folder, From, Why string
+}
+
+// Check is one check of the doctor.
+type Check struct {
+	Name string
+	// Status is ok, warning or problem.
+	Status, Detail string
+	// Items are the defects with their places, Remedy the next step; "" if all is well.
+	Items  []string
+	Remedy string
+}
+
+// settingsPage is the settings of a project and the state of this machine.
+type settingsPage struct {
+	selection
+	ProjectFile string
+	Values      []config.Setting
+	// Ignored are the settings of the project's file that do not count.
+	Ignored []string
+	Wants   []permission.Want
+	Health
+	// Checked is true if the files of the project were checked, too.
+	Checked bool
+	browsers
+	// Troubles are the errors of reading.
+	Troubles []string
+}
+
+// settings shows the settings in force. Nothing on the page changes them.
+func (d *Dashboard) settings(a *asked) (templ.Component, error) {
+	c, err := d.choose(a, "/settings")
+	if err != nil {
+		return nil, err
+	}
+	a.page.Title = a.lang.Say("Settings")
+	out := settingsPage{selection: c, ProjectFile: config.ProjectFile, Checked: a.r.URL.Query().Has("checks")}
+	trouble := func(err error) {
+		if err != nil {
+			out.Troubles = append(out.Troubles, lang.Of(err).In(a.lang))
+		}
+	}
+	if c.Project.ID != "" {
+		trouble(d.effective(a, &out))
+		_, out.Wants, err = d.o.Engine.Wants(address(c.Project))
+		trouble(err)
+	}
+	out.browsers, err = d.browsers()
+	trouble(err)
+	if d.o.Health != nil {
+		out.Health, err = d.o.Health(a, a.lang, c.Project.Path, out.Checked)
+		trouble(err)
+	}
+	return settingsScreen(a.lang, out), a.Err()
+}
+
+// effective reads the settings of the project.
+func (d *Dashboard) effective(a *asked, out *settingsPage) error {
+	p, err := d.o.Engine.Projects().Open(out.Project.Path)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	out.Values = p.Config.Effective()
+	for _, text := range p.Config.Ignored {
+		out.Ignored = append(out.Ignored, text.In(a.lang))
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package audit
+
+import "github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+
+// check is one rule of a rubric. Which of the parameters it may have depends on
+// its kind.
+type check struct {
+	ID, Kind, Severity string
+	// Points are for the miss as a whole; Each for every item, up to Cap.
+	Points, Each, Cap float64
+	Problem, Fix      string
+	// Name and Also are the names of a section, Names both of them normalized.
+	Name  string
+	Also  []string
+	Names []string
+	Words []string
+	IDs   []string
+	What  string
+	From  string
+	Only  string
+	// Through are ids that may stand for the traced ones.
+	Through []string
+	Alone   float64
+	Min, At int
+	// Full is the percentage at which a share costs all points.
+	Full int
+	// UnlessTitle takes the check away from documents whose title has one of the words.
+	UnlessTitle []string
+}
+
+func (c check) applies(s *document) bool {
+	if len(c.UnlessTitle) == 0 || len(s.Heads) == 0 {
+		return true
+	}
+	return !markdown.MatchesName(s.Heads[0].Name, c.UnlessTitle)
+}

@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recall"
+)
+
+// leastCompared is how many words a document has that can be held against an objective:
+// a shorter one may speak of one part of it alone.
+const leastCompared = 60
+
+// How much a document of the subject has of the text that it is held against. Of a text each unit
+// counts from 0 to 1, by how often the document has it. The figures were chosen on the pairs of
+// testdata/subjects/first.yaml.
+const (
+	// enough units make a document one of the subject, whatever the length of the objective; few
+	// do not, whatever their share: one word that a long document has once.
+	enough, few = 1.8, 0.4
+	// ofObjective is the percentage of the objective's units, unless the rubric has another.
+	ofObjective = 15
+	// ofEarlier is that of the units of an earlier document, which a later stage says again in words
+	// of its own.
+	ofEarlier = 7
+	// abroad is that if both are in different languages, of the units that the lexicon knows;
+	// leastKnown is how many those have to be.
+	abroad, leastKnown = 12, 2
+	// said is how often an earlier document has a unit that counts, be it as a concept.
+	said = 2 * 0.85
+)
+
+// findOffObjective finds a document that speaks of something else than the objective, the
+// person's answers, and the earlier documents.
+func findOffObjective(c check, s *document) *miss {
+	if s.prose().size < leastCompared || len(byWords.important(s.wanted.Objective, byWords.generic())) == 0 {
+		return nil
+	}
+	// Most documents are seen to speak of it by their beginning, and without the concepts, which take long to read.
+	if s.saysAtOnce() {
+		return nil
+	}
+	if of := s.compare(byWords, c.At); of.comparable() && of.speaks {
+		return nil
+	}
+	of := s.compare(byConcepts, c.At)
+	if of.speaks || !of.comparable() {
+		return nil
+	}
+	return &miss{line: -1, items: of.missing, name: strconv.Itoa(of.units - len(of.missing)), want: strconv.Itoa(of.units)}
+}
+
+// beginning is how much of a document is looked at first, in bytes.
+const beginning = 3 << 10
+
+// saysAtOnce reports whether the beginning of a long document has enough of the objective for the whole of it. The
+// rest counts as words of something else, as many as it could have.
+func (s *document) saysAtOnce() bool {
+	all := strings.Join(s.Lines, "\n") + "\n"
+	end := min(beginning, len(all)-1)
+	end += strings.IndexByte(all[end:], '\n')
+	here := recall.Words.Count(all[:end])
+	for ; end < len(all); end++ {
+		c, before := all[end], all[max(end, 1)-1]
+		first := c != '_' && markdown.IsWordByte(c) && (before == '_' || !markdown.IsWordByte(before))
+		if first || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			here.Words++
+		}
+	}
+	of := s.share(here, s.wanted.Objective, byWords.important(s.wanted.Objective, byWords.generic()))
+	return of.comparable() && of.sum >= enough
+}
+
+// comparer is one way to compare texts: by their words, or also by their meanings.
+type comparer struct {
+	lexicon func() *recall.Lexicon
+	// generic are the units that tie a text to nothing: of words of objectives, and of the rubrics,
+	// which the documents of all subjects have.
+	generic, ofStages func() map[string]bool
+}
+
+var (
+	byWords    = newComparer(func() *recall.Lexicon { return recall.Words })
+	byConcepts = newComparer(recall.Bilingual)
+)
+
+func newComparer(lexicon func() *recall.Lexicon) comparer {
+	names := func(texts func() string) func() map[string]bool {
+		return sync.OnceValue(func() map[string]bool {
+			out := map[string]bool{}
+			for _, u := range lexicon().Units(texts()) {
+				out[u.Name] = true
+			}
+			return out
+		})
+	}
+	return comparer{lexicon, names(func() string { return lists().generic }), names(rubricTexts)}
+}
+
+// important returns the units of a text that say something of its subject.
+func (by comparer) important(text string, generic map[string]bool) []recall.Unit {
+	return slices.DeleteFunc(by.lexicon().Units(readable(text)), func(u recall.Unit) bool { return u.Weak || generic[u.Name] })
+}
+
+// share is how much of the units of a text a document has.
+type share struct {
+	units, known int         // that the document could have; those of them that are of another language
+	sum          float64     // of the weights
+	missing      []lang.Text // those that it hardly has
+	speaks       bool        // of the same subject
+}
+
+// comparable reports whether there is enough to compare.
+func (s share) comparable() bool { return s.units > s.known || s.known >= leastKnown }
+
+func (s share) percent() float64 { return 100 * s.sum / float64(max(s.units, 1)) }
+
+// compare holds the document against the objective. It speaks of the same subject also if the
+// answers or an earlier document do.
+func (s *document) compare(by comparer, at int) share {
+	here := by.lexicon().Count(strings.Join(s.Lines, "\n"))
+	wants := func(text string) share {
+		of := s.share(here, text, by.important(text, by.generic()))
+		least := float64(cmp.Or(at, ofObjective))
+		if of.units == of.known {
+			least = abroad
+		}
+		large := of.sum >= few && of.percent() >= least
+		of.speaks = of.comparable() && (large || of.sum >= enough)
+		return of
+	}
+	of := wants(s.wanted.Objective)
+	of.speaks = of.speaks || slices.ContainsFunc(s.wanted.Answers, func(answer string) bool { return wants(answer).speaks })
+	for _, text := range s.wanted.Earlier {
+		if of.speaks || !of.comparable() {
+			break
+		}
+		there := by.lexicon().Count(readable(text))
+		units := slices.DeleteFunc(by.important(text, by.ofStages()), func(u recall.Unit) bool { return there.Of(u) < said })
+		both := s.share(here, text, units)
+		of.speaks = both.comparable() && both.percent() >= ofEarlier
+	}
+	return of
+}
+
+// share counts those units of a text that the document could have: of a language that it is in, or
+// known to the lexicon.
+func (s *document) share(here *recall.Counts, text string, units []recall.Unit) (out share) {
+	words, chinese := s.writes(text)
+	for _, u := range units {
+		native := words
+		if u.Chinese {
+			native = chinese
+		}
+		comparable := native || u.Known() && (words || chinese)
+		n := here.Of(u)
+		if n == 0 && !comparable {
+			continue
+		}
+		counts := n / (n + 1 + float64(here.Words)/500)
+		if counts < few {
+			out.missing = append(out.missing, plain(u.Text))
+		}
+		out.units++
+		if !native {
+			out.known++
+		}
+		out.sum += counts
+	}
+	return out
+}
+
+// writes reports whether the document has words of the language that a text is in, and Chinese.
+func (s *document) writes(text string) (words, chinese bool) {
+	p := s.prose()
+	here, small := p.language(), readText(readable(text), nil).prose().small()
+	foreign := here != "" && slices.ContainsFunc(slices.Collect(maps.Values(small)), func(n int) bool { return n > small[here] })
+	return 3*p.words > p.han/2 && !foreign, p.han > 3*p.words
+}

@@ -1,0 +1,323 @@
+package audit
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+)
+
+// sentence is a sentence, or a cell of a table, as somebody wrote it to be read.
+type sentence struct {
+	line int // its beginning
+	// raw is the sentence as it is written, without code.
+	raw string
+	// words are those of alphabets, in lower case, without ids, figures, paths and the
+	// words that the form of a story or a criterion brings along.
+	words []*word
+	// han are the Chinese characters in one piece, without such words.
+	han []rune
+}
+
+// wordsOf returns how many English words a number of Chinese characters is worth: three say
+// two words do, in translations of whole documents.
+func wordsOf(han int) float64 { return float64(han) * 2 / 3 }
+
+// size returns the length of a sentence in words.
+func (s sentence) size() float64 { return float64(len(s.words)) + wordsOf(len(s.han)) }
+
+// prose is the text of a document outside code and headings, read once.
+type prose struct {
+	sentences []sentence
+	size      float64 // of all of them, in words
+	words     int     // of them, words of alphabets
+	han       int     // Chinese characters
+	known     vocabulary
+}
+
+func readProse(d *markdown.Document) *prose {
+	r := proseReader{d: d, out: &prose{known: newVocabulary()}, skip: map[int]bool{}}
+	for _, h := range d.Heads {
+		// A bold line with text behind it is read for that text.
+		r.skip[h.Line] = h.Rest == ""
+	}
+	for _, t := range d.Tables {
+		r.skip[t.Line] = true
+	}
+	for i := range d.Said {
+		r.read(i)
+	}
+	r.flush()
+	return r.out
+}
+
+// proseReader joins the lines of a paragraph, so that a sentence may go over their ends.
+type proseReader struct {
+	d    *markdown.Document
+	out  *prose
+	skip map[int]bool
+	// buf is the paragraph so far, starts has the offset of each of its lines.
+	buf    strings.Builder
+	starts []lineStart
+}
+
+type lineStart struct{ offset, line int }
+
+func (r *proseReader) read(i int) {
+	l := r.d.Said[i]
+	if row, ok := r.d.Rows[i]; ok {
+		r.flush()
+		for _, c := range row.Cells {
+			if strings.Contains(c, "`") {
+				c = markdown.WithoutCode(c)
+			}
+			r.add(i, c)
+			r.flush()
+		}
+		return
+	}
+	rule := markdown.IsUnderline(l) || strings.HasPrefix(l, "|") && markdown.IsTableRule(l)
+	if rule || r.d.Code[i] || r.skip[i] || strings.TrimSpace(l) == "" {
+		r.flush()
+		return
+	}
+	if _, body, ok := markdown.Item(l); ok {
+		r.flush()
+		l = body
+	}
+	r.add(i, l)
+}
+
+func (r *proseReader) add(line int, l string) {
+	r.starts = append(r.starts, lineStart{r.buf.Len(), line})
+	if _, rest, ok := leadingID(l); ok {
+		l = rest
+	}
+	r.buf.WriteString(strings.TrimSpace(strings.ReplaceAll(l, "`", " ")))
+	r.buf.WriteByte(' ')
+}
+
+// flush cuts the paragraph into sentences.
+func (r *proseReader) flush() {
+	text, starts := r.buf.String(), r.starts
+	r.buf.Reset()
+	r.starts = nil
+	from, at := 0, 0
+	end := func(to int) {
+		for at+1 < len(starts) && starts[at+1].offset <= from {
+			at++
+		}
+		if s, ok := r.out.known.sentence(starts[at].line, text[from:to]); ok {
+			r.out.sentences = append(r.out.sentences, s)
+			r.out.size += s.size()
+			r.out.words += len(s.words)
+			for _, w := range s.words {
+				w.times++
+			}
+			r.out.han += len(s.han)
+		}
+		from = to
+	}
+	for i, c := range text {
+		switch c {
+		case '.', '!', '?':
+			if i+1 < len(text) && text[i+1] == ' ' {
+				end(i + 1)
+			}
+		case '。', '！', '？', '；':
+			end(i + len("。"))
+		}
+	}
+	if from < len(text) {
+		end(len(text))
+	}
+}
+
+// sentence reads the words of a sentence; ok is false if there are none.
+func (v vocabulary) sentence(line int, raw string) (sentence, bool) {
+	s := sentence{line: line, raw: strings.TrimSpace(raw)}
+	text := s.raw
+	if strings.ContainsAny(text, "0123456789") {
+		text = blankIDs(text)
+	}
+	eachRun(text, func(run string, han bool) {
+		if !han {
+			s.words = append(s.words, v.run(run)...)
+			return
+		}
+		for _, c := range run {
+			s.han = append(s.han, c)
+		}
+	})
+	s.words = withoutSteps(s.words)
+	if len(s.han) > 0 {
+		s.han = []rune(lists().chineseSteps.Replace(string(s.han)))
+	}
+	return s, len(s.words) > 0 || len(s.han) > 0
+}
+
+// runBytes are the ASCII characters of runs.
+var runBytes = func() (is [utf8.RuneSelf]bool) {
+	for c := range is {
+		is[c] = markdown.IsWordByte(byte(c)) || strings.IndexByte("./:@'-", byte(c)) >= 0
+	}
+	return is
+}()
+
+// eachRun calls f for each run of Chinese characters and for each run of the characters of words of
+// alphabets, numbers and paths are made of.
+func eachRun(text string, f func(run string, han bool)) {
+	const none, inHan, inWord = 0, 1, 2
+	kind, from := none, 0
+	for i, c := range text {
+		k := none
+		switch {
+		case c < utf8.RuneSelf:
+			if runBytes[c] {
+				k = inWord
+			}
+		case isHan(c):
+			k = inHan
+		case unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c) || c == '’':
+			k = inWord
+		}
+		if k != kind {
+			if kind != none {
+				f(text[from:i], kind == inHan)
+			}
+			kind, from = k, i
+		}
+	}
+	if kind != none {
+		f(text[from:], kind == inHan)
+	}
+}
+
+// run returns the words of a run: none if it is a path, a name of a program or a figure.
+func (v vocabulary) run(written string) []*word {
+	words, known := v.runs[written]
+	if !known {
+		words = v.wordsOf(written)
+		v.runs[written] = words
+	}
+	return words
+}
+
+func (v vocabulary) wordsOf(run string) (words []*word) {
+	run = strings.Trim(run, "_./:@'’-")
+	if run == "" || len(run) > 60 || strings.ContainsAny(run, "0123456789_.:@") {
+		return words
+	}
+	if strings.Count(run, "/") > 1 {
+		return words
+	}
+	for part := range strings.SplitSeq(run, "/") {
+		if part != "" {
+			words = append(words, v.word(part))
+		}
+	}
+	return words
+}
+
+// withoutSteps removes the words of the form: "as a …, I want …, so that …" and "given …,
+// when …, then …".
+func withoutSteps(words []*word) []*word {
+	if len(words) == 0 {
+		return words
+	}
+	steps := lists().Criterion
+	switch words[0].text {
+	case "as":
+		steps = lists().Story
+	case "given", "when", "then":
+	default:
+		return words
+	}
+	out := make([]*word, 0, len(words))
+	for i := 0; i < len(words); {
+		n := longestPhrase(steps, words[i:])
+		if n == 0 {
+			out = append(out, words[i])
+			n = 1
+		}
+		i += n
+	}
+	return out
+}
+
+// small returns how often the text has small words of each language.
+func (p *prose) small() map[string]int {
+	counts := map[string]int{}
+	for _, w := range p.known.words {
+		for _, language := range w.spoken {
+			counts[language] += w.times
+		}
+	}
+	return counts
+}
+
+// language returns the language whose small words are most; "" if there are none.
+func (p *prose) language() (name string) {
+	counts := p.small()
+	for _, language := range lists().languages {
+		if counts[language] > counts[name] {
+			name = language
+		}
+	}
+	return name
+}
+
+// word is a word of alphabets with the facts that checks ask for, found once for a document that
+// may have it a hundred times.
+type word struct {
+	text string // in lower case
+	// spoken are the languages that it is a small word of.
+	spoken []string
+	// times is how often the document has it.
+	times int
+	// filler are its entries in the classes of filler.
+	filler []fillerWord
+}
+
+// vocabulary has the words of a document, and those of each run as it is written.
+type vocabulary struct {
+	words map[string]*word
+	runs  map[string][]*word
+}
+
+func newVocabulary() vocabulary {
+	return vocabulary{words: map[string]*word{}, runs: map[string][]*word{}}
+}
+
+// word returns the word of a spelling.
+func (v vocabulary) word(written string) *word {
+	text := strings.ReplaceAll(strings.ToLower(written), "’", "'")
+	w := v.words[text]
+	if w == nil {
+		l := lists()
+		w = &word{text: text, spoken: l.spoken[text], filler: l.fillerOf[text]}
+		v.words[text] = w
+	}
+	return w
+}
+
+// longestPhrase returns the length of the longest phrase that words begin with.
+func longestPhrase(phrases [][]string, words []*word) (n int) {
+	for _, p := range phrases {
+		if len(p) > n && begins(words, p) {
+			n = len(p)
+		}
+	}
+	return n
+}
+
+// begins reports whether words begin with those of a phrase.
+func begins(words []*word, phrase []string) bool {
+	for i, text := range phrase {
+		if i == len(words) || words[i].text != text {
+			return false
+		}
+	}
+	return true
+}

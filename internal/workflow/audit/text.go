@@ -1,0 +1,127 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/recent"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// text is a document with the facts that several checks ask for. Lines count from 0 here and
+// from 1 in findings.
+type text struct {
+	*markdown.Document
+	// criterion is true for each line that states an acceptance criterion.
+	criterion []bool
+	// defined returns the definitions of ids, prose its sentences, named the ids that
+	// it names, planned the sprints of a plan; each is read when it is first asked for, whichever
+	// call asks.
+	defined func() []definition
+	prose   func() *prose
+	named   func() mentions
+	planned func() []markdown.Sprint
+	// mapped returns the lines of sections that only list ids, omitted those of sections on omissions.
+	mapped, omitted func() []bool
+}
+
+// story is a user story with the lines that belong to it.
+type story struct {
+	id        string
+	nth       int // of a story without an id, its place among them
+	number    []int
+	line, end int
+	form      byte
+}
+
+// mapping are headings below which ids are named and not explained.
+var mapping = []string{"trace", "traceability", "coverage", "mapping", "matrix", "release", "releases",
+	"release plan", "roadmap", "priorities", "priority", "milestones", "dependencies", "glossary", "out of scope",
+	"追踪", "追溯", "覆盖", "矩阵", "对应", "优先级", "发布", "里程碑", "范围之外", "范围外", "依赖", "不做", "版本计划", "路线图", "术语", "词汇表",
+	"summary", "overview", "概览", "总览", "概要", "摘要", "概述", "change log", "changelog", "changes", "revision history",
+	"修订", "变更记录", "变更历史"}
+
+// readText reads a document. names are the section names of a rubric.
+func readText(document string, names []string) *text {
+	d := &text{Document: markdown.Read(document, names)}
+	d.criterion = markCriteria(d.Document)
+	d.defined = sync.OnceValue(func() []definition { return readDefinitions(d.Document) })
+	d.prose = sync.OnceValue(func() *prose { return readProse(d.Document) })
+	d.planned = sync.OnceValue(func() []markdown.Sprint {
+		sprints, _ := d.Sprints()
+		return sprints
+	})
+	d.mapped = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(mapping)) })
+	d.omitted = sync.OnceValue(func() []bool { return d.LinesOf(d.Sections(markdown.Omissions)) })
+	d.named = sync.OnceValue(func() mentions { return mentionsIn(d.Lines) })
+	return d
+}
+
+// definitions returns the lines that explain ids of the prefixes, in the order of
+// the document.
+func (d *text) definitions(prefixes ...string) []definition {
+	var out []definition
+	for _, def := range d.defined() {
+		if len(prefixes) == 0 || slices.Contains(prefixes, strings.TrimRight(def.id.prefix, "0123456789")) {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// maxRead is how much of a document is read, in bytes: more than anybody would read, and as much as
+// costs a second or two of a processor if each line is one to look at.
+const maxRead = 1 << 20
+
+// readable returns the part of a document that is read: whole lines, if it has some.
+func readable(document string) string {
+	if len(document) <= maxRead {
+		return document
+	}
+	if end := strings.LastIndexByte(document[:maxRead], '\n'); end > maxRead/2 {
+		return document[:end]
+	}
+	return document[:boundary(document, maxRead)]
+}
+
+// document is the input of a check.
+type document struct {
+	*text
+	earlier map[workflow.StageID]*text
+	wanted  Background
+	stories []story // read by the first check that asks
+}
+
+// Background is the context of a document. Missing context costs no points.
+type Background struct {
+	// Language is the language of the findings. The document may be in another one.
+	Language lang.Language
+	// Objective is the person's request, Answers are their answers to questions.
+	Objective string
+	Answers   []string
+	// Earlier are the documents of earlier stages. Plan names the one with sprints.
+	Earlier map[workflow.StageID]string
+	Plan    workflow.StageID
+}
+
+// kept are the documents of earlier stages that were read last: they do not change while the later
+// stages are audited, and each audit is traced to all of them.
+var kept = recent.New[string, *text](8)
+
+// maxKept is the size of a document that is kept, in bytes; its text takes several times as much memory.
+const maxKept = 256 << 10
+
+// readEarlier returns the text of a document, which several calls may share.
+func readEarlier(document string) *text {
+	if found, ok := kept.Get(document); ok {
+		return found
+	}
+	made := readText(document, nil)
+	if len(document) <= maxKept {
+		kept.Put(document, made)
+	}
+	return made
+}

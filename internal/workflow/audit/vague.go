@@ -1,0 +1,47 @@
+package audit
+
+import (
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+)
+
+// findVague lists the criteria with a word that two testers would read
+// differently, and nothing in the line that makes it sharp.
+func findVague(c check, s *document) *miss {
+	words, lower := wordPattern(c.Words), lowerAll(c.Words)
+	var out miss
+	for i, l := range s.Said {
+		// Most lines have none of the words, which is cheap to see.
+		if !s.criterion[i] || s.Code[i] || !containsAny(strings.ToLower(l), lower...) {
+			continue
+		}
+		if sharp.MatchString(blankIDs(s.Lines[i])) {
+			continue
+		}
+		if m := words.FindString(l); m != "" {
+			place := atLine(i)
+			if def, ok := definitionAt(s.Document, i); ok {
+				place = plain(def.id.String())
+			}
+			out.add(i, lang.T("%s \"%s\"", place, strings.ToLower(strings.TrimSpace(m))))
+		}
+	}
+	return out.found()
+}
+
+// findPhrases lists the lines with a phrase that promises much and says nothing.
+func findPhrases(c check, s *document) *miss {
+	words := phrasePattern(c.Words)
+	var lines []int
+	for i, l := range s.Said {
+		if l != "" && words.MatchString(strings.ToLower(l)) && !strings.ContainsAny(s.Lines[i], "0123456789`") {
+			lines = append(lines, i)
+		}
+	}
+	return atLines(lines)
+}
+
+// sharp matches the signs of an exact criterion: a figure, a quotation, a code, a status.
+var sharp = pattern.New("\\d|[\"“”「」`]|(?i)\\b(?:never|exactly|only|none|error|refused|rejected|disabled|empty|unchanged|sorted|listed|shown)\\b|『|绝不|从不|恰好|只有|仅|没有|报错|错误|拒绝|退回|禁用|为空|不变|排序|列出|显示")

@@ -1,0 +1,178 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// documentKeys are the fields that hold a document of a built-in stage.
+var documentKeys = sync.OnceValue(func() map[workflow.StageID][]string {
+	out := map[workflow.StageID][]string{}
+	for _, d := range workflow.Builtins() {
+		for _, st := range d.Stages {
+			if out[st.ID] == nil {
+				out[st.ID] = st.Keys
+			}
+		}
+	}
+	return out
+})
+
+// keysOf returns the fields that hold a stage's document, the best first.
+func keysOf(st workflow.Stage) []string {
+	if len(st.Keys) == 0 {
+		return []string{strings.ReplaceAll(string(st.ID), "-", "_") + "_report", "report"}
+	}
+	return st.Keys
+}
+
+// genericKeys hold a document only in an object that is plainly an envelope:
+// API examples use the same words.
+var genericKeys = []string{"final_result", "document", "result", "draft", "content", "output", "markdown", "text"}
+
+var (
+	strongMeta = []string{"quality_score", "verdict", "ready_for_approval", "gaps"}
+	weakMeta   = []string{"questions", "findings", "criteria", "resolved", "files", "sprints", "score"}
+)
+
+// factKeys are the fields by which an object without a document speaks about the one around it.
+var factKeys = map[workflow.Kind][]string{
+	workflow.KindDocument: {"quality_score", "questions"},
+	workflow.KindPlan:     {"sprints"},
+	workflow.KindBuild:    {"sprints", "resolved"},
+	workflow.KindVerdict:  {"verdict", "criteria", "findings"},
+}
+
+// known are all field names, by their form without case and separators.
+var known = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	lists := [][]string{genericKeys, strongMeta, weakMeta, {"clarification_questions", "clarifying_questions", "open_questions", "status"}}
+	for _, keys := range documentKeys() {
+		lists = append(lists, keys)
+	}
+	for _, k := range slices.Concat(lists...) {
+		out[squeeze(k)] = k
+	}
+	maps.Copy(out, map[string]string{
+		"质量评分": "quality_score", "质量得分": "quality_score", "澄清问题": "questions", "差距": "gaps", "缺口": "gaps",
+	})
+	return out
+})
+
+func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
+
+// separators removes those between the words of a field.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// canonical renames fields, for example "prdDraft" or "Verdict", to the names we read.
+func canonical(object map[string]any) map[string]any {
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		if name := known()[squeeze(k)]; name != "" && name != k && object[name] == nil {
+			object[name] = object[k]
+			delete(object, k)
+		}
+	}
+	return object
+}
+
+// unwrap looks into an object that has none of our documents for the one object
+// in it that has: {"status": "ok", "result": {…}}. Fields of the outer one that
+// the inner lacks are taken along.
+func unwrap(object map[string]any) map[string]any {
+	for range 3 {
+		if hasDocument(object) || hasAny(object, []string{"quality_score", "verdict"}) {
+			break
+		}
+		var inner map[string]any
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			if o, ok := object[k].(map[string]any); ok {
+				if inner != nil {
+					return object
+				}
+				inner = canonical(o)
+			}
+		}
+		if inner == nil || !hasDocument(inner) && len(object) > 1 {
+			break
+		}
+		for k, v := range object {
+			if _, nested := v.(map[string]any); !nested && inner[k] == nil && k != "status" {
+				inner[k] = v
+			}
+		}
+		object = inner
+	}
+	return object
+}
+
+// hasDocument reports whether a document field of any stage is there.
+func hasDocument(object map[string]any) bool {
+	for _, keys := range documentKeys() {
+		if hasAny(object, keys) {
+			return true
+		}
+	}
+	return false
+}
+
+// documentOf returns the document field of an object: the stage's own, else that
+// of another stage, else a generic one if facts stand beside it.
+func documentOf(st workflow.Stage, object map[string]any) (string, bool) {
+	keys := slices.Clone(keysOf(st))
+	for _, id := range slices.Sorted(maps.Keys(documentKeys())) {
+		for _, k := range documentKeys()[id] {
+			// "review" or "plan" of another stage is too common a word to trust.
+			if id != st.ID && strings.Contains(k, "_") {
+				keys = append(keys, k)
+			}
+		}
+	}
+	for _, k := range keys {
+		if d, ok := asText(object[k]); ok {
+			return d, true
+		}
+	}
+	if !hasAny(object, strongMeta) && len(object) > 1 {
+		return "", false
+	}
+	for _, k := range genericKeys {
+		if inner, ok := object[k].(map[string]any); ok {
+			if inner = canonical(inner); hasDocument(inner) {
+				return documentOf(st, inner)
+			}
+		}
+		if d, ok := asText(object[k]); ok {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+// asText returns a document given as a string, or as structured JSON, indented.
+func asText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		v = strings.TrimSpace(v)
+		return v, v != ""
+	case map[string]any, []any:
+		var buf bytes.Buffer
+		enc := json.NewEncoder(&buf)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if enc.Encode(v) != nil || buf.Len() <= 3 {
+			return "", false
+		}
+		return strings.TrimSpace(buf.String()), true
+	}
+	return "", false
+}
+
+func hasAny(object map[string]any, keys []string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return object[k] != nil })
+}

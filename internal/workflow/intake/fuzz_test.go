@@ -1,0 +1,77 @@
+package intake_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+)
+
+func FuzzRead(f *testing.F) {
+	paths, _ := filepath.Glob("../../../testdata/submissions/*/*")
+	for _, p := range paths {
+		if b, err := os.ReadFile(p); err == nil {
+			f.Add(string(b))
+		}
+	}
+	f.Add("```json\n{\"prd_draft\": \"a\nb\", \"quality_score\": \"95/100\",}\n```")
+	f.Add("{\"a\":{\"prd_draft\":\"" + strings.Repeat("{", 50))
+	f.Add("---\ntitle: x\nquality_score: 74 # so far\nquestions:\n  - id: q1\n    question: Which: A or B?\n    options: [A, B?]\n  - Who?\ngaps: &g [a]\nmore: *g\n---\n# P")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, st := range workflow.Default().Stages {
+			a := intake.Read(st, text)
+			check(t, text, a)
+			check(t, text, intake.Merge(a, intake.Read(st, strings.ToUpper(text))))
+		}
+	})
+}
+
+// FuzzFrontMatter reads any front matter before a document. The document stays whole.
+func FuzzFrontMatter(f *testing.F) {
+	f.Add("title: x\nquality_score: 74 # so far\nquestions:\n  - id: q1\n    question: Which: A or B?\n    options: [A, B?]\n  - Who?\ngaps: &g [a]\nmore: *g")
+	f.Add("quality_score: 74\ncontext: |\n  a: b\nverdict: pass\n问题: {甲: 乙}")
+	f.Fuzz(func(t *testing.T, head string) {
+		const document = "# P\n\nThe last line."
+		for _, st := range []workflow.StageID{workflow.PO, workflow.Review} {
+			text := "---\n" + head + "\n---\n" + document
+			a := intake.Read(stageOf(st), text)
+			check(t, text, a)
+			if a.Defect.Empty() && a.FrontDefect.Empty() && !strings.Contains(head, "{") && !strings.HasSuffix(a.Document, document) {
+				t.Errorf("%q: %q", head, a.Document)
+			}
+		}
+	})
+}
+
+func check(t *testing.T, text string, a intake.Assessment) {
+	t.Helper()
+	if a.Claimed != nil && (*a.Claimed < 0 || *a.Claimed > 100) {
+		t.Errorf("claimed %v", *a.Claimed)
+	}
+	if a.Estimated < 60 || a.Estimated > intake.EstimateMax {
+		t.Errorf("estimated %v", a.Estimated)
+	}
+	if utf8.ValidString(text) && !utf8.ValidString(a.Document) {
+		t.Error("document is not UTF-8")
+	}
+	ids := map[string]bool{}
+	for _, q := range a.Questions {
+		if q.ID == "" || q.Question == "" || ids[q.ID] {
+			t.Errorf("question %+v", q)
+		}
+		ids[q.ID] = true
+	}
+}
+
+// TestHostileTextIsCheap reads texts that make naive scanners quadratic; it hangs if they do here.
+func TestHostileTextIsCheap(t *testing.T) {
+	for _, unit := range []string{"{\"a\n", "```json\n{\"prd_draft\": \"x\n", "Quality Score: ", "## Sprint 1: ", "|-|", "{", "\"", "Status: pass ", "- Q1: "} {
+		text := strings.Repeat(unit, 128<<10/len(unit))
+		check(t, "", intake.Read(stageOf(workflow.QA), text))
+		check(t, "", intake.Read(stageOf(workflow.PO), text))
+	}
+}

@@ -1,0 +1,125 @@
+// Package score reads a model's submission for a stage. It is made of pure functions
+// over text and never fails: every text has an [Assessment] of its contents.
+//
+// A submission is a document with a claimed score, gaps and questions: in a block of JSON at its
+// end or in its front matter, or all of it in a JSON envelope. The envelope may be bare, fenced,
+// slightly broken, wrapped in prose, or missing altogether.
+package intake
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Assessment is the content of one submission, or of two merged ones.
+type Assessment struct {
+	// Document is the deliverable, out of its envelope.
+	Document string
+	// Claimed is the score, 0 to 100, that the submission states of itself; nil when it states none.
+	Claimed *float64
+	// ScoreNote says which score was taken if several are stated, or why a stated value is not one.
+	ScoreNote lang.Text
+	// Estimated is 60 to 85, by which sections are present, and at most the points of the audit; see
+	// [Assessment.Audited]. It never opens a gate.
+	Estimated float64
+	// Gaps are those that the submission states; Missing are those that we find.
+	Gaps      []string
+	Missing   []lang.Text
+	Questions []workflow.Question
+	Resolved  []workflow.Resolution
+	// Sprints are read from the headings of a sprint plan.
+	Sprints []workflow.Sprint
+	// Scope lists the sprint numbers that a dev submission says it covers.
+	Scope []int
+	// Defect is set when the text is plainly a JSON envelope that cannot be read,
+	// and continues the words "the JSON …". Document is then the raw text.
+	Defect lang.Text
+	// FrontDefect is set if only front matter states facts and it cannot be read; it continues
+	// the words "the front matter …".
+	FrontDefect lang.Text
+}
+
+// Score returns the claimed score, or the estimate if none was claimed.
+func (a Assessment) Score() float64 {
+	if a.Claimed != nil {
+		return *a.Claimed
+	}
+	return a.Estimated
+}
+
+// Audited lowers the estimate to the points of the document's audit: it cannot be worth more than
+// a closer look finds.
+func (a *Assessment) Audited(points float64) { a.Estimated = min(a.Estimated, points) }
+
+// Read reads a submission for a stage.
+func Read(stage workflow.Stage, text string) Assessment {
+	return read(stage, text, newMeter(context.Background(), len(text)))
+}
+
+// ReadContext is Read for a caller that may go away: it then stops and returns the context's error.
+func ReadContext(ctx context.Context, stage workflow.Stage, text string) (Assessment, error) {
+	a := read(stage, text, newMeter(ctx, len(text)))
+	return a, ctx.Err()
+}
+
+func read(stage workflow.Stage, text string, m *meter) Assessment {
+	front := readFront(stage, Plain(text))
+	text = front.body
+	env := findEnvelope(stage, text, m).under(front)
+
+	a := Assessment{Document: text, Defect: env.defect}
+	if env.object == nil && a.Defect.Empty() && onlyJSON(text) {
+		a.Defect = lang.T("has no document in it; put it into the field %s", keysOf(stage)[len(keysOf(stage))-1])
+	}
+	if env.object != nil {
+		a.Document = env.document
+	} else {
+		a.FrontDefect = front.defect
+	}
+	a.Claimed, a.ScoreNote = claimedScore(env, text)
+	a.Estimated, a.Missing = Estimate(stage.RubricName(), a.Document)
+	a.Gaps = stringList(env.object["gaps"])
+	a.Questions = readQuestions(env.object)
+	if len(a.Questions) == 0 && env.object["questions"] == nil {
+		a.Questions = markdownQuestions(a.Document)
+	}
+	if stage.Kind == workflow.KindPlan {
+		a.Sprints, a.Missing = ReadSprints(a.Document)
+		if len(a.Sprints) == 0 {
+			a.Sprints = sprintObjects(env.object)
+		}
+	}
+	if stage.Kind == workflow.KindBuild {
+		a.Scope = intList(env.object["sprints"])
+		if given := env.object["sprints"]; len(a.Scope) == 0 && !anyScope(given) {
+			a.Defect = lang.T(`names "sprints" that are not numbers`)
+		}
+	}
+	a.Resolved = readResolved(env.object["resolved"])
+	a.Sprints = a.Sprints[:min(len(a.Sprints), maxItems)]
+	return a
+}
+
+// Plain removes the wrapping of a text: a byte order mark, JSON quotes
+// around the whole, or one Markdown fence around the whole.
+func Plain(text string) string {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff"))
+	if strings.HasPrefix(text, `"`) {
+		var inner string
+		if json.Unmarshal([]byte(text), &inner) == nil && strings.TrimSpace(inner) != "" {
+			text = strings.TrimSpace(inner)
+		}
+	}
+	return trimFence(text)
+}
+
+// Merge adds the gaps and questions of the other of two submissions to the one that is taken.
+func Merge(winner, other Assessment) Assessment {
+	winner.Gaps = merge(winner.Gaps, other.Gaps)
+	winner.Questions = mergeQuestions(winner.Questions, other.Questions)
+	return winner
+}

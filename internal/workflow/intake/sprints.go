@@ -1,0 +1,50 @@
+package intake
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// sprintObjects reads the sprints of a plan that is structured JSON.
+func sprintObjects(object map[string]any) (out []workflow.Sprint) {
+	for _, v := range []any{object["sprints"], object["sprint_plan"], object["plan"]} {
+		if inner, ok := v.(map[string]any); ok {
+			v = inner["sprints"]
+		}
+		list, _ := v.([]any)
+		for _, item := range list {
+			o, ok := item.(map[string]any)
+			numbers := intList(field(o, "number", "sprint", "id", "name", "title"))
+			if !ok || len(numbers) == 0 || slices.ContainsFunc(out, func(s workflow.Sprint) bool { return s.Number == numbers[0] }) {
+				continue
+			}
+			out = append(out, pending(numbers[0], field(o, "title", "name", "goal")))
+		}
+	}
+	return out
+}
+
+// ReadSprints reads the sprints of a plan, in their order. A number that comes twice counts
+// once and is listed in repeated.
+func ReadSprints(document string) (out []workflow.Sprint, repeated []lang.Text) {
+	sprints, twice := markdown.Read(document, nil).Sprints()
+	for _, sp := range sprints {
+		out = append(out, pending(sp.Number, sp.Title))
+	}
+	for _, n := range twice {
+		repeated = append(repeated, lang.T("Sprint %d has two headings; only the first counts, so renumber the other", n))
+	}
+	return out, repeated
+}
+
+// pending returns a sprint that nobody has built.
+func pending(number int, title string) workflow.Sprint {
+	if title == "" {
+		title = fmt.Sprintf("Sprint %d", number)
+	}
+	return workflow.Sprint{Number: number, Title: clipRunes(title, 120), Status: workflow.SprintPending}
+}

@@ -1,0 +1,189 @@
+package intake
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Limits of the values kept beside a document; the stored text has all of them.
+const (
+	maxItems = 200
+	maxText  = 2000 // characters
+	maxID    = 40   // characters
+)
+
+// objects returns the items of a list as objects; a text stands for one of their fields. An object
+// counts as the list of its values, with their keys as ids: {"R1": "the key is checked"}.
+func objects(v any, textField string) (out []map[string]any) {
+	list, _ := v.([]any)
+	byID, _ := v.(map[string]any)
+	ids := slices.Sorted(maps.Keys(byID))
+	for _, id := range ids {
+		list = append(list, byID[id])
+	}
+	for i, item := range list {
+		o := map[string]any{}
+		if len(ids) > 0 {
+			o["id"] = ids[i]
+		}
+		switch item := item.(type) {
+		case map[string]any:
+			maps.Copy(o, item)
+		case string:
+			o[textField] = item
+		default:
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// field returns the first of the keys that holds text or a number.
+func field(object map[string]any, keys ...string) string {
+	for _, k := range keys {
+		if text := scalarText(object[k]); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// scalarText returns a text or a number, cut to the limit of a text.
+func scalarText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return clipRunes(strings.TrimSpace(v), maxText)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// stringList returns the texts of a list: those that are items, and of an object the first of the
+// fields that it has. One text stands for a list of it.
+func stringList(v any, fields ...string) []string {
+	list, _ := v.([]any)
+	if _, one := v.(string); one {
+		list = []any{v}
+	}
+	var out []string
+	for _, item := range list {
+		text, _ := item.(string)
+		if object, ok := item.(map[string]any); ok {
+			text = field(object, append(fields, "gap", "description", "text", "issue", "title")...)
+		}
+		if text = scalarText(text); text != "" && len(out) < maxItems {
+			out = append(out, text)
+		}
+	}
+	return merge(out, nil)
+}
+
+// merge joins two lists of texts, each text once.
+func merge(a, b []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range slices.Concat(a, b) {
+		if key := fold(s); key != "" && !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// fold returns the form in which two wordings of the same thing compare equal:
+// lower case, without punctuation and spaces at the ends and runs of spaces.
+func fold(s string) string {
+	s = strings.ToLower(strings.Join(strings.Fields(s), " "))
+	return strings.Trim(s, " .?!;:,。？！；：，*_`\"'")
+}
+
+var (
+	numberOrRange = pattern.New(`(\d{1,4})(?:\.0)?(?:\s*[-–~]\s*(\d{1,4}))?`)
+	everything    = pattern.New(`(?i)^\W*(?:all\b.*|全部)?$`)
+)
+
+// intList reads numbers as models write them: 1, 1.0, "1", "Sprint 1 and 2", "1-3",
+// alone, listed, or as the keys of an object.
+func intList(v any) []int {
+	list, isList := v.([]any)
+	if !isList {
+		list = []any{v}
+	}
+	var texts []string
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok && isList {
+			item = field(object, "number", "sprint", "id", "name", "title")
+		} else if ok {
+			texts = slices.Sorted(maps.Keys(object))
+		}
+		texts = append(texts, scalarText(item))
+	}
+	var out []int
+	for _, text := range texts {
+		for _, m := range numberOrRange.FindAllStringSubmatch(text, -1) {
+			first, _ := strconv.Atoi(m[1])
+			last := first
+			if m[2] != "" {
+				last, _ = strconv.Atoi(m[2])
+			}
+			for n := first; n <= last && len(out) < maxItems; n++ {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// anyScope reports whether a scope names no sprint in particular: it is left
+// out, empty, or "all".
+func anyScope(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return everything.MatchString(v)
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool {
+			text, ok := item.(string)
+			return !ok || !everything.MatchString(text)
+		})
+	}
+	return false
+}
+
+func clipRunes(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+// readResolved reads the outcomes of findings and change requests that a submission states.
+func readResolved(v any) []workflow.Resolution {
+	var out []workflow.Resolution
+	for _, o := range objects(v, "problem") {
+		if len(out) == maxItems {
+			break
+		}
+		id := field(o, "id", "finding", "problem")
+		r := workflow.Resolution{ID: clipRunes(id, maxID), How: field(o, "how", "resolution", "fix", "note", "reason")}
+		if text := field(o, "problem"); r.How == "" && text != id {
+			r.How = text
+		}
+		state := fold(field(o, "status", "state"))
+		r.Declined = strings.HasPrefix(state, "declined") || strings.HasPrefix(state, "rejected")
+		if r.ID != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}

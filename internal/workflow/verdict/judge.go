@@ -1,0 +1,456 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Contract lists the rows that a report owes. It is known before the report is read.
+type Contract struct {
+	Owes workflow.Owes
+	// Criteria are those of the session; nil if its documents were not read.
+	Criteria *Criteria
+	// Earlier is the stage's last report that was judged, and Round its round, from 1.
+	Earlier workflow.Record
+	Round   int
+	// Server are the server's own runs of commands.
+	Server []workflow.Evidence
+	// Stated is true if the person has chosen to take a stated verdict without rows.
+	Stated bool
+	// Proved says how many of the passed rows the server's own runs have to prove.
+	Proved workflow.Proof
+}
+
+// Judgement is the result of judging a report under its contract.
+type Judgement struct {
+	// Verdict is derived from the rows, and never better than the stated one.
+	Verdict workflow.Verdict
+	// Returned are the reasons to ask the assistant for the report again; Held those why the
+	// person decides about a pass; Missing the reasons why a recorded failure is incomplete.
+	Returned, Held, Missing []lang.Text
+	Criteria                []workflow.Criterion
+	Findings                []workflow.Finding
+	Checks                  []workflow.Check
+}
+
+// Judge derives the verdict of a report.
+func Judge(r Report, c Contract) Judgement {
+	j := judge{Report: r, Contract: c, before: indexOf(c.Earlier.Criteria, func(c workflow.Criterion) string { return c.ID })}
+	j.out.Checks = j.takeServer()
+	j.checks = indexOf(j.out.Checks, func(c workflow.Check) string { return c.ID })
+	j.out.Criteria = j.judgeRows()
+	j.out.Findings = j.judgeFindings()
+	j.judgeForm()
+	derived := j.derive()
+	j.out.Verdict = worse(derived, r.Stated)
+	if c.Stated && len(r.Blocks) == 0 {
+		j.out.Verdict = r.Stated
+	}
+	returned := append(slices.Clone(r.Defects), j.lacking...)
+	switch {
+	case j.out.Verdict == workflow.Fail, j.out.Verdict == workflow.Blocked:
+		j.out.Missing = returned // a failure is not returned for its form
+		j.keepOpen()
+	case len(returned) > 0:
+		j.out.Returned = returned
+	default:
+		j.hold(derived)
+	}
+	return j.out
+}
+
+// judge is a report with its contract while it is judged.
+type judge struct {
+	Report
+	Contract
+	out     Judgement
+	lacking []lang.Text
+	failed  []workflow.Check
+	// before are the rows of the last report, checks those of this one.
+	before, checks index
+}
+
+func (j *judge) lack(t lang.Text) { j.lacking = append(j.lacking, t) }
+
+// lackIDs adds a reason that names ids, if there are any.
+func (j *judge) lackIDs(ids []string, reason lang.Text) {
+	if len(ids) > 0 {
+		j.lack(reason)
+	}
+}
+
+// List names ids in a sentence, the first forty of them.
+func List(ids []string) string {
+	shown := make([]string, 0, maxListed)
+	for _, id := range ids[:min(len(ids), maxListed)] {
+		shown = append(shown, strings.Trim(quote(id), `"`))
+	}
+	if more := len(ids) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// takeServer returns the checks of the report with the server's own results in place of those
+// that it claims.
+func (j *judge) takeServer() []workflow.Check {
+	out := slices.Clone(j.Checks)
+	for i := range out {
+		at := slices.IndexFunc(j.Server, func(e workflow.Evidence) bool {
+			return e.NotRun == "" && strings.TrimSpace(e.Command) == strings.TrimSpace(out[i].Command)
+		})
+		if at >= 0 {
+			e := j.Server[at]
+			out[i].Exit, out[i].Output, out[i].Server = e.ExitCode, clip(e.Tail), true
+		}
+		if out[i].Exit != 0 {
+			j.failed = append(j.failed, out[i])
+		}
+	}
+	return out
+}
+
+// serverFailed reports whether one of the server's own runs failed.
+func (j *judge) serverFailed() bool {
+	return slices.ContainsFunc(j.Server, func(e workflow.Evidence) bool { return e.Failed() })
+}
+
+// judgeRows checks each row against its criterion, and returns the rows in one form: with the
+// text of the requirements, and with the results carried over from an earlier round.
+func (j *judge) judgeRows() []workflow.Criterion {
+	var unknown, bare, unread, unreasoned, dangling, outside []string
+	out := slices.Clone(j.Report.Criteria)
+	for i := range out {
+		row := &out[i]
+		known := j.Contract.Criteria.find(row.ID)
+		if known != nil {
+			row.ID, row.Criterion = known.ID, known.Text
+		} else if j.hasIDs() && !j.Contract.Criteria.knows(row.ID) {
+			unknown = append(unknown, row.ID)
+		}
+		if row.From != 0 {
+			j.carry(row, known)
+			continue
+		}
+		proved, refs := j.checksOf(row)
+		if !refs {
+			dangling = append(dangling, row.ID)
+		}
+		switch {
+		case !slices.Contains(workflow.Results(), row.Result):
+			unread = append(unread, row.ID)
+		case row.Result == workflow.ResultPass && blank(row.Evidence) && row.Check == "":
+			bare = append(bare, row.ID)
+		case row.Result == workflow.ResultNotTested && blank(row.Why) && blank(row.Evidence):
+			unreasoned = append(unreasoned, row.ID)
+		case row.Result == workflow.ResultOutOfScope && !j.outOfScope(row, known):
+			outside = append(outside, row.ID)
+		}
+		row.Proved = row.Result == workflow.ResultPass && proved
+	}
+	j.lackIDs(unknown, lang.T("no document of this run has the ids %s; use those in `owed`", List(unknown)))
+	j.lackIDs(unread, lang.T("the results of %s are not one of pass, fail, not_tested, out_of_scope", List(unread)))
+	j.lackIDs(bare, lang.T("%s pass without evidence or a check", List(bare)))
+	j.lackIDs(unreasoned, lang.T("%s are not tested, and no reason is given in `why`", List(unreasoned)))
+	j.lackIDs(dangling, lang.T("%s name a check that `checks` does not have", List(dangling)))
+	j.lackIDs(outside, lang.T("%s are in scope; out_of_scope takes the number of a `sprint` that is not built yet", List(outside)))
+	return out
+}
+
+// hasIDs reports whether the documents name criteria.
+func (j *judge) hasIDs() bool { return j.Contract.Criteria != nil && len(j.Contract.Criteria.All) > 0 }
+
+// checksOf reports whether the server itself ran all the checks of a row, and whether the report
+// has them.
+func (j *judge) checksOf(row *workflow.Criterion) (proved, known bool) {
+	if row.Check == "" {
+		return false, true
+	}
+	proved, known = true, true
+	for _, ref := range splitRefs(row.Check) {
+		at := j.checks.at(ref)
+		if at < 0 {
+			return false, false
+		}
+		proved = proved && j.out.Checks[at].Server && j.out.Checks[at].Exit == 0
+	}
+	return proved, known
+}
+
+// splitRefs returns the ids of checks that a row names.
+func splitRefs(refs string) []string {
+	out := strings.FieldsFunc(refs, func(c rune) bool { return strings.ContainsRune(",;、，；", c) })
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return dropEmpty(out...)
+}
+
+// outOfScope reports whether a row may say so: of a criterion that is not owed, or if the plan
+// assigns none, with a sprint that is not built yet.
+func (j *judge) outOfScope(row *workflow.Criterion, known *Criterion) bool {
+	criteria := j.Contract.Criteria
+	switch {
+	case criteria == nil:
+		return false
+	case known != nil && known.Waived:
+		return true
+	case known != nil && known.Owed && criteria.Assigned:
+		return false
+	}
+	src := criteria.sources
+	pending := slices.ContainsFunc(src.Sprints, func(s workflow.Sprint) bool { return s.Number == row.Sprint && s.Status == workflow.SprintPending })
+	return pending && !slices.Contains(src.InScope, row.Sprint)
+}
+
+// carry takes a row over from an earlier round, in which it has to have passed with the same
+// text. A failed command of this round takes it back.
+func (j *judge) carry(row *workflow.Criterion, known *Criterion) {
+	var before workflow.Criterion
+	if at := j.before.at(row.ID); at >= 0 {
+		before = j.Earlier.Criteria[at]
+	}
+	if before.Result != workflow.ResultPass || cmp.Or(row.Result, workflow.ResultPass) != workflow.ResultPass {
+		j.lack(lang.T("%s did not pass in an earlier round; `from` is for rows that did", quote(row.ID)))
+		return
+	}
+	if round := cmp.Or(before.From, j.Round); row.From != round {
+		j.lack(lang.T("%s passed in round %d, not in round %d", quote(row.ID), round, row.From))
+		return
+	}
+	if known != nil && known.Text != before.Criterion {
+		j.lack(lang.T("the text of %s has changed since round %d; test it again", quote(row.ID), row.From))
+		return
+	}
+	row.Result, row.Evidence, row.Check = workflow.ResultPass, cmp.Or(row.Evidence, before.Evidence), ""
+	if len(j.failed) > 0 || j.serverFailed() {
+		row.Result, row.Why = workflow.ResultNotTested, fmt.Sprintf("carried over from round %d; a command failed in this one", row.From)
+	}
+}
+
+// judgeFindings returns the findings. One that was open before has to be mentioned.
+func (j *judge) judgeFindings() []workflow.Finding {
+	var missing []string
+	here, before := indexFindings(j.Findings), indexFindings(j.Earlier.Findings)
+	for _, f := range workflow.OpenFindings(j.Earlier.Findings) {
+		if here.at(f.ID) < 0 {
+			missing = append(missing, f.ID)
+		}
+	}
+	if len(j.Blocks) > 0 {
+		j.lackIDs(missing, lang.T("%s were open in the last report; list each again with its status: open, fixed or withdrawn", List(missing)))
+	}
+	out := slices.Clone(j.Findings)
+	for i := range out {
+		f := &out[i]
+		if at := before.at(f.ID); at >= 0 {
+			last := j.Earlier.Findings[at]
+			f.ID, f.Severity, f.Problem, f.File = last.ID, cmp.Or(f.Severity, last.Severity), cmp.Or(f.Problem, last.Problem), cmp.Or(f.File, last.File)
+		}
+		switch {
+		case f.Severity == "":
+			j.lack(lang.T("finding %s has no severity", quote(f.ID)))
+		case blank(f.Problem):
+			j.lack(lang.T("finding %s names no problem", quote(f.ID)))
+		}
+		for _, ref := range splitRefs(f.Check) {
+			if j.checks.at(ref) < 0 {
+				j.lack(lang.T("finding %s names check %s, which `checks` does not have", quote(f.ID), quote(ref)))
+			}
+		}
+	}
+	return out
+}
+
+// keepOpen adds the open findings of the last report that a recorded one leaves out, and opens
+// those whose status cannot be read.
+func (j *judge) keepOpen() {
+	for i, f := range j.out.Findings {
+		if _, known := readStatus(f.Status); !known {
+			j.out.Findings[i].Status = "open"
+		}
+	}
+	here := indexFindings(j.out.Findings)
+	for _, f := range workflow.OpenFindings(j.Earlier.Findings) {
+		if here.at(f.ID) < 0 {
+			j.out.Findings = append(j.out.Findings, f)
+		}
+	}
+}
+
+// judgeForm adds the defects of the report as a whole.
+func (j *judge) judgeForm() {
+	if len(j.Blocks) == 0 {
+		switch {
+		case !j.Contract.Stated:
+			j.lack(lang.T("it has no block of JSON with its rows"))
+		case j.Report.Stated == "":
+			j.lack(lang.T("it states no verdict"))
+		}
+		return
+	}
+	unread := len(j.Defects) > 0 && len(j.Report.Criteria)+len(j.Findings)+len(j.Checks) == 0
+	if j.Contract.Stated || unread { // the block itself comes first
+		return
+	}
+	owesFindings := j.Owes == workflow.OwesFindings
+	if owesFindings && !j.Listed {
+		j.lack(lang.T(`"findings" is missing; an empty list says that there are none`))
+	}
+	if !owesFindings && j.hasIDs() {
+		missing := slices.DeleteFunc(j.Contract.Criteria.Owed(), func(id string) bool {
+			return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.ID == id })
+		})
+		j.lackIDs(missing, lang.T("rows are missing: %s", List(missing)))
+	} else if len(j.Checks) == 0 && blank(j.NoChecks) {
+		j.lack(lang.T(`neither "checks" nor "no_checks" is there: name the commands that were run, or why none could be`))
+	}
+}
+
+// derive returns the verdict to which the rows come.
+func (j *judge) derive() workflow.Verdict {
+	has := func(result string) bool {
+		return slices.ContainsFunc(j.out.Criteria, func(c workflow.Criterion) bool { return c.Result == result })
+	}
+	open := func(severity string) bool {
+		return slices.ContainsFunc(workflow.OpenFindings(j.out.Findings), func(f workflow.Finding) bool { return f.Severity == severity })
+	}
+	switch {
+	case has(workflow.ResultFail), open("critical"):
+		return workflow.Fail
+	case !blank(j.Needs):
+		return workflow.Blocked
+	case has(workflow.ResultNotTested), open("major"):
+		return workflow.PassWithRisk
+	}
+	return workflow.Pass
+}
+
+// hold adds the reasons why the person decides about a pass.
+func (j *judge) hold(derived workflow.Verdict) {
+	hold := func(t lang.Text) { j.out.Held = append(j.out.Held, t) }
+	if j.Report.Stated != "" && rank[j.Report.Stated] < rank[derived] && len(j.Blocks) > 0 {
+		hold(lang.T("it states %s, and its rows come to %s", j.Report.Stated, derived))
+	}
+	for _, c := range j.failed {
+		if c.Server {
+			hold(lang.T("the server ran check %s, `%s`, and it ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
+		} else {
+			hold(lang.T("check %s, `%s`, ended with exit code %d", quote(c.ID), visible.Clipped(c.Command, 120), c.Exit))
+		}
+	}
+	totals := slices.Clone(j.Totals)
+	for _, c := range j.out.Checks {
+		if !strings.HasPrefix(strings.TrimSpace(c.Command), "!") {
+			totals = append(totals, FailedTotals(c.Output)...)
+		}
+	}
+	for _, t := range slices.CompactFunc(totals, func(a, b Total) bool { return a.Line == b.Line }) {
+		hold(lang.T("the output of %s says “%s”", t.Runner, visible.Clipped(t.Line, 160)))
+	}
+	if j.Owes == workflow.OwesCriteria && !j.Contract.Stated {
+		j.holdRisk()
+	}
+	if j.Contract.Criteria.Changed() {
+		hold(lang.T("the kept text of the requirements or the plan was changed since it was handed in"))
+	}
+	j.holdUnproved()
+}
+
+// holdRisk adds the untested rows and open findings of a report that owes criteria.
+func (j *judge) holdRisk() {
+	var untested, major []string
+	for _, c := range j.out.Criteria {
+		if c.Result == workflow.ResultNotTested {
+			untested = append(untested, c.ID)
+		}
+	}
+	for _, f := range workflow.OpenFindings(j.out.Findings) {
+		if f.Severity == "major" {
+			major = append(major, f.ID)
+		}
+	}
+	hold := func(t lang.Text) { j.out.Held = append(j.out.Held, t) }
+	switch {
+	case len(untested) > 0:
+		hold(lang.T("not tested: %s", List(untested)))
+	case len(major) > 0:
+	case j.out.Verdict == workflow.PassWithRisk:
+		hold(lang.T("it states a pass with risk"))
+	}
+	if len(major) > 0 {
+		hold(lang.T("major findings are open: %s", List(major)))
+	}
+	if !j.hasIDs() && len(j.Checks) == 0 {
+		hold(lang.T("no document names criteria, and nothing was run: %s", visible.Clipped(j.NoChecks, 160)))
+	}
+}
+
+// holdUnproved adds the rows that the policy wants proved by the server's own runs.
+func (j *judge) holdUnproved() {
+	n := CountRows(j.out.Criteria)
+	least := 0
+	switch j.Proved {
+	case workflow.ProvedAll:
+		least = n.Passed
+	case workflow.ProvedSome:
+		least = 1
+	}
+	if j.Owes == workflow.OwesCriteria && n.Proved < least {
+		j.out.Held = append(j.out.Held, lang.T("%d of %d passed rows are proved by a command that the server ran; the policy asks for %s", n.Proved, n.Passed, j.Proved))
+	}
+}
+
+// Counts are the numbers of rows by their results.
+type Counts struct {
+	Rows, Passed, Proved, Carried, Failed, NotTested, OutOfScope int
+}
+
+// CountRows counts rows.
+func CountRows(rows []workflow.Criterion) (n Counts) {
+	for _, c := range rows {
+		switch c.Result {
+		case workflow.ResultPass:
+			n.Passed++
+			if c.Proved {
+				n.Proved++
+			}
+			if c.From > 0 {
+				n.Carried++
+			}
+		case workflow.ResultFail:
+			n.Failed++
+		case workflow.ResultOutOfScope:
+			n.OutOfScope++
+		default:
+			n.NotTested++
+		}
+	}
+	n.Rows = len(rows)
+	return n
+}
+
+// maxSame is how many rows may share one evidence without a word about it.
+const maxSame = 3
+
+// SameEvidence returns how many passed rows share one text as their evidence, if more than three
+// do; else 0.
+func SameEvidence(rows []workflow.Criterion) int {
+	count, most := map[string]int{}, 0
+	for _, c := range rows {
+		if key := strings.ToLower(strings.Join(strings.Fields(c.Evidence), " ")); c.Result == workflow.ResultPass && c.From == 0 && c.Check == "" && key != "" {
+			count[key]++
+			most = max(most, count[key])
+		}
+	}
+	if most <= maxSame {
+		return 0
+	}
+	return most
+}

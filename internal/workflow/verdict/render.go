@@ -1,0 +1,174 @@
+package verdict
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// The lines around the tables that are rendered from a block. The text between them is rendered
+// from the block each time, and never read.
+const (
+	tablesBegin = "<!-- results: made from the block of JSON below; edit the block -->"
+	tablesEnd   = "<!-- end of the results -->"
+)
+
+// Tables renders rows, findings and checks as Markdown, the worst rows first; "" if there are
+// none.
+func Tables(l lang.Language, rec *workflow.Record) string {
+	var b strings.Builder
+	table := func(title string, head []string, rows [][]string) {
+		if len(rows) == 0 {
+			return
+		}
+		b.WriteString("\n## " + title + "\n\n" + row(head) + strings.Repeat("|---", len(head)) + "|\n")
+		for _, cells := range rows {
+			b.WriteString(row(cells))
+		}
+	}
+	var rows, findings, checks [][]string
+	for _, c := range WorstFirst(rec.Criteria) {
+		rows = append(rows, []string{c.ID, c.Criterion, c.Result, basis(l, c), Evidence(c)})
+	}
+	for _, f := range rec.Findings {
+		status := f.Status
+		if f.Open() {
+			status = "open"
+		}
+		findings = append(findings, []string{f.ID, f.Severity, f.File, f.Problem, f.Fix, status})
+	}
+	for _, c := range rec.Checks {
+		by := l.Say("the report")
+		if c.Server {
+			by = l.Say("the server")
+		}
+		checks = append(checks, []string{c.ID, "`" + c.Command + "`", strconv.Itoa(c.Exit), by, lastLine(c.Output)})
+	}
+	table(l.Say("Criteria"), []string{l.Say("Id"), l.Say("Criterion"), l.Say("Result"), l.Say("Basis"), l.Say("Evidence")}, rows)
+	table(l.Say("Findings"), []string{l.Say("Id"), l.Say("Severity"), l.Say("File"), l.Say("Problem"), l.Say("Fix"), l.Say("Status")}, findings)
+	table(l.Say("Checks"), []string{l.Say("Id"), l.Say("Command"), l.Say("Exit code"), l.Say("Run by"), l.Say("Output")}, checks)
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// basis says whether a passed row was proved by a command that the server ran, or is claimed.
+func basis(l lang.Language, c workflow.Criterion) string {
+	switch {
+	case c.Result != workflow.ResultPass:
+		return ""
+	case c.From > 0:
+		return l.Say("round %d", c.From)
+	case c.Proved:
+		return l.Say("proved")
+	}
+	return l.Say("claimed")
+}
+
+// Evidence returns the evidence of a row: its text, its check, or its reason.
+func Evidence(c workflow.Criterion) string {
+	return strings.Join(dropEmpty(c.Evidence, c.Check, c.Why), "; ")
+}
+
+// WorstFirst returns rows with the failed and the untested ones first.
+func WorstFirst(rows []workflow.Criterion) []workflow.Criterion {
+	out := slices.Clone(rows)
+	slices.SortStableFunc(out, func(a, b workflow.Criterion) int { return badnessOf(b.Result) - badnessOf(a.Result) })
+	return out
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return visible.Clipped(s[strings.LastIndexByte(s, '\n')+1:], 160)
+}
+
+// cell makes a text safe inside a cell; a backslash before a pipe would undo its mark.
+var cell = strings.NewReplacer(`\|`, `\ \|`, "|", `\|`, "<", "&lt;")
+
+func row(cells []string) string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = cell.Replace(strings.Join(strings.Fields(c), " "))
+	}
+	return "| " + strings.Join(out, " | ") + " |\n"
+}
+
+// Document returns the text of a round: the body, the tables, and the block as it was handed in.
+func (r Report) Document(tables string) string {
+	if tables != "" {
+		tables = tablesBegin + "\n\n" + strings.TrimSpace(tables) + "\n\n" + tablesEnd
+	}
+	parts := dropEmpty(r.Body, tables)
+	for _, block := range r.Blocks {
+		parts = append(parts, fence(block))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// fence puts JSON into a fence that is longer than any in it.
+func fence(block string) string {
+	mark := "```"
+	for strings.Contains(block, mark) {
+		mark += "`"
+	}
+	return mark + "json\n" + block + "\n" + mark
+}
+
+// Artifact returns the text of a round without its block: the deliverable has the tables.
+func Artifact(document string, keys []string) string {
+	lines := strings.Split(document, "\n")
+	out := withoutBlocks(lines, choose(findBlocks(lines), keys))
+	out = slices.DeleteFunc(out, func(l string) bool { return l == tablesBegin || l == tablesEnd })
+	return strings.TrimSpace(blankLines.ReplaceAllString(strings.Join(out, "\n"), "\n\n"))
+}
+
+// blankLines are more than one, as the removed parts leave them.
+var blankLines = pattern.New(`\n{3,}`)
+
+// TablesIn returns the rendered tables of a round's text; "" if it has none.
+func TablesIn(document string) string {
+	_, after, ok := strings.Cut(document, tablesBegin)
+	tables, _, closed := strings.Cut(after, tablesEnd)
+	if !ok || !closed {
+		return ""
+	}
+	return strings.TrimSpace(tables)
+}
+
+// withoutTables empties the lines of rendered tables.
+func withoutTables(lines []string) []string {
+	begin := slices.Index(lines, tablesBegin)
+	end := slices.Index(lines, tablesEnd)
+	if begin < 0 || end < begin {
+		return lines
+	}
+	out := slices.Clone(lines)
+	for i := begin; i <= end; i++ {
+		out[i] = ""
+	}
+	return out
+}
+
+// Form returns the block that a report owes, laid out with the ids of its criteria.
+func (c Contract) Form() string {
+	type formRow struct {
+		ID       string `json:"id"`
+		Result   string `json:"result"`
+		Evidence string `json:"evidence"`
+	}
+	form := struct {
+		Summary  string    `json:"summary"`
+		Checks   []any     `json:"checks"`
+		Criteria []formRow `json:"criteria,omitempty"`
+		Findings []any     `json:"findings"`
+	}{}
+	if c.Owes == workflow.OwesCriteria {
+		for _, id := range c.Criteria.Owed() {
+			form.Criteria = append(form.Criteria, formRow{ID: id})
+		}
+	}
+	return fence(formatJSON(form, " "))
+}

@@ -1,0 +1,276 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// objects returns the items of a list of objects. An object of objects counts as a list, its
+// keys as ids: {"AC-1": {"result": "pass"}}, {"AC-1": "pass"}.
+func (r *Report) objects(name string, v any) []map[string]any {
+	list, isList := v.([]any)
+	byID, isObject := v.(map[string]any)
+	if v != nil && !isList && !isObject {
+		r.defect(lang.T("%q is not a list", name))
+	}
+	var out []map[string]any
+	for i, item := range list {
+		if o, ok := item.(map[string]any); ok {
+			out = append(out, r.canonicalRow(o))
+		} else {
+			r.defect(lang.T("item %d of %q is not an object", i+1, name))
+		}
+	}
+	for _, id := range sortedKeys(byID) {
+		o, ok := byID[id].(map[string]any)
+		if !ok {
+			o = map[string]any{"result": byID[id]}
+		}
+		o = r.canonicalRow(o)
+		o["id"] = id
+		out = append(out, o)
+	}
+	if len(out) > maxRows {
+		r.defect(lang.T("%q has %d items; at most %d are read", name, len(out), maxRows))
+		out = out[:maxRows]
+	}
+	return out
+}
+
+// rowFields are the names of the fields of rows, by their form without case and separators.
+var rowFields = map[string]string{
+	"ac": "id", "status": "status", "outcome": "result", "state": "status", "notes": "evidence", "reason": "why", "exitcode": "exit", "cmd": "command",
+	"description": "problem", "issue": "problem", "suggestion": "fix", "recommendation": "fix", "path": "file", "location": "file", "level": "severity",
+}
+
+func (r *Report) canonicalRow(o map[string]any) map[string]any {
+	out, twice := rename(o, squeeze)
+	r.twice(twice)
+	for _, name := range sortedKeys(out) {
+		if other := rowFields[name]; other != "" && out[other] == nil {
+			out[other] = out[name]
+		}
+	}
+	return out
+}
+
+// readID returns the id of a row. Its invisible characters are dropped: two ids that look the
+// same are the same.
+func (r *Report) readID(o map[string]any) string {
+	id := strings.Join(strings.Fields(strings.Map(visibleRune, text(o, "id"))), " ")
+	if runes := []rune(id); len(runes) > maxID {
+		r.defect(lang.T("the id %s… is longer than %d characters", quote(string(runes[:20])), maxID))
+		return string(runes[:maxID])
+	}
+	return id
+}
+
+func (r *Report) readChecks(v any) {
+	known := indexOf(r.Checks, func(c workflow.Check) string { return c.ID })
+	for _, o := range r.objects("checks", v) {
+		c := workflow.Check{ID: r.readID(o), Command: clip(text(o, "command")), Output: clip(text(o, "output"))}
+		if c.ID == "" {
+			c.ID = fmt.Sprintf("C%d", len(r.Checks)+1)
+		}
+		exit, ok := integer(o["exit"])
+		switch {
+		case known.at(c.ID) >= 0:
+			r.defect(lang.T("two checks have the id %s", quote(c.ID)))
+		case c.Command == "":
+			r.defect(lang.T("check %s names no command", quote(c.ID)))
+		case !ok:
+			r.defect(lang.T(`check %s needs "exit", the exit code of its command as a number`, quote(c.ID)))
+		}
+		c.Exit = exit
+		known.add(c.ID, len(r.Checks))
+		r.Checks = append(r.Checks, c)
+	}
+}
+
+func (r *Report) readCriteria(v any) {
+	known := indexOf(r.Criteria, func(c workflow.Criterion) string { return c.ID })
+	for _, o := range r.objects("criteria", v) {
+		c := workflow.Criterion{
+			ID: r.readID(o), Criterion: clip(text(o, "criterion")), Evidence: clip(text(o, "evidence")), Check: clip(text(o, "check")), Why: clip(text(o, "why")),
+		}
+		if list, ok := o["check"].([]any); ok {
+			c.Check = needs(list)
+		}
+		c.Result = r.readRowResult(c.ID, o)
+		var fromOK, sprintOK bool
+		c.From, fromOK = optional(o["from"])
+		c.Sprint, sprintOK = optional(o["sprint"])
+		if !fromOK || !sprintOK {
+			r.defect(lang.T(`"from" and "sprint" of row %s are numbers: a round, a sprint`, quote(c.ID)))
+		}
+		if c.ID == "" {
+			r.defect(lang.T("row %d of \"criteria\" has no id", len(r.Criteria)+1))
+			continue
+		}
+		if at := known.at(c.ID); at >= 0 {
+			r.repeat(at, c)
+			continue
+		}
+		known.add(c.ID, len(r.Criteria))
+		r.Criteria = append(r.Criteria, c)
+	}
+}
+
+// readRowResult returns the result of a row. Of two that it states the worse counts, and the
+// report is returned.
+func (r *Report) readRowResult(id string, o map[string]any) (out string) {
+	for _, field := range []string{"result", "status", "outcome"} {
+		result := readResult(o[field])
+		if out == "" && o[field] != nil {
+			if out = result; out == "" {
+				out = clip(scalar(o[field]))
+			}
+			continue
+		}
+		if result != "" && result != out {
+			r.defect(lang.T("%s has two results: %s and %s", quote(id), quote(out), quote(result)))
+			if badnessOf(result) > badnessOf(out) {
+				out = result
+			}
+		}
+	}
+	return out
+}
+
+// repeat takes in a second row for a criterion. Two results for one id return the report; of
+// them the worse is kept.
+func (r *Report) repeat(at int, c workflow.Criterion) {
+	if r.Criteria[at].Result == c.Result {
+		return
+	}
+	r.defect(lang.T("%s has two results: %s and %s", quote(c.ID), quote(r.Criteria[at].Result), quote(c.Result)))
+	if badnessOf(c.Result) > badnessOf(r.Criteria[at].Result) {
+		r.Criteria[at] = c
+	}
+}
+
+// badness orders results, the better first.
+var badness = map[string]int{workflow.ResultOutOfScope: 0, workflow.ResultPass: 1, workflow.ResultNotTested: 2, workflow.ResultFail: 4}
+
+// badnessOf returns that of a result; one that cannot be read is bad, if not as bad as a failure.
+func badnessOf(result string) int {
+	if at, known := badness[result]; known {
+		return at
+	}
+	return 3
+}
+
+func (r *Report) readFindings(v any) {
+	known := indexFindings(r.Findings)
+	for _, o := range r.objects("findings", v) {
+		f := workflow.Finding{
+			ID: r.readID(o), Severity: clip(text(o, "severity")), File: clip(text(o, "file")), Problem: clip(text(o, "problem")),
+			Fix: clip(text(o, "fix")), Check: clip(text(o, "check")), Status: clip(text(o, "status")),
+		}
+		if line := text(o, "line"); line != "" && f.File != "" && !strings.Contains(f.File, ":") {
+			f.File += ":" + line
+		}
+		f.ID = r.freshID(f.ID, known)
+		known.add(f.ID, len(r.Findings))
+		severity, known := severities[fold(f.Severity)]
+		status, stated := readStatus(f.Status)
+		switch {
+		case f.Severity != "" && !known:
+			r.defect(lang.T("the severity of finding %s is %s, and not one of critical, major, minor", quote(f.ID), quote(f.Severity)))
+		case !stated:
+			r.defect(lang.T("the status of finding %s is %s, and not one of open, fixed, withdrawn", quote(f.ID), quote(f.Status)))
+		}
+		if known {
+			f.Severity = severity
+		}
+		if stated {
+			f.Status = status
+		}
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// readStatus reads the status of a finding; none is one too, and counts as open.
+func readStatus(s string) (status string, ok bool) {
+	if s = fold(s); s == "" {
+		return "", true
+	}
+	status, ok = statuses[s]
+	return status, ok
+}
+
+// freshID returns the id of a finding, or F1, F2, … for one without. An id that stands twice
+// returns the report.
+func (r *Report) freshID(id string, known index) string {
+	if id != "" && known.at(id) >= 0 {
+		r.defect(lang.T("two findings have the id %s", quote(id)))
+	}
+	for n := len(r.Findings) + 1; id == "" || known.at(id) >= 0; n++ {
+		id = fmt.Sprintf("F%d", n)
+	}
+	return id
+}
+
+func readResolved(v any) (out []workflow.Resolution) {
+	var r Report
+	for _, o := range r.objects("resolved", v) {
+		status := fold(text(o, "status"))
+		how := text(o, "how")
+		if how == "" {
+			how = text(o, "why")
+		}
+		if id := r.readID(o); id != "" {
+			out = append(out, workflow.Resolution{ID: id, How: clip(how), Declined: strings.HasPrefix(status, "declined") || strings.HasPrefix(status, "rejected")})
+		}
+	}
+	return out
+}
+
+// The values that are read, by their form in lower case with one underline between words. The
+// Chinese ones are those that models write in Chinese reports.
+var (
+	results = meanings(map[string]string{
+		"pass passed ok true 通过 已通过 合格":         workflow.ResultPass,
+		"fail failed false 失败 不通过 未通过 不合格":      workflow.ResultFail,
+		"not_tested untested skipped 未测试 未测 跳过": workflow.ResultNotTested,
+		"out_of_scope 范围外 超出范围 不在范围":            workflow.ResultOutOfScope,
+	})
+	severities = meanings(map[string]string{
+		"critical 致命 严重": "critical",
+		"major 重大 主要":    "major",
+		"minor 一般 次要 轻微": "minor",
+	})
+	statuses = meanings(map[string]string{
+		"open 未解决 未修复":     "open",
+		"fixed 已修复 已解决":    "fixed",
+		"withdrawn 已撤回 撤回": "withdrawn",
+	})
+	marks = map[rune]string{
+		'✓': workflow.ResultPass, '✔': workflow.ResultPass, '✅': workflow.ResultPass, '☑': workflow.ResultPass,
+		'✗': workflow.ResultFail, '✘': workflow.ResultFail, '❌': workflow.ResultFail, '✕': workflow.ResultFail,
+	}
+)
+
+// readResult reads the result of a criterion; "" if it is none that is known. A mark beside a
+// word has to mean the same.
+func readResult(v any) string {
+	mark := ""
+	word := fold(strings.Map(func(c rune) rune {
+		if m, ok := marks[c]; ok {
+			mark = m
+			return -1
+		}
+		return c
+	}, scalar(v)))
+	switch result := results[word]; {
+	case word == "":
+		return mark
+	case mark != "" && mark != result:
+		return ""
+	default:
+		return result
+	}
+}

@@ -1,0 +1,149 @@
+package verdict
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+)
+
+// Limits of one value; the text of each round has all of it.
+const (
+	maxText = 2000 // characters of an evidence, a problem, an output
+	maxID   = 80   // characters
+)
+
+// text returns a field as text.
+func text(o map[string]any, key string) string { return scalar(o[key]) }
+
+// scalar returns a text, a number or a truth value as text.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+// integer reads a whole number, also one in quotation marks.
+func integer(v any) (int, bool) {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<31 {
+			return int(v), true
+		}
+	case string:
+		n, err := strconv.Atoi(strings.TrimSpace(narrow(v)))
+		return n, err == nil
+	}
+	return 0, false
+}
+
+// optional reads a whole number, 0 if there is none.
+func optional(v any) (int, bool) {
+	if v == nil {
+		return 0, true
+	}
+	return integer(v)
+}
+
+func clip(s string) string { return visible.Clipped(s, maxText) }
+
+// quote returns a value of a report as a sentence names it.
+func quote(s string) string { return visible.Line(strconv.Quote(visible.Clipped(s, maxID))) }
+
+// needs joins the reasons why a report is blocked: a text or a list of texts.
+func needs(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var out []string
+	for _, item := range list {
+		out = append(out, scalar(item))
+	}
+	return clip(strings.Join(dropEmpty(out...), "; "))
+}
+
+// dropEmpty returns the texts that are not empty.
+func dropEmpty(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
+
+// blank reports whether a text says nothing.
+func blank(s string) bool {
+	return strings.IndexFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0
+}
+
+// fold returns a value in lower case, of common width, with one underline between its words and
+// without the signs around it.
+func fold(s string) string {
+	s = strings.ToLower(narrow(s))
+	s = strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || c == '-' || c == '_' }), "_")
+	return strings.Trim(s, "*`_.!。！\"'()（）[]")
+}
+
+// narrow writes characters of full width as the common ones, and every dash as "-". Characters
+// that nobody sees are dropped.
+func narrow(s string) string {
+	plain := true
+	for i := 0; plain && i < len(s); i++ {
+		plain = s[i] < 0x80
+	}
+	if plain {
+		return s
+	}
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.Is(unicode.Pd, c) || c == '−':
+			return '-'
+		case unicode.Is(unicode.Zs, c):
+			return ' '
+		}
+		return visibleRune(c)
+	}, width.Fold.String(s))
+}
+
+// visibleRune drops characters that nobody sees.
+func visibleRune(c rune) rune {
+	switch {
+	case unicode.IsSpace(c):
+		return c
+	case unicode.Is(unicode.Cf, c), unicode.IsControl(c):
+		return -1
+	}
+	return c
+}
+
+// sortedKeys is faster than slices.Sorted, which cannot know how many keys there are.
+func sortedKeys(o map[string]any) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(o)), maps.Keys(o))
+	slices.Sort(keys)
+	return keys
+}
+
+func squeeze(key string) string { return strings.ToLower(separators.Replace(key)) }
+
+// separators removes those between the words of a field.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// meanings gives each of the words, which spaces divide, its meaning.
+func meanings[T any](words map[string]T) map[string]T {
+	out := map[string]T{}
+	for list, meaning := range words {
+		for word := range strings.FieldsSeq(list) {
+			out[word] = meaning
+		}
+	}
+	return out
+}
