@@ -16,7 +16,7 @@ var libraries = map[string][]string{
 	"internal/base/textdiff": {},
 	"internal/base/visible":  {},
 	"sdk": {
-		"internal/method/catalog", "internal/method/format", "internal/method", "internal/method/resolve", "internal/base/process", "internal/base/durable",
+		"internal/base/csvtable", "internal/method/catalog", "internal/method/format", "internal/method", "internal/method/resolve", "internal/base/process", "internal/base/durable",
 		"internal/base/fault", "internal/base/lang", "internal/base/obeyed", "internal/base/pattern", "internal/base/recent", "sdk/price", "sdk/provider", "sdk/vfs",
 	},
 }

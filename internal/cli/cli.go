@@ -1,6 +1,3 @@
-// Package cli is the terminal face: the root of the commands, which are in packages of their own, and
-// their help. Without a subcommand it serves MCP on stdio. Every subcommand drives the same engine as
-// the server.
 package cli
 
 import (

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
 // TestDashboard: the address that is printed lets a browser read, which the command's end takes away,

@@ -15,8 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -1,6 +1,3 @@
-// Package engine holds the use cases of bmad-mcp, one file an action. It owns the
-// clock, the ids and the transactions; the faces turn their input into a
-// [request.Request], call [Engine.Do], and show the [reply.Reply] or the *fault.Error.
 package engine
 
 import (
@@ -10,12 +7,13 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // Trust has the person's key, allowances and records, outside of projects.
@@ -67,21 +65,25 @@ type Options struct {
 	// Notes is the memory of the projects from run to run; nil for none.
 	Notes Notes
 	// Names are the names that the faces have for their tool of decisions and the program.
-	Names standing.Names
+	Names Names
 	// Now and NewID default to the system's clock and random UUIDs.
 	Now   func() time.Time
 	NewID func() string
 	Log   *slog.Logger
 }
 
+// Names are the names that the faces have for their tool of decisions and the program.
+type Names = standing.Names
+
 // Engine runs actions. It is safe for concurrent use. Of sessions it keeps nothing
 // but which revision it last told its callers of.
 type Engine struct {
-	options Options
-	keeper  *keeper
-	person  permission.Person
-	born    time.Time
-	memory  *memory
+	options  Options
+	keeper   *keeper
+	person   *permission.Person
+	contract *contract.Runner
+	born     time.Time
+	memory   *memory
 }
 
 // New returns an engine.
@@ -102,13 +104,17 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{options: o, keeper: &keeper{records: o.Trust, log: o.Log, who: o.Who}, memory: newMemory(maxRemembered)}
-	e.person = permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
+	e.person = &permission.Person{Consent: o.Trust, Names: o.Names, Now: o.Now, Log: o.Log}
+	e.contract = contract.New(e.person)
 	e.born = e.Now()
 	return e
 }
 
+// Want is something in a project that counts only once the person has allowed it.
+type Want = permission.Want
+
 // Allow records that the person allows something, with its files as they were shown.
-func (e *Engine) Allow(ctx context.Context, w permission.Want) error { return e.person.Allow(ctx, w) }
+func (e *Engine) Allow(ctx context.Context, w Want) error { return e.person.Allow(ctx, w) }
 
 // who returns the person on whose behalf the engine acts in a project.
 func (e *Engine) who(p *project.Project) workflow.Person {

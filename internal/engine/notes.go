@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/learn"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
@@ -29,7 +29,7 @@ func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, o
 	}
 	ctx, cancel := noting(ctx)
 	defer cancel()
-	found, err := r.options.Notes.Relevant(ctx, r.project, lesson.Ask(s))
+	found, err := r.options.Notes.Relevant(ctx, r.project, learn.Ask(s))
 	if err != nil {
 		r.options.Log.Warn("the briefing goes without notes of earlier runs", "error", err)
 	}
@@ -46,7 +46,7 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 	}
 	ctx, cancel := noting(ctx)
 	defer cancel()
-	lessons := lesson.Of(s, entries, func(st workflow.Stage) string { return r.confirmedText(ctx, s, st) })
+	lessons := learn.Of(s, entries, func(st workflow.Stage) string { return r.confirmedText(ctx, s, st) })
 	if len(lessons) == 0 {
 		return
 	}

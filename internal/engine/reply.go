@@ -4,25 +4,32 @@ import (
 	"context"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
 )
 
+// Standing has the facts of a session at one moment.
+type Standing = standing.Standing
+
 // Outcome is the result of an action. Its JSON form is that of the reply.
 type Outcome struct {
 	*reply.Reply
 	// Standing has the facts of the session; nil for a list of sessions.
-	Standing *standing.Standing `json:"-"`
+	Standing *Standing `json:"-"`
 	// Silence says why a question to the person has brought no decision; nil if there was none, or it
 	// has brought one.
 	Silence *gate.Silence `json:"-"`
 }
+
+// WhyBarred says why the yes of the caller does not count at the gate that the session waits at; empty if it does.
+func (o Outcome) WhyBarred() lang.Text { return words.Bars(o.Standing) }
 
 func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, message string) (Outcome, error) {
 	if !reply.Briefs(s, d) {
@@ -59,7 +66,7 @@ func (e *Engine) persona(p *project.Project, st workflow.Stage) string {
 	text, err := e.options.Personas.Persona(p.Dir.Path(), string(st.ID), st.Personas)
 	if err != nil {
 		return "The settings ask for the BMAD agent of this stage, and there is none to act as (" +
-			words.Clip(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
+			visible.Fit(err.Error(), 300) + "). Tell the person in a line, and act in the role below.\n\n"
 	}
-	return words.Clip(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
+	return visible.Fit(text, MaxPersona) + "\n\nThis persona is how you speak and judge. What you hand in, and in which form, is what follows.\n\n"
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -154,7 +154,7 @@ func (e *Engine) rows(ctx context.Context, p *project.Project, sessions []workfl
 	for i, s := range sessions {
 		rows[i] = reply.SessionView{
 			SessionID: s.SessionID, TaskName: s.TaskName, Stage: s.CurrentStage, State: s.CurrentState,
-			Objective: words.Clip(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
+			Objective: visible.Fit(s.Objective, objective), UpdatedAt: s.UpdatedAt.Format(time.RFC3339),
 		}
 		if _, found := changed[s.SessionID]; found {
 			rows[i].Integrity = reply.IntegrityChanged

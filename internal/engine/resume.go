@@ -3,8 +3,9 @@ package engine
 import (
 	"context"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -14,7 +15,7 @@ func (r *run) resume(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", words.Clip(s.Objective, 300))+"\n\n"+words.Message(s))
+	out, err := r.reply(ctx, s, reply.Whole, s.Say("Objective: %s", visible.Fit(s.Objective, 300))+"\n\n"+words.Message(s))
 	if out.Reply != nil && !s.Stopped() && s.CurrentState == workflow.Refining && !s.Continuing() {
 		out.RolePrompt = words.Refinement(s, out.RolePrompt)
 	}

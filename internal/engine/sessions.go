@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
@@ -86,7 +85,7 @@ func (e *Engine) GateAction(ctx context.Context, at project.Address) (workflow.A
 	case !s.CurrentState.Gated():
 		return "", nil, words.NothingWaits(s)
 	}
-	return standing.GateAction(s.CurrentState), s, nil
+	return s.CurrentState.GateAction(), s, nil
 }
 
 // Inspect returns one session in full, the result of checking it with its approved texts, and its
@@ -138,9 +137,18 @@ func (e *Engine) Histories(ctx context.Context, at project.Address, found func(s
 	return len(all.Sessions), ctx.Err()
 }
 
+// Round is one submission of a stage.
+type Round = documents.Round
+
+// SavedRound stands for the saved artifact in place of an iteration.
+const SavedRound = documents.Saved
+
+// Rounds returns the submissions of a stage, the oldest first, without their texts.
+func Rounds(s *workflow.Session, stage workflow.StageID) []Round { return documents.Rounds(s, stage) }
+
 // Submissions returns the texts of some submissions of a stage, by iteration, or of
 // its saved artifact as it is now.
-func (e *Engine) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]documents.Round, error) {
+func (e *Engine) Submissions(ctx context.Context, at project.Address, stage workflow.StageID, iterations ...int) ([]Round, error) {
 	p, id, err := e.Projects().Find(ctx, at)
 	if err != nil {
 		return nil, err
@@ -150,7 +158,7 @@ func (e *Engine) Submissions(ctx context.Context, at project.Address, stage work
 	if err != nil {
 		return nil, err
 	}
-	disk, out := documents.On(p), make([]documents.Round, len(iterations))
+	disk, out := documents.On(p), make([]Round, len(iterations))
 	for i, n := range iterations {
 		if out[i], err = disk.ReadRound(ctx, s, stage, n); err != nil {
 			return nil, err

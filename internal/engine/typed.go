@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -50,7 +50,7 @@ func typedGate(project string, b gate.Bound, d workflow.Decision) trust.TypedGat
 // than one.
 func waiting(ctx context.Context, p *project.Project, sessions []workflow.Summary, action workflow.Action) (found *workflow.Session) {
 	sessions = slices.DeleteFunc(sessions, func(s workflow.Summary) bool {
-		decides := standing.GateAction(s.CurrentState)
+		decides := s.CurrentState.GateAction()
 		if s.CurrentState == workflow.Clarifying { // a document that asks can have reached its gate
 			decides = workflow.ActionConfirm
 		}

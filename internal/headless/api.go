@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -27,6 +26,8 @@ type API struct {
 	Provider func(model string) (provider.Provider, error)
 	Prices   *price.Table
 	Clock    func() time.Time
+	// Command runs a command line in a folder and keeps at most tail bytes of the end of its output.
+	Command func(ctx context.Context, dir, line string, tail int) workflow.Evidence
 	// Tools connects to tool servers by their names. end ends the connections.
 	Tools func(ctx context.Context, names []string) (tools []sdk.AnyTool, end func(), err error)
 }
@@ -194,7 +195,7 @@ func (w *API) failure(err error) error {
 
 // command runs a command line that the person has allowed, in the project.
 func (w *API) command(ctx context.Context, dir, command string) (output string, failed bool) {
-	e := verify.Run(ctx, dir, command, w.Clock, verify.Limits{Tail: commandTail, Language: lang.English})
+	e := w.Command(ctx, dir, command, commandTail)
 	switch {
 	case e.NotRun != "":
 		return "not run: " + e.NotRun, true

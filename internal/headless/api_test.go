@@ -10,20 +10,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
 )
 
+// runCommand runs a command line as the program does for a worker.
+func runCommand(ctx context.Context, dir, line string, tail int) workflow.Evidence {
+	return verify.Run(ctx, dir, line, time.Now, verify.Limits{Tail: tail, Language: lang.English})
+}
+
 // api returns a worker whose model follows a script.
 func api(t *testing.T, steps ...fake.Step) (*headless.API, *fake.Provider) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	p := fake.New(steps...)
-	return &headless.API{Engine: "api", Provider: func(string) (provider.Provider, error) { return p, nil }, Prices: fake.Prices(), Clock: time.Now}, p
+	return &headless.API{Engine: "api", Provider: func(string) (provider.Provider, error) { return p, nil }, Prices: fake.Prices(), Clock: time.Now, Command: runCommand}, p
 }
 
 func use(name string, in map[string]any) fake.Step { return fake.Call(name, in) }

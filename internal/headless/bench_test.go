@@ -14,7 +14,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -165,7 +164,7 @@ func newBench(t testing.TB, acts map[string][]act, environ ...string) *bench {
 	now := func() time.Time { return time.Unix(1_790_000_000+b.clock.Add(1), 0) }
 	b.engine = engine.New(engine.Options{
 		Projects: project.New(project.Options{Backend: storetest.At, Settings: config.Source{UserFolder: "../../testdata/person", Environ: environ}}),
-		Now:      now, Names: standing.Names{Program: "bmad-mcp"},
+		Now:      now, Names: engine.Names{Program: "bmad-mcp"},
 		NewID: func() string { ids++; return fmt.Sprintf("%08d-2222-4333-8444-555555555555", ids) },
 	})
 	if err := os.WriteFile(filepath.Join(b.dir, "README.md"), []byte("# A project\n"), 0o600); err != nil {

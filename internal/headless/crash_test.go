@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable/durabletest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -55,7 +54,7 @@ func onDisk(t testing.TB, disk *durabletest.Disk, kept vault) (*engine.Engine, *
 			},
 			Backend: storetest.At, Settings: config.Source{Environ: []string{"BMAD_AUDIT_FLOOR=0"}},
 		}),
-		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: standing.Names{Program: "bmad-mcp"},
+		Now: func() time.Time { return time.Unix(1_800_000_000, 0) }, NewID: func() string { return crashID }, Names: engine.Names{Program: "bmad-mcp"},
 	})
 	return e, w, headless.New(headless.Options{
 		Engine: e, Workers: []headless.Worker{w}, Folder: path, By: "test", Gates: headless.Yes,

@@ -1,16 +1,3 @@
-// Package runner takes an objective through the stages of a workflow without a host.
-//
-// A [Runner] has the engine of the program brief each stage, a [Worker] write its document or do its
-// work, and hands that in, until the workflow is done or a person is needed. It decides nothing for
-// them: a gate opens by their channel, or by a yes that they gave on the command line beforehand, and
-// questions get the answers that they have written. The next step of a run is decided by pure
-// functions ([next], [choose], [check]); its costs and the answers that it has received are kept in
-// the project, so that a killed run goes on and submits nothing twice.
-//
-// # Invariants
-//
-//   - A run keeps an answer before it submits it, so that it is submitted once (TestEveryCut).
-//   - One process at a time works on a run (TestTwoRuns).
 package headless
 
 import (
@@ -22,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -146,7 +131,7 @@ func (r *run) facts() facts {
 		state: s.CurrentState, passed: !planned, given: planned && st.Engine == "", changed: s.Stopped(),
 		ordinary: !s.Overrides() && !s.Blocked(), edited: s.CurrentState.Gated() && s.Draft.Edited,
 		below: s.BelowFloor(), strict: s.Policy.Gate == workflow.GateStrict, gates: r.Gates, person: r.Person != nil,
-		barred: s.Bar() != standing.NotBarred, pauses: s.Wants() == standing.WantsStart, worked: r.worked, spent: r.state.Given[id],
+		barred: s.IsBarred(), pauses: s.WaitsForStart(), worked: r.worked, spent: r.state.Given[id],
 	}
 	f.kept = r.state.Answer != nil && r.state.Answer.point == r.at()
 	open := s.Current().OpenQuestions()
@@ -210,7 +195,7 @@ func (r *run) sayStop(s step) string {
 	case stopGiven:
 		return l.Say("the document that was named for %s does not open its gate, and the run does not work on this stage", stage)
 	}
-	if why := words.Bars(r.now.Standing); !why.Empty() {
+	if why := r.now.WhyBarred(); !why.Empty() {
 		return l.Say("the gate of %s waits for other people: %s", stage, why)
 	}
 	return l.Say("the gate of %s waits for your decision", stage)

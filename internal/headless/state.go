@@ -14,7 +14,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 )
@@ -80,7 +80,7 @@ type files struct {
 }
 
 func filesOf(dir *durable.Dir, sessionID string) *files {
-	return &files{dir: dir, folder: store.RunFolder(sessionID)}
+	return &files{dir: dir, folder: project.RunFolder(sessionID)}
 }
 
 // Limits of the files, in bytes.
@@ -250,7 +250,7 @@ func Past(dir *durable.Dir, sessionID string) (*Kept, error) {
 
 // Ran lists the ids of the sessions of a project that had a run, the latest first.
 func Ran(dir *durable.Dir) ([]string, error) {
-	entries, err := dir.ReadDir(path.Dir(store.RunFolder("x")))
+	entries, err := dir.ReadDir(path.Dir(project.RunFolder("x")))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

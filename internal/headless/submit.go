@@ -6,9 +6,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -88,7 +87,7 @@ func (r *run) handIn(ctx context.Context, result request.Result) (problem lang.T
 	rec := out.Standing.Record(at.Stage) // the reply is about the stage that the session has come to
 	e := Event{
 		Type: Submitted, Round: r.now.Iteration + 1, State: out.State,
-		Score: rec.Score, Verdict: rec.Verdict, Returned: rec.Returned, Rows: words.Rows(r.language, rec.Criteria),
+		Score: rec.Score, Verdict: rec.Verdict, Returned: rec.Returned, Rows: engine.DescribeRows(r.language, rec.Criteria),
 	}
 	if rec.Audit != nil {
 		e.Audit = &rec.Audit.Score
@@ -103,7 +102,7 @@ const yesWords = "--yes of the command line"
 // person takes a step that is a person's: it asks them, or uses their words of before.
 func (r *run) person(ctx context.Context, s step) (*Result, error) {
 	yes, at := true, r.at()
-	req := r.request(standing.GateAction(r.session.CurrentState))
+	req := r.request(r.session.CurrentState.GateAction())
 	req.Revision = &at.Revision
 	r.tell(r.waiting())
 	switch s {

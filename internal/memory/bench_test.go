@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/testkit/scratch"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // vocabulary are the words of this repository's documents, the most frequent first.

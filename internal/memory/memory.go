@@ -1,15 +1,3 @@
-// Package memory keeps the notes of a project for a team: decisions, failures, learnings of
-// agents, shared context and stories. It remembers, finds, shows, lists, exports and removes them, beside
-// the memory files of other kits, which it reads. Package notes has the format, package queue the tasks
-// that wait for an agent.
-//
-// # Invariants
-//
-//   - Notes are data: none opens a gate or changes a session, and a briefing quotes them with
-//     author and file (TestBriefingsQuoteNotes).
-//   - A memory that fails costs notes, never a step (TestNotesNeverFailAnAction).
-//   - The fold of the lines does not depend on their order, because git merges them
-//     (TestFoldIsOrderFree, TestGitMergesBothWays).
 package memory
 
 import (

@@ -1,10 +1,3 @@
-// Package library serves the BMAD method: the agents, workflows and tasks of the installations
-// that a caller's project, the person's home and git repositories hold.
-//
-// A [Library] knows the places of installations and caches their content; a [Snapshot] is its
-// content for one project. A snapshot returns documents, Markdown for the assistant that acts on
-// them, and lists, JSON in pages. Neither is larger than MaxReply, except for the
-// person's own words if they are wanted whole, and nothing here calls a model or changes a file.
 package method
 
 import (

@@ -11,9 +11,11 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/prompts"
@@ -75,12 +77,14 @@ func New(o Options) *Finder {
 	return f
 }
 
-// Watch calls changed when sessions in a shared store may have changed, until the context ends. Changes of files
-// are not reported.
-func (f *Finder) Watch(ctx context.Context, changed func()) {
-	if f.watch != nil {
-		f.watch(ctx, changed)
-	}
+// RunFolder returns the folder for the records of runs without a host of a session, relative to the project.
+func RunFolder(sessionID string) string { return store.RunFolder(sessionID) }
+
+// NewFeed returns a feed of changes in the projects, be their sessions files or in a shared store. Watch and Runs
+// of the options are its own.
+func (f *Finder) NewFeed(o feed.Options) *feed.Feed {
+	o.Watch, o.Runs = f.watch, feed.Folders{Sessions: store.Folder, Documents: artifact.Folder}
+	return feed.New(o)
 }
 
 // Open opens the project in an existing folder.

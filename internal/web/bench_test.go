@@ -20,7 +20,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
@@ -85,7 +84,7 @@ func newWorld(t testing.TB) *world {
 	w.memory = memory.New(memory.Options{Now: w.now, NewID: w.newID})
 	kept := filestore.NewSummaries(w.now)
 	w.engine = engine.New(engine.Options{
-		Names: standing.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"},
+		Names: engine.Names{Confirm: "bmad-confirm", Program: "bmad-mcp"},
 		Projects: project.New(project.Options{
 			OpenDir:  w.reads.open,
 			Backend:  func(place store.Place) (store.Backend, error) { return kept.Store(place.Dir), nil },

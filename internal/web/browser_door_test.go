@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -1,15 +1,3 @@
-// Package dashboard shows runs in a web browser, and takes the person's decisions there.
-//
-// A page is HTML that the server has rendered: everything can be read without script. A screen is
-// a kind of page: its file holds the facts that it gathers and its template their layout. The
-// door decides who may read, and who may decide. A project is addressed by an id that is made
-// from its folder, and only folders that the server knows can be addressed.
-//
-// # Invariants
-//
-//   - The cookie reads and never decides, because browsers send it to every port. The key that
-//     decides is bound to the origin, ends with the process, and counts for the page that was
-//     shown (TestDoor, TestTwoPagesDecide).
 package web
 
 import (
@@ -18,12 +6,12 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
 // Options configure a Dashboard.
@@ -79,8 +67,8 @@ func New(o Options) (*Dashboard, error) {
 	if o.State != "" {
 		d.drafts = drafts(filepath.Join(o.State, "drafts"))
 	}
-	d.live = &live{projects: d.projects, beat: heartbeat, feed: feed.New(feed.Options{
-		Recheck: o.Recheck, Watch: o.Engine.Projects().Watch, Now: o.Engine.Clock, Log: o.Log,
+	d.live = &live{projects: d.projects, beat: heartbeat, feed: o.Engine.Projects().NewFeed(feed.Options{
+		Recheck: o.Recheck, Now: o.Engine.Clock, Log: o.Log,
 	})}
 	d.live.ended, d.end = context.WithCancel(context.Background())
 	return d, nil

@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown/render"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -27,8 +28,8 @@ type documentPage struct {
 
 	// Rounds are the submissions that can be read, Round the one that is shown, and Versus the
 	// round that it is compared with.
-	Rounds []documents.Round
-	Round  documents.Round
+	Rounds []engine.Round
+	Round  engine.Round
 	Versus int
 	// Old is true if a later round was handed in.
 	Old bool
@@ -104,19 +105,19 @@ func (d *Dashboard) document(a *asked) (templ.Component, error) {
 // texts reads the rounds that a request names, and lays out the view that it asks for. edited is true if the
 // draft was edited at its gate: it is the latest round then.
 func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edited bool) error {
-	handed := documents.Rounds(out.Session, out.Stage.ID)
+	handed := engine.Rounds(out.Session, out.Stage.ID)
 	if edited {
-		handed = append(handed, documents.Round{Iteration: handed[len(handed)-1].Iteration + 1})
+		handed = append(handed, engine.Round{Iteration: handed[len(handed)-1].Iteration + 1})
 	}
 	out.Rounds = slices.Clone(handed)
 	if out.Session.Record(out.Stage.ID).Artifact != nil {
-		out.Rounds = append(out.Rounds, documents.Round{Iteration: documents.Saved})
+		out.Rounds = append(out.Rounds, engine.Round{Iteration: engine.SavedRound})
 	}
 	if len(out.Rounds) == 0 {
 		return fault.New(fault.NotFound, "the stage %s has no document yet", out.Stage.Label).WithHint("the page of the run shows where it is")
 	}
 	last := len(handed) - 1
-	now := documents.Saved
+	now := engine.SavedRound
 	if last >= 0 {
 		now = handed[last].Iteration
 	}
@@ -125,7 +126,7 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edit
 		return err
 	}
 	before := shown
-	if i := slices.IndexFunc(out.Rounds, func(r documents.Round) bool { return r.Iteration == shown }); i > 0 {
+	if i := slices.IndexFunc(out.Rounds, func(r engine.Round) bool { return r.Iteration == shown }); i > 0 {
 		before = out.Rounds[i-1].Iteration
 	}
 	if out.Versus, err = roundOf(a, "vs", out.Rounds, before); err != nil {
@@ -148,10 +149,10 @@ func (d *Dashboard) texts(a *asked, out *documentPage, req request.Request, edit
 }
 
 // tellEdits says which texts of the page are not those that were scored or saved.
-func (out *documentPage) tellEdits(a *asked, versus documents.Round) {
+func (out *documentPage) tellEdits(a *asked, versus engine.Round) {
 	switch r := out.Round; {
 	case !r.Edited:
-	case r.Iteration == documents.Saved:
+	case r.Iteration == engine.SavedRound:
 		out.Edited = append(out.Edited, a.lang.Say("The saved document was edited after it was decided on: you read its text as it is now."))
 	case out.Old:
 		out.Edited = append(out.Edited, a.lang.Say("Round %d was edited after it was handed in: you read its text as it is now.", r.Iteration))
@@ -167,13 +168,13 @@ func (out *documentPage) tellEdits(a *asked, versus documents.Round) {
 const maxTold = 3000
 
 // roundOf returns the round that a field of the address names.
-func roundOf(a *asked, field string, rounds []documents.Round, otherwise int) (int, error) {
+func roundOf(a *asked, field string, rounds []engine.Round, otherwise int) (int, error) {
 	given := a.r.URL.Query().Get(field)
 	if given == "" {
 		return otherwise, nil
 	}
 	n, err := strconv.Atoi(given)
-	if err != nil || !slices.ContainsFunc(rounds, func(r documents.Round) bool { return r.Iteration == n }) {
+	if err != nil || !slices.ContainsFunc(rounds, func(r engine.Round) bool { return r.Iteration == n }) {
 		return 0, fault.New(fault.NotFound, "the document has no round %q", given).WithHint("open it without a round for the latest one")
 	}
 	return n, nil

@@ -12,7 +12,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/textdiff"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 )
 
 func documentScreen(l lang.Language, p *documentPage) templ.Component {
@@ -595,7 +595,7 @@ func documentTools(l lang.Language, p *documentPage) templ.Component {
 	})
 }
 
-func rounds(l lang.Language, name string, all []documents.Round, chosen int) templ.Component {
+func rounds(l lang.Language, name string, all []engine.Round, chosen int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -657,7 +657,7 @@ func rounds(l lang.Language, name string, all []documents.Round, chosen int) tem
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if r.Iteration == documents.Saved {
+			if r.Iteration == engine.SavedRound {
 				var templ_7745c5c3_Var34 string
 				templ_7745c5c3_Var34, templ_7745c5c3_Err = templ.JoinStringErrs(l.Say("saved"))
 				if templ_7745c5c3_Err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
 // door decides who may read the pages, and who may decide. A cookie reads: browsers send it to

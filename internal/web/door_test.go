@@ -21,8 +21,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -5,10 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/a-h/templ"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -37,7 +38,7 @@ type memoryPage struct {
 	Lessons       []noteRow
 	Museum        memory.Museum
 	Tasks         []queue.Task
-	Contract      []permission.Want
+	Contract      []engine.Want
 	Problems      []string
 	More, NoNotes bool
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
 // enrolment is the message of a page whose browser has made a passkey.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey/passkeytest"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey/passkeytest"
 )
 
 // TestPasskeyIsAllowed: the first passkey needs a code that was typed at a terminal, which is

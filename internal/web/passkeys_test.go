@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey/passkeytest"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey/passkeytest"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -15,9 +15,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
 	dashboard "github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

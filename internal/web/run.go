@@ -3,9 +3,10 @@ package web
 import (
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/a-h/templ"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -76,7 +77,7 @@ type stageRow struct {
 	Href string
 	// Decided says who decided about it last.
 	Decided string
-	Rounds  []documents.Round
+	Rounds  []engine.Round
 }
 
 // step is an entry of the timeline.
@@ -131,7 +132,7 @@ func stageRows(a *asked, p folder, s *workflow.Session, steps []workflow.Step) [
 	var rows []stageRow
 	mark := "done"
 	for _, st := range s.Definition().Stages {
-		row := stageRow{Stage: st, Record: s.Record(st.ID), Mark: mark, Rounds: documents.Rounds(s, st.ID)}
+		row := stageRow{Stage: st, Record: s.Record(st.ID), Mark: mark, Rounds: engine.Rounds(s, st.ID)}
 		if st.ID == s.CurrentStage && s.CurrentState.Active() {
 			row.Mark, mark = "now", "next"
 		} else if row.Record.Status != workflow.Done && mark == "done" {

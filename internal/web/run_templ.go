@@ -12,7 +12,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -853,7 +853,7 @@ func stageOf(l lang.Language, row stageRow, active bool) templ.Component {
 		}
 		if row.Record.Verdict != "" {
 			var templ_7745c5c3_Var47 string
-			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(words.Verdict(l, row.Record.Verdict))
+			templ_7745c5c3_Var47, templ_7745c5c3_Err = templ.JoinStringErrs(engine.DescribeVerdict(l, row.Record.Verdict))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 150, Col: 42}
 			}
@@ -1504,7 +1504,7 @@ func timelineOf(l lang.Language, steps []step, full bool) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var86 string
-				templ_7745c5c3_Var86, templ_7745c5c3_Err = templ.JoinStringErrs(words.Verdict(l, s.Verdict))
+				templ_7745c5c3_Var86, templ_7745c5c3_Err = templ.JoinStringErrs(engine.DescribeVerdict(l, s.Verdict))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `run.templ`, Line: 246, Col: 54}
 				}

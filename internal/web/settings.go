@@ -3,8 +3,9 @@ package web
 import (
 	"github.com/a-h/templ"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
@@ -42,7 +43,7 @@ type settingsPage struct {
 	Values      []config.Setting
 	// Ignored are the settings of the project's file that do not count.
 	Ignored []string
-	Wants   []permission.Want
+	Wants   []engine.Want
 	Health
 	// Checked is true if the files of the project were checked, too.
 	Checked bool

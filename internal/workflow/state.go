@@ -29,6 +29,20 @@ func (s State) Gated() bool { return s == AwaitingConfirmation || s == AwaitingA
 // or answers.
 func (s State) WaitsForHuman() bool { return s.Gated() || s == Clarifying }
 
+// GateAction returns the action that moves a session from a state in which it waits for the person; "" for the other
+// states.
+func (s State) GateAction() Action {
+	switch s {
+	case AwaitingConfirmation:
+		return ActionConfirm
+	case AwaitingApproval:
+		return ActionApprove
+	case Clarifying:
+		return ActionAnswer
+	}
+	return ""
+}
+
 // Action is a caller's request.
 type Action string
 

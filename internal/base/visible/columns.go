@@ -113,6 +113,22 @@ func Clip(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
+// Fit returns text unchanged if it has at most limit bytes, otherwise cut at a character to at most limit
+// bytes, the ellipsis at its end included.
+func Fit(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	end := 0
+	for i := range text {
+		if i > limit-len("…") {
+			break
+		}
+		end = i
+	}
+	return text[:end] + "…"
+}
+
 // Clipped returns text unchanged if it has at most that many characters, otherwise cut to them,
 // the last one an ellipsis.
 func Clipped(text string, characters int) string {

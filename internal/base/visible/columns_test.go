@@ -81,3 +81,17 @@ func FuzzWrap(f *testing.F) {
 		}
 	})
 }
+
+// TestFit cuts at characters.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"short", 5, "short"}, {"longer", 5, "lo…"}, {"登录服务", 8, "登…"}, {"登录", 6, "登录"}} {
+		if got := visible.Fit(tt.text, tt.n); got != tt.want || len(got) > max(tt.n, len(tt.text)) {
+			t.Errorf("%q to %d bytes: got %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}

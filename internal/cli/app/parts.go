@@ -12,9 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -32,9 +29,8 @@ import (
 type Parts struct {
 	Engine *engine.Engine
 	// Library has the method whose agents the stages may act as.
-	Library  *method.Library
-	Memory   *memory.Memory
-	Contract *contract.Runner
+	Library *method.Library
+	Memory  *memory.Memory
 	// Summaries has the summaries of sessions that were listed.
 	Summaries *filestore.Summaries
 }
@@ -116,9 +112,8 @@ func (a *App) Build(within []string) *Parts {
 		Copies: r.Copies, Settings: r.SettingsFolders, Close: r.Close,
 		Now: clock,
 	})
-	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
+	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
 	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
-	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
 		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,

@@ -6,8 +6,9 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -35,7 +36,7 @@ func blank(text string) bool { return strings.TrimSpace(text) == "" }
 func Decidable(s *standing.Standing, w Word) error {
 	want, waits := strings.ToLower(w.Draft), Bind(s).SHA256
 	if want != "" && want != waits && (!w.No || want != s.Draft.SHA256) {
-		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", words.Clip(want, 80)).
+		return fault.New(fault.Conflict, "the draft that waits is not the one this decision is for (sha256 %s)", visible.Fit(want, 80)).
 			WithHint("call status, show the human what waits now, and let them decide")
 	}
 	if barred := words.Barred(s); barred != nil && w.Given && !w.No { // before anyone is asked
@@ -184,7 +185,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 		// An action that only the person's own act can do is not offered to the caller.
 		own := []workflow.Action{workflow.ActionReopen, workflow.ActionCancel}
 		if s.Policy.Gate == workflow.GateStrict {
-			own = append(own, standing.GateAction(s.CurrentState))
+			own = append(own, s.CurrentState.GateAction())
 		}
 		actions = slices.DeleteFunc(actions, func(a workflow.Action) bool { return slices.Contains(own, a) })
 	}
@@ -197,7 +198,7 @@ func Allowed(s *standing.Standing) []workflow.Action {
 // Approvals names the person's choices if a session waits for a decision.
 func Approvals(s *standing.Standing) []string {
 	all := approvals(s)
-	if s.Bar() == standing.NotBarred {
+	if !s.IsBarred() {
 		return all
 	}
 	return slices.DeleteFunc(all, func(act string) bool {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -156,7 +156,7 @@ func Leave(s *standing.Standing, d workflow.Decision, label lang.Text, reason st
 
 // Bind returns the gate that an answer is good for now.
 func Bind(s *standing.Standing) Bound {
-	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: standing.GateAction(s.CurrentState)}
+	b := Bound{SessionID: s.SessionID, Stage: s.CurrentStage, Revision: s.Revision, Action: s.CurrentState.GateAction()}
 	if s.CurrentState.Gated() {
 		b.SHA256 = s.Draft.Now()
 	}
@@ -167,7 +167,7 @@ func Bind(s *standing.Standing) Bound {
 // faults that are to change, so that sending the work back needs no words.
 func Choices(s *standing.Standing) []Choice {
 	all := choices(s)
-	if s.Bar() == standing.NotBarred {
+	if !s.IsBarred() {
 		return all
 	}
 	return slices.DeleteFunc(all, func(c Choice) bool { return c.Decision != workflow.DecisionChanges })

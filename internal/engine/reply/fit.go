@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -35,7 +35,7 @@ func (r *Reply) Fit() {
 
 // shorten keeps at most items of each list and text bytes of each of their texts.
 func (r *Reply) shorten(items, text int) {
-	cut := func(s string) string { return words.Clip(s, text) }
+	cut := func(s string) string { return visible.Fit(s, text) }
 	r.Questions = first(r.Questions, items, func(q *workflow.Question) { q.Question, q.Context = cut(q.Question), cut(q.Context); q.Extra = nil })
 	r.Findings = first(r.Findings, items, func(f *workflow.Finding) {
 		f.Problem, f.Fix, f.File, f.Extra = cut(f.Problem), cut(f.Fix), cut(f.File), nil
@@ -52,7 +52,7 @@ func (r *Reply) shorten(items, text int) {
 		c.Comments = first(c.Comments, 2*items, func(c *CommentView) { c.cut(text) })
 		c.Answers = first(c.Answers, items, func(a *Answer) { a.Question, a.Answer = cut(a.Question), cut(a.Answer) })
 		c.Documents = first(c.Documents, items, func(d *standing.Document) { d.Summary = cut(d.Summary) })
-		c.Objective, c.Feedback = words.Clip(c.Objective, 4*text), words.Clip(c.Feedback, 4*text)
+		c.Objective, c.Feedback = visible.Fit(c.Objective, 4*text), visible.Fit(c.Feedback, 4*text)
 	}
 	r.form.shortened = true
 	if r.file != "" {
@@ -64,7 +64,7 @@ func (r *Reply) shorten(items, text int) {
 	if answers, ok := r.NextCall["answers"].(map[string]string); ok && len(answers) > items {
 		r.NextCall["answers"] = r.language.Say("an object of question id and text")
 	}
-	r.UserMessage = words.Clip(r.UserMessage, 12*text)
+	r.UserMessage = visible.Fit(r.UserMessage, 12*text)
 	if len(r.UserMessage) >= 12*text-3 && r.SessionFile != "" {
 		r.UserMessage += "\n\n" + r.language.Say("(shortened; all of it is in `%s`)", r.SessionFile)
 	}
@@ -72,7 +72,7 @@ func (r *Reply) shorten(items, text int) {
 
 // cut shortens the texts of a comment: the quote more than the person's words about it.
 func (c *CommentView) cut(text int) {
-	c.Quote, c.Text, c.Replace = words.Clip(c.Quote, max(text/4, 24)), words.Clip(c.Text, text), words.Clip(c.Replace, text)
+	c.Quote, c.Text, c.Replace = visible.Fit(c.Quote, max(text/4, 24)), visible.Fit(c.Text, text), visible.Fit(c.Replace, text)
 }
 
 // first returns a changed copy of at most n items: the originals belong to the session.
@@ -138,7 +138,7 @@ func (r *Reply) dropKnown() *Reply {
 		lean.Documents = first(c.Documents, len(c.Documents), func(d *standing.Document) { d.Size = 0 })
 		lean.Answers = first(c.Answers, len(c.Answers), func(a *Answer) {
 			if !a.unseen {
-				a.Question, a.Answer = words.Clip(a.Question, 40), words.Clip(a.Answer, 100)
+				a.Question, a.Answer = visible.Fit(a.Question, 40), visible.Fit(a.Answer, 100)
 			}
 		})
 		out.Context = &lean

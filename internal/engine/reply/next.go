@@ -2,8 +2,8 @@ package reply
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/gate"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -53,7 +53,7 @@ func interact(s *standing.Standing, out *Reply) {
 				out.NextCall[key] = false
 			}
 		}
-	case standing.GateAction(s.CurrentState) != "":
+	case s.CurrentState.GateAction() != "":
 		decides(s, out)
 	}
 }
@@ -69,7 +69,7 @@ func decides(s *standing.Standing, out *Reply) {
 		return
 	}
 	out.Gate = NewGateView(s)
-	if s.Bar() != standing.NotBarred && s.CurrentState.Gated() {
+	if s.IsBarred() && s.CurrentState.Gated() {
 		out.NextCall = waitCall(s) // the caller can only say no
 		return
 	}

@@ -3,8 +3,9 @@ package reply
 import (
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -131,7 +132,7 @@ func waiting(s *standing.Standing) *standing.Document {
 	case doc.Path == s.SessionFile:
 		doc.Summary = s.Say("it stands in this file, under stages.%s.draft", s.CurrentStage)
 	default:
-		doc.Summary = words.Clip(doc.Summary, 120)
+		doc.Summary = visible.Fit(doc.Summary, 120)
 	}
 	return doc
 }
@@ -156,7 +157,7 @@ func scores(s *standing.Standing, st workflow.Stage, out *Reply) {
 		}
 	}
 	if e := s.Evidence(); e != nil {
-		out.Evidence = &EvidenceView{Command: words.Clip(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun, Changed: e.Changed, Notes: e.Notes}
+		out.Evidence = &EvidenceView{Command: visible.Fit(e.Command, 300), TimedOut: e.TimedOut, NotRun: e.NotRun, Changed: e.Changed, Notes: e.Notes}
 		if e.NotRun == "" {
 			out.Evidence.ExitCode = &e.ExitCode
 		}
@@ -199,7 +200,7 @@ func (r *Reply) brief(s *standing.Standing, d Depth, role string) {
 	for _, q := range rec.SettledQuestions() {
 		a := Answer{ID: q.ID, Question: q.Question, Answer: rec.Answers[q.ID], Skipped: q.Status == workflow.QuestionSkipped, unseen: rec.AnswerChannels[q.ID].Personal()}
 		if d == Short && !a.unseen { // the conversation has them
-			a.Question, a.Answer = words.Clip(a.Question, 100), words.Clip(a.Answer, 240)
+			a.Question, a.Answer = visible.Fit(a.Question, 100), visible.Fit(a.Answer, 240)
 		}
 		c.Answers = append(c.Answers, a)
 	}
@@ -258,5 +259,5 @@ func earlier(s *standing.Standing, st workflow.Stage) []standing.Document {
 
 // shortenFindings keeps of each finding the part that tells it from the others.
 func shortenFindings(findings []workflow.Finding) []workflow.Finding {
-	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = words.Clip(f.Problem, 120), "" })
+	return first(findings, len(findings), func(f *workflow.Finding) { f.Problem, f.Fix = visible.Fit(f.Problem, 120), "" })
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -69,7 +69,7 @@ func checkComment(c *workflow.Comment, name lang.Text, lines int) error {
 	if err := CheckText(name, c.Quote, len(c.Quote)); err != nil {
 		return err
 	}
-	c.Quote = words.Clip(c.Quote, MaxQuote)
+	c.Quote = visible.Fit(c.Quote, MaxQuote)
 	if c.To == 0 {
 		c.To = c.From
 	}
@@ -91,7 +91,7 @@ func findMistake(c workflow.Comment, lines int) (problem, hint lang.Text) {
 	case c.From == 0 && (c.Kind == workflow.CommentRemove || c.Kind == workflow.CommentEdit):
 		return lang.T("it does not say which lines it is for"), lang.T("name the lines, or use the kind change")
 	case !slices.Contains(workflow.CommentKinds(), c.Kind):
-		return lang.T("the kind %q is not known", words.Clip(string(c.Kind), 40)), lang.T("use one of: change, question, remove, edit")
+		return lang.T("the kind %q is not known", visible.Fit(string(c.Kind), 40)), lang.T("use one of: change, question, remove, edit")
 	case c.Kind == workflow.CommentEdit && c.Replace == "":
 		return lang.T("an edit needs the text to put there"), lang.T("put it into replace; to take the lines out, use the kind remove")
 	case c.Kind != workflow.CommentEdit && c.Replace != "":

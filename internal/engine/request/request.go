@@ -75,12 +75,15 @@ type Caller struct {
 	// if none runs.
 	Page func(cwd, task, stage string) string
 	// Tell, if not nil, is called while something takes long, from other goroutines too.
-	Tell func(verify.Notice)
+	Tell func(Notice)
 	// Hold returns once a look at a session shows another state than was seen, or ctx ends. It
 	// looks now and then by itself: not every file system of a project reports changes. nil
 	// waits for nothing.
 	Hold func(ctx context.Context, project, seen string, look func(context.Context) string)
 }
+
+// Notice reports on something that takes long.
+type Notice = verify.Notice
 
 // Start has the arguments of a start.
 type Start struct {

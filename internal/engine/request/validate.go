@@ -1,14 +1,15 @@
 package request
 
 import (
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -144,7 +143,7 @@ var submitsInShell = pattern.New(`(?i)bmad-mcp[^;&|\n]*\btask\b[^;&|\n]*\bsubmit
 // readCall reads a call to bmad-task as the server does. opens is true if the call may open a gate,
 // which it also does if it leaves the decision out.
 func readCall(input json.RawMessage) (q request.Request, opens bool) {
-	q, err := arguments.Task(input)
+	q, err := request.Parse(input)
 	if err != nil { // the server refuses it
 		return request.Request{}, false
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/hook"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -198,7 +198,7 @@ func FuzzCall(f *testing.F) {
 		f.Add(input)
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		q, err := arguments.Task([]byte(input))
+		q, err := request.Parse([]byte(input))
 		confirms := q.Action == workflow.ActionConfirm && (q.Yes == nil || *q.Yes)
 		approves := q.Action == workflow.ActionApprove && (q.Yes == nil || *q.Yes)
 		if opens := err == nil && (confirms || approves); opens != (handedIn().Refuse(calls("1", task, input)) != "") {

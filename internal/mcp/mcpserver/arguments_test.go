@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 )
 
 // TestSchemasHaveEveryArgument keeps what clients are told the same as what is read, for the tools
@@ -38,7 +38,7 @@ func TestSchemasHaveEveryArgument(t *testing.T) {
 	}
 }
 
-func namesOf[T any](table []arguments.Argument[T]) []string {
+func namesOf[T any](table []request.Argument[T]) []string {
 	var out []string
 	for _, a := range table {
 		out = append(out, a.Name)
@@ -49,7 +49,7 @@ func namesOf[T any](table []arguments.Argument[T]) []string {
 // TestSameMistakeSameWords calls each kind of tool with the same mistakes.
 func TestSameMistakeSameWords(t *testing.T) {
 	decoders := map[string]func([]byte) error{
-		"task":     func(raw []byte) error { _, err := arguments.Task(raw); return err },
+		"task":     func(raw []byte) error { _, err := request.Parse(raw); return err },
 		"decision": func(raw []byte) error { _, err := decodeConfirm(raw); return err },
 		"item": func(raw []byte) error {
 			_, err := methodDefinitions()[1].methodArguments().Decode(raw)

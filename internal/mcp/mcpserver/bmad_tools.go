@@ -8,7 +8,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
@@ -20,7 +19,7 @@ import (
 type methodTools struct{ projectTools }
 
 // methodHandler answers a call from the shelf of its project.
-type methodHandler func(shelf *method.Snapshot, v arguments.Values) (any, error)
+type methodHandler func(shelf *method.Snapshot, v request.Values) (any, error)
 
 // methodDefinitions are those of the toolset method.
 func methodDefinitions() []definition {
@@ -47,18 +46,18 @@ func (m methodTools) all() (out []tool) {
 		WorkflowTool:  m.item((*method.Snapshot).Workflow),
 		AgentTool:     m.item((*method.Snapshot).Agent),
 
-		"list_workflows": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+		"list_workflows": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Items(catalog.Workflow, v.Text("category"), v.Text("module"), v.Text("cursor"))
 		},
-		"get_workflow_details": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+		"get_workflow_details": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Details(catalog.Workflow, strings.TrimSpace(v.Text("workflow_name")))
 		},
 		"execute_workflow": m.item((*method.Snapshot).Workflow),
-		"list_tasks": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+		"list_tasks": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			return shelf.Items(catalog.Task, "", "", v.Text("cursor"))
 		},
 		"execute_task": m.item((*method.Snapshot).Task),
-		"get_knowledge": func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+		"get_knowledge": func(shelf *method.Snapshot, v request.Values) (any, error) {
 			text, page, err := shelf.Knowledge(v.Text("domain"), v.Text("cursor"))
 			if text != "" {
 				return text, err
@@ -91,13 +90,13 @@ func (m methodTools) reading(handle methodHandler) toolHandler {
 var wordsArguments = []string{"context", "message", "params"}
 
 // methodArguments returns the arguments of a tool of the method.
-func (d definition) methodArguments() arguments.Set[arguments.Values] {
-	out := arguments.Of(d.Schema, d.Example, nil, d.Arguments...)
+func (d definition) methodArguments() request.Arguments[request.Values] {
+	out := request.ArgumentsOf(d.Schema, d.Example, nil, d.Arguments...)
 	for i, known := range out.Table {
 		if slices.Contains(wordsArguments, known.Name) {
-			out.Table[i].Read = func(to *arguments.Values, raw json.RawMessage) error {
+			out.Table[i].Read = func(to *request.Values, raw json.RawMessage) error {
 				var words string
-				err := arguments.Document(&words, raw)
+				err := request.ReadDocument(&words, raw)
 				if words != "{}" {
 					to.Set(known.Name, words)
 				}
@@ -113,7 +112,7 @@ type itemDocument func(shelf *method.Snapshot, name, words string, w method.Tool
 
 // item answers with the document of an item.
 func (m methodTools) item(document itemDocument) methodHandler {
-	return func(shelf *method.Snapshot, v arguments.Values) (any, error) {
+	return func(shelf *method.Snapshot, v request.Values) (any, error) {
 		name := strings.TrimSpace(v.Text("workflow", "workflow_name", "agent", "task_name"))
 		return document(shelf, name, v.Text(wordsArguments...), m.offer.ways(v.Text("cwd")))
 	}
@@ -126,7 +125,7 @@ var itemKinds = map[string]catalog.Kind{"agents": catalog.Agent, "workflows": ca
 // operations are those of bmad-resources.
 var operations = []string{"read", "list", "modules", "agents", "workflows", "tasks", "search"}
 
-func (m methodTools) findOrRead(shelf *method.Snapshot, v arguments.Values) (any, error) {
+func (m methodTools) findOrRead(shelf *method.Snapshot, v request.Values) (any, error) {
 	cursor := v.Text("cursor")
 	switch operation := strings.TrimSpace(v.Text("operation")); operation {
 	case "read":

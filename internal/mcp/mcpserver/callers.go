@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
 )
 
 // Places are the folders that a server works for; all may be empty.
@@ -51,7 +50,7 @@ func (p Places) with(roots []string) []string {
 type callers struct {
 	engine      *engine.Engine
 	places      Places
-	reach       *reach.Reach
+	reach       Reach
 	roots       rootsOf
 	forms       *forms
 	hostConfirm config.HostConfirm

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -16,8 +16,8 @@ const ConfirmTool = "bmad-confirm"
 
 var (
 	confirmSchema    = defined("confirm_schema.json")
-	confirmArguments = func() arguments.Set[arguments.Values] {
-		out := arguments.Of(confirmSchema, `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`, nil,
+	confirmArguments = func() request.Arguments[request.Values] {
+		out := request.ArgumentsOf(confirmSchema, `{"session_id": "…", "stage": "po", "decision": "approve", "sha256": "…"}`, nil,
 			"session_id", "stage", "decision", "sha256", "feedback", "cwd")
 		out.Missing = lang.T("pass session_id, stage, decision and the sha256 of draft in the last reply")
 		return out
@@ -25,7 +25,7 @@ var (
 )
 
 // decodeConfirm reads the arguments of bmad-confirm.
-func decodeConfirm(raw []byte) (arguments.Values, error) {
+func decodeConfirm(raw []byte) (request.Values, error) {
 	given, err := confirmArguments.Decode(raw)
 	decision := given.Text("decision")
 	if err == nil && decision != string(workflow.DecisionApprove) && decision != string(workflow.DecisionChanges) {

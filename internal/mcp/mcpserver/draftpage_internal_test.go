@@ -13,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/storetest"
@@ -49,7 +48,7 @@ func TestPageOfADraft(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []string
-			e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
+			e := engine.New(engine.Options{Now: time.Now, Names: engine.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
 				OpenDir: durable.OpenDir, Backend: storetest.At, Settings: config.Source{Environ: []string{"BMAD_GATE=" + tt.policy}},
 			})})
 			s := New(e, Options{Version: "test", Page: func(cwd, task, stage string) string {
@@ -104,7 +103,7 @@ func TestDocumentIsPrintedWithoutForms(t *testing.T) {
 		for _, replies := range []string{"full", "lean"} {
 			for _, policy := range []string{"auto", "strict"} {
 				dir := t.TempDir()
-				e := engine.New(engine.Options{Now: time.Now, Names: standing.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
+				e := engine.New(engine.Options{Now: time.Now, Names: engine.Names{Confirm: ConfirmTool, Program: "bmad-mcp"}, Projects: project.New(project.Options{
 					OpenDir: durable.OpenDir, Backend: storetest.At,
 					Settings: config.Source{Environ: []string{"BMAD_REPLIES=" + replies, "BMAD_GATE=" + policy}},
 				})})

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
 )
 
 // atWork returns the goroutines of the face that are at work now, but for this test's own.

@@ -19,6 +19,20 @@ import (
 // be allowed by its beginning.
 const pathRows = 2
 
+// Reach knows which folders the one client may use.
+type Reach interface {
+	// SetRoots sets the folders that the client has open.
+	SetRoots(folders []string)
+	// Includes reports whether a folder may be used.
+	Includes(folder string) bool
+	// Askable returns the real path of a folder, and whether the person may be asked to allow it.
+	Askable(folder string) (real string, ok bool)
+	// Allow and Deny record the person's answer for a folder by its real path. counts is false if the rules keep
+	// the folder out all the same.
+	Allow(ctx context.Context, real string) (counts bool, err error)
+	Deny(real string)
+}
+
 // reachable checks the folder that a call names: it asks the client for its roots and then the
 // person, if either could allow it. A result that is not nil is that question, or the
 // refusal; with nil the engine decides.
@@ -35,7 +49,7 @@ func (c *callers) reachable(ctx context.Context, call mcp.CallToolRequest, req r
 			return result
 		}
 	}
-	if _, err := c.reach.Find(req.Cwd); err == nil || strings.HasPrefix(state, folderPrefix) {
+	if c.reach.Includes(req.Cwd) || strings.HasPrefix(state, folderPrefix) {
 		return nil // a call asks at most once
 	}
 	// Modern clients do not report that their roots have changed.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 

@@ -34,16 +34,14 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
 )
 
 var (
@@ -59,15 +57,14 @@ type Options struct {
 	Places  Places
 	// Reach says which folders the one client may use; it is the engine's. nil is for a
 	// server whose engine goes by the folders of Places alone.
-	Reach *reach.Reach
+	Reach Reach
 	// HostConfirm says for which clients the tool bmad-confirm is listed: with auto for those
 	// on stdio that claim to be a host known to ask the person.
 	HostConfirm config.HostConfirm
 	// Method serves the BMAD method; nil serves none.
 	Method *method.Library
-	// Memory keeps the notes of projects, Contract checks finished work; nil serves no toolset memory.
-	Memory   *memory.Memory
-	Contract *contract.Runner
+	// Memory keeps the notes of projects; nil serves no toolset memory.
+	Memory *memory.Memory
 	// Model answers tasks for agents if the host's model cannot; it may be nil.
 	Model Model
 	// Page returns the address at which a dashboard shows the document of a stage; "" if none
@@ -100,13 +97,12 @@ func New(e *engine.Engine, o Options) *Server {
 		engine: e, log: o.Log, metrics: newMetrics(e, o.Log),
 		callers: &callers{engine: e, places: o.Places, reach: o.Reach, forms: newForms(e.Clock),
 			hostConfirm: o.HostConfirm, page: o.Page, log: o.Log},
-		offer: &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil &&
-			o.Contract != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
+		offer: &offer{engine: e, library: o.Method, toolsets: o.Toolsets, hasMemory: o.Memory != nil, sets: map[string]config.Toolset{}, remote: o.Places.Remote, log: o.Log},
 	}
 	if o.Reach != nil {
 		s.callers.roots.told = o.Reach.SetRoots
 	}
-	s.feed = feed.New(feed.Options{Recheck: s.recheck, State: o.State, Watch: e.Projects().Watch, Now: e.Clock, Log: o.Log})
+	s.feed = e.Projects().NewFeed(feed.Options{Recheck: s.recheck, State: o.State, Now: e.Clock, Log: o.Log})
 	if o.Method != nil {
 		o.Method.SetChanged(s.feed.PokeAll)
 	}
@@ -115,7 +111,7 @@ func New(e *engine.Engine, o Options) *Server {
 	tools := allTools(
 		tasks{callers: s.callers, metrics: s.metrics, feed: s.feed, leaving: s.wire.Leaving(), limiter: httpguard.NewLimiter(waitLimits)},
 		methodTools{of},
-		memoryTools{projectTools: of, memory: o.Memory, contract: o.Contract, model: o.Model})
+		memoryTools{projectTools: of, memory: o.Memory, model: o.Model})
 	for _, t := range tools {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {

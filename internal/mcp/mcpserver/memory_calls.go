@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
@@ -19,9 +18,8 @@ type Model interface {
 // memoryTools serves the tools of the project memory.
 type memoryTools struct {
 	projectTools
-	memory   *memory.Memory
-	contract *contract.Runner
-	model    Model
+	memory *memory.Memory
+	model  Model
 }
 
 // memoryCall is one call of these tools, in the project that it is for.

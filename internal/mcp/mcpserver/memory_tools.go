@@ -6,9 +6,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
@@ -26,7 +26,7 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 			return c.book.Agent(ctx, c.Text("agent"), c.Text("query"), c.Count("last_n"))
 		},
 		"run_completion_contract": func(ctx context.Context, c *memoryCall) (any, error) {
-			return m.contract.Run(ctx, c.project, contract.Call{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, telling(ctx, c.call))
+			return m.engine.CheckContract(ctx, c.project, engine.ContractCall{Stack: c.Text("stack"), Dir: c.Text("working_dir")}, telling(ctx, c.call))
 		},
 		"get_workflow_status": func(ctx context.Context, c *memoryCall) (any, error) {
 			return c.book.Run(ctx, c.Text("run_id"), c.Text("branch"))
@@ -67,7 +67,7 @@ func (m memoryTools) handlers() map[string]memoryHandler {
 func (m memoryTools) all() (out []tool) {
 	handlers := m.handlers()
 	for _, d := range definitionsIn("memory_tools.json") {
-		args := arguments.Of(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
+		args := request.ArgumentsOf(d.Schema, d.Example, mostOf, append(d.Arguments, "cwd")...)
 		out = append(out, m.tool(config.ToolsetMemory, d, args, m.opening(handlers[d.Name])))
 	}
 	return out

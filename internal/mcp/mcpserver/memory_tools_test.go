@@ -21,8 +21,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang/langtest"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/contract"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
@@ -286,7 +284,7 @@ func TestDelegateToOwnModel(t *testing.T) {
 			e := engine.New(engine.Options{Projects: project.New(project.Options{Backend: storetest.At})})
 			s := mcpserver.New(e, mcpserver.Options{
 				Places: mcpserver.Places{Project: dir}, Toolsets: []config.Toolset{config.ToolsetMemory}, Model: tt.model,
-				Method: method.New(method.Options{Now: time.Now}), Memory: memory.New(memory.Options{Now: time.Now}), Contract: contract.New(&permission.Person{Now: time.Now}),
+				Method: method.New(method.Options{Now: time.Now}), Memory: memory.New(memory.Options{Now: time.Now}),
 			})
 			var out strings.Builder
 			const delegate = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delegate_to_agent","arguments":{"agent_id":"analyst","task":"x","max_tokens":64}}}`

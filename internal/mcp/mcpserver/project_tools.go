@@ -7,7 +7,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
@@ -65,7 +64,7 @@ type projectTools struct {
 
 // toolCall is one call of these tools.
 type toolCall struct {
-	arguments.Values
+	request.Values
 	call    mcp.CallToolRequest
 	request request.Request
 	// sample is the answer of the host's model that the call brings, if any.
@@ -79,7 +78,7 @@ type toolHandler func(ctx context.Context, c *toolCall) (any, error)
 type misread struct{ error }
 
 // tool returns a tool as it is offered.
-func (t projectTools) tool(set config.Toolset, d definition, args arguments.Set[arguments.Values], handle toolHandler) tool {
+func (t projectTools) tool(set config.Toolset, d definition, args request.Arguments[request.Values], handle toolHandler) tool {
 	return tool{
 		toolset: set, name: d.Name, title: d.Title, description: d.Description, schema: d.Schema,
 		reads: d.Reads, lean: set == config.ToolsetMemory,

@@ -9,9 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
 )
 
 // subscriptions pass the reports of the feed on to clients. The library takes subscriptions and

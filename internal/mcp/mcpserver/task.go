@@ -10,12 +10,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/internal/mcpwire"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -37,7 +35,7 @@ type tasks struct {
 var waitLimits = httpguard.Limits{PeerStreams: 12, Streams: 1000}
 
 func (t tasks) task(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	req, err := arguments.Task(rawArguments(call))
+	req, err := request.Parse(rawArguments(call))
 	if err != nil {
 		return t.refuseCall(ctx, call, err), nil
 	}
@@ -124,7 +122,7 @@ func (t tasks) do(ctx context.Context, req request.Request, channel *formChannel
 // telling returns a function that passes an action's notices on to the client: as progress, if
 // the call asks for that, and as log messages at level info, which are sent only to clients that
 // want that level.
-func telling(ctx context.Context, call mcp.CallToolRequest) func(verify.Notice) {
+func telling(ctx context.Context, call mcp.CallToolRequest) func(request.Notice) {
 	var token mcp.ProgressToken
 	if call.Params.Meta != nil {
 		token = call.Params.Meta.ProgressToken
@@ -135,7 +133,7 @@ func telling(ctx context.Context, call mcp.CallToolRequest) func(verify.Notice) 
 	}
 	var mu sync.Mutex
 	last := -1.0
-	return func(n verify.Notice) {
+	return func(n request.Notice) {
 		mu.Lock()
 		defer mu.Unlock()
 		if mcpwire.Detach(ctx, n.Message) {

@@ -3,7 +3,7 @@ package mcpserver
 import (
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/arguments"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 )
 
@@ -12,7 +12,7 @@ import (
 func allTools(t tasks, b methodTools, m memoryTools) []tool {
 	return slices.Concat([]tool{
 		{toolset: config.ToolsetTask, name: TaskTool, title: "BMAD workflow",
-			description: string(defined("task_description.md")), schema: arguments.TaskSchema, handle: t.task},
+			description: string(defined("task_description.md")), schema: request.TaskSchema, handle: t.task},
 		{toolset: config.ToolsetTask, name: ConfirmTool, title: "Decide at a BMAD gate",
 			description: string(defined("confirm_description.md")), schema: confirmSchema, asks: true, handle: t.confirm},
 	}, b.all(), m.all())

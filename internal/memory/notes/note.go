@@ -23,8 +23,8 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/untrusted"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // Limits of a note: MaxText to MaxName in bytes.

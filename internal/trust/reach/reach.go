@@ -137,6 +137,12 @@ func (r *Reach) here() (open, allowed []place) {
 	return slices.Concat(r.opened, r.roots), slices.Clone(r.allowed)
 }
 
+// Includes reports whether a folder may be used.
+func (r *Reach) Includes(folder string) bool {
+	_, err := r.Find(folder)
+	return err == nil
+}
+
 // Find locates a folder that may be used. The error is a *Refusal.
 func (r *Reach) Find(folder string) (Spot, error) {
 	if !filepath.IsAbs(folder) || strings.ContainsRune(folder, 0) {

@@ -7,7 +7,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -63,7 +62,7 @@ func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
 }
 
 // sayNext prints the commands to run at the terminal now, and for a person what to say in the host.
-func sayNext(a *app.App, s *standing.Standing, person bool) {
+func sayNext(a *app.App, s *engine.Standing, person bool) {
 	next := nextCommands(s, person)
 	if next == "" {
 		return
@@ -76,19 +75,19 @@ func sayNext(a *app.App, s *standing.Standing, person bool) {
 }
 
 // works reports whether an assistant has work to do.
-func works(s *standing.Standing) bool {
+func works(s *engine.Standing) bool {
 	return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !s.Stopped()
 }
 
 // nextCommands lists the commands to run at the terminal now, "" if there is no session. While an assistant has work to
 // do, a person can only have it done, and a script hands it in.
-func nextCommands(s *standing.Standing, person bool) string {
+func nextCommands(s *engine.Standing, person bool) string {
 	if s == nil {
 		return ""
 	}
 	task := terminal.ShellWord(s.TaskName)
 	var lines []string
-	switch action := standing.GateAction(s.CurrentState); {
+	switch action := s.CurrentState.GateAction(); {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
 	case person && works(s):

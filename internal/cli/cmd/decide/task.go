@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/reply"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
-	"github.com/bmad-mcp/bmad-mcp/internal/store/feed"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -263,7 +263,7 @@ func (o *taskOptions) status() *cobra.Command {
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {
-			changes = feed.New(feed.Options{Watch: o.Engine().Projects().Watch, Now: o.Engine().Clock, Log: o.Log})
+			changes = o.Engine().Projects().NewFeed(feed.Options{Now: o.Engine().Clock, Log: o.Log})
 			defer changes.Close()
 		}
 		return act(cmd, args)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
@@ -11,7 +13,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -56,7 +57,7 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	if err := request.CheckStage(s.Definition(), args[1]); err != nil {
 		return err
 	}
-	from, to, err := whichRounds(documents.Rounds(s, stage), stage, args[2:])
+	from, to, err := whichRounds(engine.Rounds(s, stage), stage, args[2:])
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 		})
 	}
 	for _, r := range rounds {
-		if r.Edited && r.Iteration != documents.Saved {
+		if r.Edited && r.Iteration != engine.SavedRound {
 			a.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
 		}
 	}
@@ -97,7 +98,7 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 }
 
 // whichRounds returns the iterations that the arguments mean.
-func whichRounds(rounds []documents.Round, stage workflow.StageID, args []string) (from, to int, err error) {
+func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (from, to int, err error) {
 	if len(rounds) == 0 {
 		return 0, 0, fault.New(fault.NotFound, "stage %q has no submission yet", stage).WithHint("show lists what each stage has")
 	}
@@ -120,7 +121,7 @@ func whichRounds(rounds []documents.Round, stage workflow.StageID, args []string
 
 func iteration(arg string) (int, error) {
 	if arg == savedWord {
-		return documents.Saved, nil
+		return engine.SavedRound, nil
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
@@ -130,16 +131,16 @@ func iteration(arg string) (int, error) {
 	return n, nil
 }
 
-func roundName(l lang.Language, stage workflow.StageID, r documents.Round) string {
-	if r.Iteration == documents.Saved {
+func roundName(l lang.Language, stage workflow.StageID, r engine.Round) string {
+	if r.Iteration == engine.SavedRound {
 		return r.Path
 	}
 	return l.Say("%s, submission %d", stage, r.Iteration)
 }
 
-func roundJSON(r documents.Round) map[string]any {
+func roundJSON(r engine.Round) map[string]any {
 	out := map[string]any{"iteration": r.Iteration, "at": r.At, "path": r.Path, "edited": r.Edited}
-	if r.Iteration == documents.Saved {
+	if r.Iteration == engine.SavedRound {
 		out["iteration"] = savedWord
 	}
 	return out

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
@@ -88,7 +89,7 @@ func (t *sessionText) where() string {
 
 func (t *sessionText) print(cwd string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
-	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, words.Pipeline(w, s))
+	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
 	facts := [][]string{
 		{t.Lang.Say("Objective"), s.Objective},
 		{t.Lang.Say("Project"), cwd},
@@ -296,7 +297,7 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 		}
 	}
 	if len(r.Criteria) > 0 {
-		heading(lang.T("%s", words.Rows(t.Lang, r.Criteria)))
+		heading(lang.T("%s", engine.DescribeRows(t.Lang, r.Criteria)))
 		for _, c := range verdict.WorstFirst(r.Criteria) {
 			if c.Result != workflow.ResultPass {
 				fmt.Fprintf(t.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))

@@ -12,7 +12,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -61,7 +60,7 @@ all projects in which a run was started, with the command that you type next.
 						}
 						continue
 					}
-					command := "bmad-mcp " + string(standing.GateAction(r.CurrentState)) + " " + terminal.ShellWord(r.TaskName)
+					command := "bmad-mcp " + string(r.CurrentState.GateAction()) + " " + terminal.ShellWord(r.TaskName)
 					if folder != here {
 						command += " --cwd " + terminal.ShellWord(folder)
 					}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/git"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/obeyed"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
@@ -22,6 +23,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/hostcli"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -267,7 +269,10 @@ func runWorkers(a *app.App, prices *price.Table) []headless.Worker {
 // apiWorker returns the worker of an API. The settings name its model if they are for that API.
 func apiWorker(a *app.App, prices *price.Table, engine, name string) headless.Worker {
 	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) { return Tools(ctx, a, names) }
-	return &headless.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Tools: tools, Provider: func(model string) (provider.Provider, error) {
+	command := func(ctx context.Context, dir, line string, tail int) workflow.Evidence {
+		return verify.Run(ctx, dir, line, a.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})
+	}
+	return &headless.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Command: command, Tools: tools, Provider: func(model string) (provider.Provider, error) {
 		m := a.Config.Model
 		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
 			m.Provider = config.ProviderOpenAI

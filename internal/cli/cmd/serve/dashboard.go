@@ -12,8 +12,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
 // dashboardOptions are those of dashboard.

@@ -14,9 +14,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/pairing"
-	"github.com/bmad-mcp/bmad-mcp/internal/trust/passkey"
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
 )
 
 // dashboardServer is a dashboard that listens.

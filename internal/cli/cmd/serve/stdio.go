@@ -30,7 +30,7 @@ func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
 	places, opened := stdioPlaces(folders)
 	a.Confine(opened)
 	options := serverOptions(a, a.Parts(), places)
-	options.Reach = a.Reach
+	options.Reach = a.Reach // Confine has set it
 	s := mcpserver.New(a.Engine(), options)
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -14,7 +16,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
@@ -87,7 +88,7 @@ func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
 	return nil
 }
 
-func (o *allowOptions) show(cwd string, wants []permission.Want) error {
+func (o *allowOptions) show(cwd string, wants []engine.Want) error {
 	if o.JSON {
 		out := []map[string]any{}
 		for _, w := range wants {
@@ -117,7 +118,7 @@ func (o *allowOptions) show(cwd string, wants []permission.Want) error {
 
 // wantJSON is a permission to give. SetBy names the origin of a command that is not from the
 // project's file.
-func wantJSON(w permission.Want) map[string]any {
+func wantJSON(w engine.Want) map[string]any {
 	out := map[string]any{"kind": w.Kind, "text": w.Text, "stages": strings.Split(w.Use, ", "), "allowed": w.Allowed}
 	if w.SetBy != "" && w.SetBy != workflow.SetByProject {
 		out["set_by"] = w.SetBy
@@ -131,7 +132,7 @@ func wantJSON(w permission.Want) map[string]any {
 	return out
 }
 
-func scriptNames(w permission.Want) []string {
+func scriptNames(w engine.Want) []string {
 	names := make([]string, len(w.Scripts))
 	for i, f := range w.Scripts {
 		names[i] = f.Text
@@ -141,7 +142,7 @@ func scriptNames(w permission.Want) []string {
 
 // aboutWant names the origin of a command and the project's files in it, and the reach of an
 // allowance for a script.
-func aboutWant(l lang.Language, w permission.Want) []string {
+func aboutWant(l lang.Language, w engine.Want) []string {
 	var out []string
 	switch w.SetBy {
 	case workflow.SetByPerson:
@@ -161,7 +162,7 @@ func aboutWant(l lang.Language, w permission.Want) []string {
 }
 
 // question returns the question about a permission.
-func question(w permission.Want) lang.Text {
+func question(w engine.Want) lang.Text {
 	switch w.Kind {
 	case trust.KindRubric:
 		return lang.T("may the server audit by this rubric in place of the built-in one")
@@ -181,7 +182,7 @@ func question(w permission.Want) lang.Text {
 	return lang.T("may the server run this command, with your rights, when its stage is handed in")
 }
 
-func (o *allowOptions) ask(ctx context.Context, cwd string, wants []permission.Want) error {
+func (o *allowOptions) ask(ctx context.Context, cwd string, wants []engine.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {

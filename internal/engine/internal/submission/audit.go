@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/documents"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/permission"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/documents"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/permission"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/audit"
 )

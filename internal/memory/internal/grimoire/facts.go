@@ -8,7 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/markdown"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // facts reads the items, rows and dated paragraphs of a file, each with the date before it, in its

@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/internal/grimoire"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // told lists the entries of one file, as "agent date text".

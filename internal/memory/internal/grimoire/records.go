@@ -12,9 +12,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/csvtable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/pattern"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
-	"github.com/bmad-mcp/bmad-mcp/internal/method/format"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // memories reads a list of notes in one JSON document. If it has a fault, the notes before it are kept.
@@ -159,7 +159,7 @@ func texts(v any) (out []string) {
 
 // manifest reads the table of the installed agents.
 func (r *reader) manifest(file string) {
-	rows, err := format.Rows(file)
+	rows, err := csvtable.Read(file)
 	for _, row := range rows {
 		r.agent(Agent{ID: field(row, "name"), Name: field(row, "displayName"), Icon: field(row, "icon"), Domain: field(row, "title", "role")})
 	}

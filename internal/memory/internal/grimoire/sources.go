@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/lesson"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/lesson"
 )
 
 // Kind is the format of a file.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/engine/words"
 )
 
 // Shown returns a text as it is shown to a model: without credentials and without characters that steer, at
@@ -20,7 +19,7 @@ func Shown(text string, limit int) string {
 	if visible.Steers(text) {
 		text = visible.Text(text)
 	}
-	return words.Clip(text, limit)
+	return visible.Fit(text, limit)
 }
 
 // Label returns a text as it is shown in one line.

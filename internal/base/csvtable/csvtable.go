@@ -1,0 +1,43 @@
+// Package csvtable reads tables in the CSV form that other programs write, by the names of their header.
+package csvtable
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"strings"
+)
+
+// Read reads a table, each row by the names of the header. Rows that are too short or too long
+// are kept as far as they go; an unreadable row is an error after the rows before it.
+func Read(text string) ([]map[string]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord, r.LazyQuotes, r.TrimLeadingSpace = -1, true, true
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range header {
+		header[i] = strings.TrimSpace(strings.TrimPrefix(header[i], "\ufeff"))
+	}
+	var out []map[string]string
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return out, err
+		}
+		line := map[string]string{}
+		for i, value := range record {
+			if i < len(header) {
+				line[header[i]] = strings.TrimSpace(value)
+			}
+		}
+		out = append(out, line)
+	}
+}

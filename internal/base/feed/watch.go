@@ -1,0 +1,243 @@
+package feed
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+)
+
+// maxFolders bounds the folders that are watched at once; systems allow a few thousand.
+const maxFolders = 1000
+
+// maxOthers bounds the changed files that are looked at: so many are not of runs alone.
+const maxOthers = 50
+
+// pause is the time in which changes are collected: one action writes several files.
+const pause = 100 * time.Millisecond
+
+// kind has the parts of a watched folder that matter.
+type kind int
+
+const (
+	all      kind = 1 << iota // every file
+	sessions                  // the sessions of a project
+	awaited                   // a project's folder, until it has one for sessions
+)
+
+// Folders are the places of runs in a project's folder, relative to it.
+type Folders struct {
+	// Sessions is the name of the folder that has the sessions, Documents the path of that with their documents.
+	Sessions, Documents string
+}
+
+// has reports whether a path is among the sessions or the documents of a project's runs.
+func (f Folders) has(name string) bool {
+	name = filepath.ToSlash(name) + "/"
+	return strings.Contains(name, "/"+f.Sessions+"/") || strings.Contains(name, "/"+f.Documents+"/")
+}
+
+// watcher reports that something has changed in the folders that it watches, no matter who changed it: another
+// server, the terminal, an editor. It reports only that there is a change, after a pause in which more may follow.
+// It stays silent if a file system does not report changes, for example NFS.
+type watcher struct {
+	fs      *fsnotify.Watcher
+	changed func(outside bool)
+	log     *slog.Logger
+	runs    Folders
+	state   string
+	ended   chan struct{} // closed when run has ended
+
+	mu      sync.Mutex
+	folders map[string]kind
+}
+
+// newWatcher returns a watcher that calls changed until it is closed, one call at a time. outside is true if
+// more may have changed than the state and the documents of runs, which the program itself writes. state is the
+// person's state folder, which has records of runs; "" for none.
+func newWatcher(changed func(outside bool), log *slog.Logger, runs Folders, state string) (*watcher, error) {
+	fsw, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	w := &watcher{fs: fsw, changed: changed, log: log, runs: runs, state: state, ended: make(chan struct{}), folders: map[string]kind{}}
+	go w.run()
+	return w, nil
+}
+
+// watchProject watches the sessions of a project, even before it has any.
+func (w *watcher) watchProject(cwd string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.project(cwd)
+}
+
+func (w *watcher) project(cwd string) {
+	state := filepath.Join(cwd, w.runs.Sessions)
+	// A second look: the folder may appear before its parent is watched.
+	if !w.add(state, sessions) && w.add(cwd, awaited) && w.add(state, sessions) {
+		w.endWait(cwd)
+	}
+}
+
+// watchFolder watches the files of a folder, not those of folders in it. It reports whether the
+// folder was not watched before: earlier changes in it are not reported.
+func (w *watcher) watchFolder(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := w.folders[name]
+	return w.add(name, all) && before&all == 0
+}
+
+// add reports whether the folder is watched now.
+func (w *watcher) add(name string, k kind) bool {
+	if before, known := w.folders[name]; known {
+		w.folders[name] = before | k
+		return true
+	}
+	if len(w.folders) >= maxFolders {
+		w.log.Warn("changes in this folder are not reported: too many are watched", "folder", name)
+		return false
+	}
+	switch err := w.fs.Add(name); {
+	case err == nil:
+		w.folders[name] = k
+		return true
+	case !errors.Is(err, fs.ErrNotExist):
+		w.log.Warn("changes in this folder are not reported", "folder", name, "error", err)
+	}
+	return false
+}
+
+// endWait stops watching a folder if it was watched only until something appears in it.
+func (w *watcher) endWait(name string) {
+	if w.folders[name] &^= awaited; w.folders[name] == 0 {
+		w.forget(name)
+	}
+}
+
+func (w *watcher) forget(name string) {
+	delete(w.folders, name)
+	_ = w.fs.Remove(name) // it may be gone already
+}
+
+// close stops watching, and returns when changed is not called any longer.
+func (w *watcher) close() error {
+	err := w.fs.Close()
+	<-w.ended
+	return err
+}
+
+func (w *watcher) run() {
+	defer close(w.ended)
+	timer := time.NewTimer(0)
+	<-timer.C
+	pending, outside := false, false
+	var others []string // changed, and not of runs by their names
+	for {
+		select {
+		case event, ok := <-w.fs.Events:
+			if !ok {
+				return
+			}
+			if !w.matters(event) {
+				continue
+			}
+			if !w.runs.has(event.Name) && len(others) < maxOthers {
+				others = append(others, event.Name)
+			}
+			if !pending {
+				pending = true
+				timer.Reset(pause)
+			}
+		case err, ok := <-w.fs.Errors:
+			if !ok {
+				return
+			}
+			w.log.Warn("some changes may not be reported", "error", err)
+			outside = true // the queue overflowed: anything may have changed
+			if !pending {
+				pending = true
+				timer.Reset(pause)
+			}
+		case <-timer.C:
+			w.changed(outside || len(others) == maxOthers || !w.allOfRuns(others))
+			pending, outside, others = false, false, nil
+		}
+	}
+}
+
+// records are the names in the state folder that every run brings. The others are the person's lists.
+var records = []string{"key", "checkpoints", "projects.json"}
+
+// allOfRuns reports whether all of some paths are of runs, also for records in the state folder and the folders that the first run makes:
+// from now on those are watched, and they have nothing else yet.
+func (w *watcher) allOfRuns(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		base := filepath.Base(name)
+		if w.runs.has(name) || filepath.Dir(name) == w.state && (slices.Contains(records, base) || isPassing(base)) {
+			return false
+		}
+		isAbove := strings.HasPrefix(w.state+string(filepath.Separator), name+string(filepath.Separator))
+		if base != path.Dir(w.runs.Documents) && !isAbove {
+			return true
+		}
+		w.watchFolder(name) // first: nothing comes between
+		within, err := list(name)
+		return err != nil || !w.allOfRuns(within)
+	})
+}
+
+// list returns the paths of what lies in a folder.
+func list(folder string) ([]string, error) {
+	above, err := durable.OpenDir(filepath.Dir(folder))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = above.Close() }()
+	names, err := above.Names(filepath.Base(folder))
+	for i, name := range names {
+		names[i] = filepath.Join(folder, name)
+	}
+	return names, err
+}
+
+// isPassing reports whether a file is one that a write leaves for a moment, or a lock, which each change writes.
+func isPassing(base string) bool {
+	_, temporary := durable.IsTemp(base)
+	return temporary || filepath.Ext(base) == ".lock"
+}
+
+// matters distinguishes the changes that a caller wants from those of temporary files, and
+// follows folders that appear and disappear.
+func (w *watcher) matters(event fsnotify.Event) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := filepath.Clean(event.Name)
+	folder, base := filepath.Dir(name), filepath.Base(name)
+	if k, watched := w.folders[name]; watched && (event.Has(fsnotify.Remove) || event.Has(fsnotify.Rename)) {
+		w.forget(name)
+		if k&sessions != 0 {
+			w.project(folder)
+		}
+		return true
+	}
+	if event.Op == fsnotify.Chmod || isPassing(base) {
+		return false
+	}
+	k := w.folders[folder]
+	if k&awaited != 0 && base == w.runs.Sessions && w.add(name, sessions) {
+		w.endWait(folder)
+		return true
+	}
+	return k&all != 0 || k&sessions != 0 && strings.HasPrefix(base, "session-")
+}

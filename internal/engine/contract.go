@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/contract"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/verify"
+)
+
+// ContractCall names the work that a completion contract checks, and ContractResult is the outcome.
+type (
+	ContractCall   = contract.Call
+	ContractResult = contract.Result
+)
+
+// CheckContract checks the work in a project by its completion contract. Of calls at the same time that check
+// the same, one runs, and the others get its result. tell may be nil; it is called while the command runs.
+func (e *Engine) CheckContract(ctx context.Context, p *project.Project, call ContractCall, tell func(verify.Notice)) (ContractResult, error) {
+	return e.contract.Run(ctx, p, call, tell)
+}

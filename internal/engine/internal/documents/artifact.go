@@ -1,0 +1,163 @@
+package documents
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// SaveArtifact makes the current stage's document its deliverable, whose file [Disk.Settle] writes
+// once the session is stored.
+func (d *Disk) SaveArtifact(ctx context.Context, tx store.Tx, s *standing.Standing, grant workflow.Grant, at time.Time) error {
+	rec, st := s.Current(), s.Stage
+	if st.Artifact == "" {
+		return nil
+	}
+	if rec.FinalResultRef == nil {
+		return fault.New(fault.Storage, "the session has no document for stage %q", st.ID).
+			WithHint("send it back (confirm or approve with false) and submit it again")
+	}
+	body, err := d.readScored(ctx, s.Draft.Work, *rec.FinalResultRef)
+	if err != nil {
+		return err
+	}
+	decided := cmp.Or(grant.SHA256, rec.FinalResultRef.SHA256)
+	if decided != "" && workflow.Hash([]byte(body)) != decided {
+		return words.EditedDraft(s)
+	}
+	if body, err = d.compose(ctx, s, st, body, &grant); err != nil {
+		return err
+	}
+	if err := artifact.CheckTask(s.TaskName); err != nil {
+		return err
+	}
+	saved, body := artifact.New(s.TaskName, st.Artifact, body, at)
+	if rec.Artifact != nil {
+		saved.Replaces = rec.Artifact.SHA256
+	}
+	ref := *rec.FinalResultRef
+	if ref.SHA256 != saved.SHA256 {
+		refs, err := tx.Put(ctx, []store.Text{{Stage: st.ID, Kind: "artifact", Body: body, At: at}})
+		if err != nil {
+			return err
+		}
+		ref = refs[0]
+	}
+	saved.Text = &ref
+	d.saveLater(saved, body)
+	s.SetArtifact(s.Workflow, st.ID, saved)
+	return nil
+}
+
+// compose returns the artifact of a stage: its document, with all that belongs to it. grant is the
+// decision by which it is saved; nil for none.
+func (d *Disk) compose(ctx context.Context, s *standing.Standing, st workflow.Stage, body string, grant *workflow.Grant) (string, error) {
+	rec := s.Record(st.ID)
+	if st.Gate == workflow.GateVerdict {
+		if verdict.TablesIn(body) == "" { // a report of an older server
+			body = strings.TrimRight(body, "\n") + "\n\n" + verdict.Tables(s.Documents, rec)
+		}
+		body = verdict.Artifact(body, st.Keys) + "\n"
+	}
+	if st.Appends != "" {
+		// The work under review belongs to the review: its report is only run state otherwise.
+		if ref := s.Record(st.Appends).FinalResultRef; ref != nil {
+			appended, _ := s.Workflow.Stage(st.Appends)
+			report, err := d.text(ctx, *ref)
+			if err != nil {
+				return "", err
+			}
+			body = strings.TrimRight(body, "\n") + "\n\n---\n\n<!-- the " + appended.DocumentName + " that was reviewed -->\n\n" + report
+		}
+	}
+	if grant != nil && grant.Decision == workflow.DecisionOverride {
+		body = words.OverrideNote(s.Language, st, rec, *grant) + body
+	}
+	return body, nil
+}
+
+// Restore puts approved texts back that were altered: from the record of the submission, its
+// working copy, or the artifact, whichever is still the text that was approved. One that none of
+// them gives is left alone, and returned as an error after the others. said names those put back.
+func (d *Disk) Restore(ctx context.Context, s *standing.Standing, at time.Time) (said string, err error) {
+	var lost []string
+	for _, a := range s.Altered {
+		body, ok := d.asApproved(ctx, s, a)
+		if !ok {
+			lost = append(lost, a.Path)
+			continue
+		}
+		kept := ""
+		if a.Record {
+			err = artifact.SaveWork(d.project.Dir, a.Path, body)
+		} else {
+			saved := *s.Record(a.Stage).Artifact
+			saved.SavedAt = at // of the copy of an edited one
+			kept, err = artifact.Save(d.project.Dir, saved, body, saved.SHA256)
+		}
+		if err != nil {
+			return "", err
+		}
+		said += s.Say("`%s` is again as it was approved.", a.Path)
+		if kept != "" {
+			said += " " + s.Say("The edited one is kept as `%s`.", kept)
+		}
+		said += "\n"
+		delete(d.files, a.Path)
+		delete(d.texts, a.Path)
+	}
+	if len(lost) > 0 {
+		err = fault.New(fault.NotFound, "the approved text of %s is nowhere in the project any more", strings.Join(lost, ", ")).
+			WithHint("restore it from version control or a backup, or accept it as it is: %s adopt %s", s.Names.Program, s.TaskName)
+	}
+	return said, err
+}
+
+// asApproved returns an altered text as it was approved; ok is false if it is lost. Paths come from
+// the session's file, so that only those count to which this program writes such texts.
+func (d *Disk) asApproved(ctx context.Context, s *standing.Standing, a workflow.Alteration) (body string, ok bool) {
+	st, _ := s.Workflow.Stage(a.Stage)
+	rec := s.Record(a.Stage)
+	ref := rec.FinalResultRef
+	if a.Record && rec.ApprovedScope != nil && rec.ApprovedScope.FilePath == a.Path {
+		ref = rec.ApprovedScope
+	}
+	switch {
+	case ref == nil, a.Record && !strings.HasPrefix(a.Path, store.ContentFolder(s.SessionID)+"/"):
+		return "", false
+	case !a.Record && (rec.Artifact == nil || a.Path != artifact.Path(s.TaskName, st.Artifact)):
+		return "", false
+	}
+	_, grant := s.Grant(a.Stage)
+	candidates := []string{string(d.read(artifact.WorkPath(s.TaskName, a.Stage), 0).data)}
+	if record, err := d.text(ctx, *ref); err == nil {
+		candidates = append(candidates, record)
+	}
+	if rec.Artifact != nil {
+		candidates = append(candidates, string(d.read(rec.Artifact.Path, rec.Artifact.Size).data))
+	}
+	for _, text := range candidates {
+		switch {
+		case a.Record:
+			body, ok = text, workflow.Hash([]byte(text)) == ref.SHA256
+		default:
+			var err error
+			body, err = d.compose(ctx, s, st, text, grant)
+			_, body = artifact.New(s.TaskName, st.Artifact, body, rec.Artifact.SavedAt)
+			ok = err == nil && workflow.Hash([]byte(body)) == rec.Artifact.SHA256
+		}
+		if ok {
+			return body, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,133 @@
+// Package documents reads and writes the documents of sessions.
+//
+// The working copy of a stage is the draft that people read and edit. It has one path for
+// all [Round]s. Each round is kept beside it, untouched, as it was submitted: a gate
+// saves that text as the artifact, and an edit shows by comparing the two. A [Disk] has the
+// files of one project as one call sees them.
+package documents
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Disk reads the files of a project for one call, each once, so that the parts of a reply
+// agree with each other.
+type Disk struct {
+	project *project.Project
+	files   map[string]file
+	texts   map[string]string
+	// pending are the files that are written once the session is stored.
+	pending []pending
+	// Written are the files that were written, Unwritten those that could not be.
+	Written, Unwritten []string
+	// Kept is the path of an edited artifact that was replaced, and kept there.
+	Kept string
+}
+
+// pending is a file that is written once the session is stored.
+type pending struct {
+	name  string
+	write func() error
+}
+
+// On returns the disk of a project.
+func On(p *project.Project) *Disk {
+	return &Disk{project: p, files: map[string]file{}, texts: map[string]string{}}
+}
+
+type file struct {
+	// there is true if the name is taken, missing if no file is behind it.
+	there, missing bool
+	data           []byte
+	hash           string
+	size           int64
+	err            error
+}
+
+// read returns a file; size is the size on record, 0 if there is none.
+func (d *Disk) read(name string, size int64) file {
+	if f, known := d.files[name]; known {
+		return f
+	}
+	data, err := d.project.Dir.ReadFile(name, durable.TextLimit(size))
+	f := file{there: true, data: data, size: int64(len(data)), err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.missing, f.there = true, d.project.Dir.Exists(name)
+	case err != nil:
+		f.size = size
+		if info, err := d.project.Dir.Stat(name); err == nil {
+			f.size = info.Size()
+		}
+	default:
+		f.hash = workflow.Hash(data)
+	}
+	d.files[name] = f
+	return f
+}
+
+// Forget has the working copy read again: people may have edited it meanwhile.
+func (d *Disk) Forget(s *standing.Standing) { delete(d.files, s.Draft.Work) }
+
+// text returns the text of a round, which nobody changes.
+func (d *Disk) text(ctx context.Context, ref workflow.ContentRef) (string, error) {
+	if body, known := d.texts[ref.FilePath]; known {
+		return body, nil
+	}
+	body, err := d.project.Texts.Read(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	d.texts[ref.FilePath] = body
+	return body, nil
+}
+
+// readScored returns the text of a round as it was scored. If its record is gone or was changed, the
+// working copy stands in if it is the same text: a decision saves the text that people read.
+func (d *Disk) readScored(ctx context.Context, copied string, ref workflow.ContentRef) (string, error) {
+	body, err := d.text(ctx, ref)
+	if err == nil && (ref.SHA256 == "" || workflow.Hash([]byte(body)) == ref.SHA256) {
+		return body, nil
+	}
+	if work := d.read(copied, 0); work.data != nil && work.hash == ref.SHA256 {
+		return string(work.data), nil
+	}
+	return body, err
+}
+
+// state compares a file with the hash that was recorded of it.
+func (f file) state(hash string) standing.File {
+	return standing.File{Missing: f.missing, Modified: f.hash != "" && hash != "" && f.hash != hash && !artifact.Same(f.data, hash), Size: f.size}
+}
+
+// Fingerprint returns a fingerprint of the project's files without the documents of the
+// session, "" if there is none, and the one that it would be if nothing had changed since the
+// stage's previous report. sources are the files that are handed in at the given time.
+func (d *Disk) Fingerprint(s *standing.Standing, sources []string, at time.Time) (now, same string) {
+	documents, last := map[string]time.Time{}, time.Time{}
+	for _, e := range s.History {
+		for _, source := range e.Sources {
+			if _, known := documents[source]; !known { // from the first time on
+				documents[source] = e.At
+			}
+		}
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage {
+			last = e.At
+		}
+	}
+	for _, source := range sources {
+		if _, known := documents[source]; !known {
+			documents[source] = at
+		}
+	}
+	return d.project.Fingerprint(documents, last)
+}

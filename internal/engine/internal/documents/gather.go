@@ -1,0 +1,319 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/intake"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// Gather compares all documents of a session with their files.
+func (d *Disk) Gather(ctx context.Context, s *standing.Standing) {
+	d.GatherSaved(ctx, s)
+	d.GatherDraft(ctx, s)
+	s.Draft.Changes = d.changes(ctx, s)
+	d.GatherCriteria(ctx, s)
+	if ref := s.Current().FinalResultRef; ref != nil && s.CurrentState.Gated() && s.Workflow.Scoping(s.Session) {
+		text, _ := d.text(ctx, *ref) // a document that is gone is told by Draft.Missing
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" {
+				s.Draft.Lines = append(s.Draft.Lines, line)
+			}
+		}
+	}
+}
+
+// GatherSaved compares the saved artifacts, and the approved texts, with their files.
+func (d *Disk) GatherSaved(ctx context.Context, s *standing.Standing) {
+	s.Altered = d.Altered(ctx, s.Session, s.Integrity)
+	s.Saved = map[string]standing.File{}
+	for _, st := range s.Workflow.Stages {
+		if a := s.Record(st.ID).Artifact; a != nil {
+			s.Saved[a.Path] = d.read(a.Path, a.Size).state(a.SHA256)
+		}
+	}
+	for _, name := range s.Artifacts {
+		if _, known := s.Saved[name]; !known {
+			s.Saved[name] = standing.File{Missing: !d.project.Dir.Exists(name)}
+		}
+	}
+}
+
+// Altered returns the approved texts of a session that are not as they were approved; v is the
+// result of checking it.
+func (d *Disk) Altered(ctx context.Context, s *workflow.Session, v workflow.Verification) []workflow.Alteration {
+	return s.Altered(v, func(text workflow.ApprovedText) (sum string, modified, missing bool) {
+		if text.Artifact {
+			f := d.read(text.FilePath, text.Size)
+			if d.project.IsShared() && isBehind(s, text, f) { // the next call writes it here
+				return text.SHA256, false, false
+			}
+			return f.hash, f.state(text.SHA256).Modified || f.err != nil, f.missing
+		}
+		body, err := d.text(ctx, text.ContentRef)
+		if err != nil {
+			return "", true, errors.Is(err, fs.ErrNotExist)
+		}
+		sum = workflow.Hash([]byte(body))
+		return sum, sum != text.SHA256, false
+	})
+}
+
+// isBehind reports whether a checkout lacks an artifact, or has the text that it replaces.
+func isBehind(s *workflow.Session, text workflow.ApprovedText, f file) bool {
+	absent := f.missing && !f.there
+	return absent || replaces(s, text.FilePath, f.hash)
+}
+
+// replaces reports whether an artifact takes the place of a text with a hash.
+func replaces(s *workflow.Session, path, hash string) bool {
+	return hash != "" && slices.ContainsFunc(s.Definition().Stages, func(st workflow.Stage) bool {
+		a := s.Record(st.ID).Artifact
+		return a != nil && a.Path == path && a.Replaces == hash && a.SHA256 != hash
+	})
+}
+
+// GatherDraft finds the draft of the current stage. Without a working copy it is the record of
+// the round that counts.
+func (d *Disk) GatherDraft(ctx context.Context, s *standing.Standing) {
+	draft, ref := &s.Draft, s.Current().FinalResultRef
+	draft.Edit = nil
+	if !s.CurrentState.Active() {
+		return
+	}
+	draft.SHA256 = d.draftHash(ctx, s)
+	if ref == nil {
+		return
+	}
+	if f := d.read(draft.Work, 0); f.there {
+		state := f.state(draft.SHA256)
+		var large *durable.TooLargeError
+		draft.Missing, draft.Edited, draft.Size = state.Missing, state.Modified || errors.As(f.err, &large), state.Size
+		if draft.Edited && s.AtGate().CurrentState.Gated() && !s.Blocked() && !s.Current().Spent() {
+			d.gatherEdit(ctx, s, f)
+		}
+		return
+	}
+	draft.Path, draft.Size = ref.FilePath, ref.Size
+	body, err := d.project.Texts.Read(ctx, *ref)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		draft.Missing, draft.Edited = true, false
+	case err == nil:
+		draft.Missing, draft.Edited = false, draft.SHA256 != "" && workflow.Hash([]byte(body)) != draft.SHA256
+		draft.Size = int64(len(body))
+	}
+}
+
+// gatherEdit compares the working copy at a gate with the document that was scored. A copy that
+// differs in nothing that a submission keeps is not edited.
+func (d *Disk) gatherEdit(ctx context.Context, s *standing.Standing, work file) {
+	scored, err := d.text(ctx, *s.Current().FinalResultRef)
+	if err != nil || work.err != nil || workflow.Hash([]byte(scored)) != s.Draft.SHA256 {
+		return
+	}
+	text := handedIn(s.Stage, string(work.data))
+	if s.Stage.Gate == workflow.GateVerdict { // its round has the block, too
+		text = strings.TrimSpace(string(work.data)) + "\n"
+	}
+	if s.Draft.Edited = text != scored; !s.Draft.Edited {
+		return
+	}
+	s.Draft.Edit = &standing.Edit{SHA256: workflow.Hash([]byte(text)), Lines: standing.EditedLines(scored, text)}
+	if s.Stage.Gate == workflow.GateVerdict {
+		d.GatherCriteria(ctx, s)
+		s.Draft.Edit.SHA256 = workflow.Hash([]byte(s.Revise(scored, text).Document))
+	}
+}
+
+// TakenBack returns the parts of the latest edit that a text takes back: the edit that the person's
+// decision on the current stage's document found.
+func (d *Disk) TakenBack(ctx context.Context, s *standing.Standing, text string) []standing.EditedLine {
+	rounds := Rounds(s.Session, s.CurrentStage)
+	for _, e := range slices.Backward(s.History) {
+		if e.Event != workflow.EventEdited || e.FromStage() != s.CurrentStage {
+			continue
+		}
+		i := slices.IndexFunc(rounds, func(r Round) bool { return r.Path == e.Path })
+		if i < 1 {
+			return nil
+		}
+		if before, edited, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: rounds[i-1].Path}, workflow.ContentRef{FilePath: e.Path}); ok {
+			return standing.TakenBack(before, edited, text)
+		}
+		return nil
+	}
+	return nil
+}
+
+func (d *Disk) bothTexts(ctx context.Context, before, after workflow.ContentRef) (first, second string, ok bool) {
+	first, err := d.text(ctx, before)
+	if err != nil {
+		return "", "", false
+	}
+	second, err = d.text(ctx, after)
+	return first, second, err == nil
+}
+
+// draftHash returns the hash of the document that waits, as it was handed in. A session of an
+// older server may know none; it is that of the text then.
+func (d *Disk) draftHash(ctx context.Context, s *standing.Standing) string {
+	rec := s.Current()
+	if rec.FinalResultRef != nil && rec.FinalResultRef.SHA256 != "" {
+		return rec.FinalResultRef.SHA256
+	}
+	for _, e := range slices.Backward(s.History) {
+		if e.Action == workflow.ActionSubmit && e.FromStage() == s.CurrentStage && e.SHA256 != "" {
+			return e.SHA256
+		}
+	}
+	text := d.readKept(ctx, rec)
+	switch {
+	case text == "":
+		return ""
+	case rec.FinalResultRef != nil:
+		return workflow.Hash([]byte(text))
+	}
+	return workflow.Hash([]byte(handedIn(s.Stage, text)))
+}
+
+// changes compares the document at a gate with that of the round before; nil if there is
+// none, or it is gone.
+func (d *Disk) changes(ctx context.Context, s *standing.Standing) *standing.Changes {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Gated() || s.Stage.Gate == workflow.GateVerdict || ref == nil {
+		return nil
+	}
+	rounds := Rounds(s.Session, s.CurrentStage)
+	if len(rounds) < 2 {
+		return nil
+	}
+	last := rounds[len(rounds)-2]
+	before, after, ok := d.bothTexts(ctx, workflow.ContentRef{FilePath: last.Path}, *ref)
+	if !ok {
+		return nil
+	}
+	out := standing.Compare(before, after)
+	out.Round = last.Iteration
+	return &out
+}
+
+// readKept returns the text of a stage that an older server kept, if any.
+func (d *Disk) readKept(ctx context.Context, rec *workflow.Record) string {
+	for _, ref := range rec.Refs() {
+		if body, err := d.text(ctx, *ref); err == nil {
+			return body
+		}
+	}
+	return rec.InlineDraft()
+}
+
+// Adopt gives the current stage of a session that an older server wrote its document as a
+// reference: that server kept the text of an engine, or a draft in the session itself.
+func (d *Disk) Adopt(ctx context.Context, tx store.Tx, s *standing.Standing) error {
+	rec := s.Current()
+	if rec.FinalResultRef != nil {
+		return nil
+	}
+	document := intake.Read(s.Stage, d.readKept(ctx, rec)).Document
+	if strings.TrimSpace(document) == "" {
+		return nil
+	}
+	refs, err := tx.Put(ctx, []store.Text{{Stage: s.CurrentStage, Kind: "final_result", Body: document + "\n", At: s.UpdatedAt}})
+	if err != nil {
+		return err
+	}
+	rec.FinalResultRef = &refs[0]
+	return nil
+}
+
+// AdoptSprints reads the sprints from the plan of a session without history, which an older
+// server did not.
+func (d *Disk) AdoptSprints(ctx context.Context, s *standing.Standing) {
+	w := s.Workflow
+	plan, planned := w.OfKind(workflow.KindPlan)
+	if len(s.History) > 0 || len(s.Sprints) > 0 || !planned || w.Index(s.CurrentStage) < w.Index(plan.ID) {
+		return
+	}
+	s.SetSprints(intake.Read(plan, d.readKept(ctx, s.Record(plan.ID))).Sprints)
+}
+
+// GatherCriteria reads the criteria of a session from its documents, if a report owes them or a
+// decision is about them.
+func (d *Disk) GatherCriteria(ctx context.Context, s *standing.Standing) {
+	judges := s.Stage.Gate == workflow.GateVerdict
+	if !s.CurrentState.Active() || !judges && !s.CurrentState.Gated() {
+		return
+	}
+	src := sourcesOf(s)
+	for _, st := range s.Workflow.Stages {
+		rec := s.Record(st.ID)
+		if rec.ApprovedScope != nil {
+			text, same := d.readApproved(ctx, s, *rec.ApprovedScope)
+			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+		}
+		if st.ID == s.CurrentStage && judges {
+			break
+		}
+		if rec.FinalResultRef == nil || rec.FinalResultRef == rec.ApprovedScope {
+			continue
+		}
+		text, same := d.readApproved(ctx, s, *rec.FinalResultRef)
+		scoping := st.ID == s.CurrentStage && s.Workflow.Scoping(s.Session)
+		switch {
+		case st.Kind == workflow.KindDocument || scoping:
+			src.Requirements, src.Changed = append(src.Requirements, text), src.Changed || !same
+		case st.Kind == workflow.KindPlan:
+			src.Plan, src.Changed = text, src.Changed || !same
+		default:
+			src.Others = append(src.Others, text)
+		}
+		if st.ID == s.CurrentStage {
+			break
+		}
+	}
+	if src.Plan != "" { // may define criteria if no other document does
+		src.Requirements = append(src.Requirements, src.Plan)
+	}
+	s.Criteria = verdict.ReadCriteria(src)
+}
+
+// sourcesOf returns the sources of criteria without their texts.
+func sourcesOf(s *standing.Standing) verdict.Sources {
+	// A report judges the sprints of the last build, and those that were built before and have not passed.
+	src := verdict.Sources{Sprints: s.Sprints, InScope: s.OpenSprints(workflow.SprintImplemented)}
+	if build, ok := s.Workflow.OfKind(workflow.KindBuild); ok {
+		src.InScope = append(src.InScope, s.Record(build.ID).Scope...)
+	}
+	if plan, ok := s.Workflow.OfKind(workflow.KindPlan); ok {
+		src.Approved = s.Record(plan.ID).Approved
+	}
+	return src
+}
+
+// readApproved returns the text of a round as it was handed in, from its artifact if its record was
+// changed since; same is false if neither is that text.
+func (d *Disk) readApproved(ctx context.Context, s *standing.Standing, ref workflow.ContentRef) (text string, same bool) {
+	fits := func(text string) bool { return ref.SHA256 == "" || workflow.Hash([]byte(text)) == ref.SHA256 }
+	text, err := d.text(ctx, ref)
+	if err == nil && fits(text) {
+		return text, true
+	}
+	for _, rec := range s.Stages {
+		if rec == nil || rec.Artifact == nil {
+			continue
+		}
+		if f := d.read(rec.Artifact.Path, rec.Artifact.Size); f.hash == ref.SHA256 {
+			return string(f.data), true
+		}
+	}
+	return text, false
+}

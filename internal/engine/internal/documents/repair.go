@@ -1,0 +1,42 @@
+package documents
+
+import (
+	"context"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Repair has the files written that the session has and this folder lacks: its process was killed
+// between the two, or this is another checkout. Of a run that has ended it is the document of its last
+// step, unless all are asked for: the others may have been cleared away. Files that people have edited stay.
+func (d *Disk) Repair(ctx context.Context, s *standing.Standing, all bool) {
+	for _, st := range s.Workflow.Stages {
+		a := s.Record(st.ID).Artifact
+		switch {
+		case a == nil, a.Text == nil, a.Path != artifact.Path(s.TaskName, st.Artifact):
+			continue
+		case !all && !s.CurrentState.Active() && s.Last().FromStage() != st.ID:
+			continue
+		case !d.lacks(s, st.ID, *a):
+			continue
+		}
+		if body, err := d.text(ctx, *a.Text); err == nil && workflow.Hash([]byte(body)) == a.SHA256 {
+			d.saveLater(*a, body)
+		}
+	}
+	d.LayOut(ctx, s)
+}
+
+// lacks reports whether the file of an artifact is not there, or still the one that it replaces.
+func (d *Disk) lacks(s *standing.Standing, stage workflow.StageID, a workflow.Artifact) bool {
+	f := d.read(a.Path, a.Size)
+	switch {
+	case f.missing && !f.there:
+		return !s.Accepted(workflow.Alteration{Stage: stage, Path: a.Path, Missing: true}, s.Integrity)
+	case f.err != nil: // something else is in its place
+		d.Unwritten = append(d.Unwritten, a.Path)
+	}
+	return f.hash != "" && f.hash == a.Replaces && f.hash != a.SHA256
+}

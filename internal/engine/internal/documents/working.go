@@ -1,0 +1,132 @@
+package documents
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/store/artifact"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+// Text reads the document of a stage: the saved artifact, or its last round.
+func (d *Disk) Text(ctx context.Context, s *standing.Standing, doc standing.Document) (string, error) {
+	if ref := s.Record(doc.Stage).FinalResultRef; ref != nil && doc.Path == ref.FilePath {
+		return d.text(ctx, *ref)
+	}
+	f := d.read(doc.Path, doc.Size)
+	return string(f.data), f.err
+}
+
+// Edits returns the text of the working copy if it holds edits that a submission does not
+// take: it is neither the document of the last round nor one of the submitted texts.
+func (d *Disk) Edits(ctx context.Context, s *standing.Standing, submitted ...string) (string, error) {
+	d.Forget(s) // people may have edited it meanwhile
+	work := d.read(s.Draft.Work, 0)
+	if work.missing {
+		return "", nil
+	}
+	if work.err != nil {
+		return "", fault.New(fault.Storage, "the working copy %s cannot be read, and the submission would replace it: %w", s.Draft.Work, work.err).
+			WithHint("move it elsewhere, then submit again")
+	}
+	text := string(work.data)
+	same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(text) }
+	form := s.Stage.Gate == workflow.GateVerdict && verdict.Read(text, nil).Blank() // nobody's edits
+	if form || same("") || work.hash == d.draftHash(ctx, s) || slices.ContainsFunc(submitted, same) {
+		return "", nil
+	}
+	return text, nil
+}
+
+// LayOut has the working copy of the current stage written if there is none: the form of a report
+// that is begun, and the document of a session that an older version wrote, or after someone has
+// removed it. A copy that is still an earlier round makes room for the newest, which another checkout has
+// handed in, or a process that was killed.
+func (d *Disk) LayOut(ctx context.Context, s *standing.Standing) {
+	ref := s.Current().FinalResultRef
+	if !s.CurrentState.Active() {
+		return
+	}
+	info, err := d.project.Dir.Stat(artifact.WorkPath(s.TaskName, s.CurrentStage))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil, ref == nil, !d.isOutdated(ctx, s, info.ModTime(), *ref):
+		return
+	}
+	if ref == nil {
+		if s.Stage.Gate == workflow.GateVerdict {
+			d.GatherCriteria(ctx, s)
+			d.SaveWork(s.Session, s.Contract().Form()+"\n")
+		}
+		return
+	}
+	body, err := d.text(ctx, *ref)
+	if err != nil || ref.SHA256 != "" && workflow.Hash([]byte(body)) != ref.SHA256 {
+		return // the draft stays where it is, and is named there
+	}
+	d.SaveWork(s.Session, body)
+}
+
+// isOutdated reports whether a working copy that was written at a moment has not heard of the newest round:
+// it is still an earlier one, the form of a report that nobody has filled in, or edits that a submission has
+// replaced and kept. Someone who puts such a text back does that later, and means it.
+func (d *Disk) isOutdated(ctx context.Context, s *standing.Standing, written time.Time, newest workflow.ContentRef) bool {
+	if written.After(newest.LastUpdated) {
+		return false
+	}
+	work := d.read(artifact.WorkPath(s.TaskName, s.CurrentStage), 0)
+	if work.err != nil || work.hash == newest.SHA256 {
+		return false
+	}
+	if s.Stage.Gate == workflow.GateVerdict && verdict.Read(string(work.data), nil).Blank() {
+		return true
+	}
+	return slices.ContainsFunc(s.History, func(e workflow.Transition) bool {
+		switch {
+		case e.FromStage() != s.CurrentStage:
+			return false
+		case e.SHA256 == work.hash:
+			return true
+		case e.Kept == "":
+			return false
+		}
+		kept, err := d.text(ctx, workflow.ContentRef{FilePath: e.Kept})
+		return err == nil && kept != "" && kept == string(work.data)
+	})
+}
+
+// SaveWork has the current stage's working copy written once the session is stored.
+func (d *Disk) SaveWork(s *workflow.Session, body string) {
+	name := artifact.WorkPath(s.TaskName, s.CurrentStage)
+	was := d.read(name, 0)
+	d.later(name, body, func() error {
+		switch {
+		case was.err != nil && !was.missing:
+			return was.err
+		case string(was.data) == body && was.err == nil: // its writer may have crashed before it was durable
+			return d.project.Dir.SyncDir(path.Dir(name))
+		}
+		return artifact.SaveWork(d.project.Dir, name, body)
+	})
+}
+
+// WorkFromArtifact makes the saved artifact the working copy of a stage that is reopened,
+// if people have edited it since: another round starts from that. A working copy with
+// edits of its own stays.
+func (d *Disk) WorkFromArtifact(s *standing.Standing) {
+	rec := s.Current()
+	if rec.Artifact == nil || rec.FinalResultRef == nil || !s.Saved[rec.Artifact.Path].Modified || s.Draft.Edited {
+		return
+	}
+	if saved := d.read(rec.Artifact.Path, rec.Artifact.Size); saved.err == nil { // else the briefing names it, and it may be there again by then
+		d.SaveWork(s.Session, string(saved.data))
+	}
+}

@@ -1,0 +1,232 @@
+package permission
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/process"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/words"
+	"github.com/bmad-mcp/bmad-mcp/internal/store"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/audit"
+)
+
+// Want is something in a project that counts only once the person has allowed it.
+type Want struct {
+	trust.Allowance
+	// Use is its purpose.
+	Use     string
+	Allowed bool
+	// SetBy is the origin of a command.
+	SetBy workflow.Setter
+	// Note is the reason to ask once more.
+	Note string
+	// Scripts are the present files that the command names; they are allowed with it.
+	Scripts []trust.Allowance
+}
+
+// Wants lists the things in the project that need the person's permission: its verify
+// commands, those for checks, those that its runs keep, the person's own, their files that have changed, the
+// kit's script for finished work, the project's rubrics, and the repositories that it names.
+func (g *Guard) Wants() ([]Want, error) {
+	w, c := wanted{Guard: g}, g.project.Config
+	for _, stage := range c.Verified() {
+		if command := c.Verify[stage]; command != "" {
+			w.command(command, c.VerifyBy[stage], string(stage))
+		}
+	}
+	for _, command := range c.Checks {
+		w.command(command, workflow.SetByPerson, w.language().Say("reports that name it"))
+	}
+	w.runs()
+	w.scripts()
+	w.contract()
+	if err := w.addBrought(); err != nil {
+		return nil, err
+	}
+	w.members()
+	for _, source := range c.OwnSources {
+		w.add(g.allowance(trust.KindSource, source, ""), w.language().Say("agents and workflows"))
+	}
+	return w.list, nil
+}
+
+// members adds the public keys of those who have sealed sessions of the project from other machines.
+func (w *wanted) members() {
+	backend, ok := w.project.Backend.(store.Members)
+	if !ok {
+		return
+	}
+	list, sure, err := backend.Members(context.Background())
+	if err != nil || sure { // those who work on the project see the sessions in any case
+		return
+	}
+	own := ""
+	if w.Consent != nil {
+		signer, _ := w.Consent.ReadSigner() // without one, no key is one's own
+		own = workflow.NotaryKey(signer)
+	}
+	for _, m := range list {
+		if m.Key == own {
+			continue
+		}
+		w.add(MemberOf(w.project.Dir.Path(), m), w.language().Say("seals of histories"))
+	}
+}
+
+// MemberOf returns the permission by which the seals of a member count in a project.
+func MemberOf(project string, m workflow.Member) trust.Allowance {
+	return trust.Allowance{Project: project, Kind: trust.KindMember, Text: m.Who() + " " + m.Key, SHA256: workflow.Hash([]byte(m.Public))}
+}
+
+// addBrought adds the workflows and the rubrics that the project brings.
+func (w *wanted) addBrought() error {
+	seen := map[string]bool{}
+	for _, own := range w.project.Config.Workflows {
+		if own.Definition == nil {
+			continue
+		}
+		if d := own.Definition; own.By == workflow.SetByProject {
+			gates := make([]string, len(d.Stages))
+			for i, st := range d.Stages {
+				gates[i] = string(st.ID) + " (" + string(d.Current(&workflow.Session{CurrentStage: st.ID}).Gate) + ")"
+			}
+			w.add(w.workflow(own), d.Description).Note = w.language().Say("its stages: %s", strings.Join(gates, ", "))
+		}
+		for _, st := range own.Definition.Stages {
+			if seen[audit.FileName(st)] {
+				continue
+			}
+			seen[audit.FileName(st)] = true
+			own, err := w.project.Rubric(st)
+			if err != nil {
+				return err
+			}
+			if own != nil && own.Brought {
+				w.add(w.rubric(own), string(st.ID))
+			}
+		}
+	}
+	return nil
+}
+
+// Allow records that the person allows something, with its files as they were shown.
+func (p *Person) Allow(ctx context.Context, w Want) error {
+	if p.Consent == nil {
+		return fault.New(fault.Storage, "there is no state folder to keep it in").
+			WithHint("set HOME, or XDG_STATE_HOME to an absolute path, where the program is started")
+	}
+	w.At, w.Files = p.at(), w.Kind == trust.KindVerify || w.Kind == trust.KindOwnVerify
+	for _, f := range w.Scripts { // first: a command without recorded files would have all of them reported
+		f.At = w.At
+		if err := p.Consent.Allow(ctx, f); err != nil {
+			return err
+		}
+	}
+	return p.Consent.Allow(ctx, w.Allowance)
+}
+
+type wanted struct {
+	*Guard
+	list []Want
+}
+
+func (w *wanted) language() lang.Language { return w.project.Language("") }
+
+// add adds something once, with every use.
+func (w *wanted) add(a trust.Allowance, use string) *Want {
+	a.At = w.at()
+	for i := range w.list {
+		if have := &w.list[i]; have.Kind == a.Kind && have.Text == a.Text {
+			if use != "" {
+				have.Use += ", " + use
+			}
+			return have
+		}
+	}
+	w.list = append(w.list, Want{Allowance: a, Use: use, Allowed: w.hasAllowed(a)})
+	return &w.list[len(w.list)-1]
+}
+
+func (w *wanted) command(command string, by workflow.Setter, use string) *Want {
+	a := w.allowance(trust.KindVerify, process.Canonical(command), "")
+	if by == workflow.SetByPerson {
+		a.Kind = trust.KindOwnVerify
+	}
+	want := w.add(a, use)
+	want.SetBy, want.Allowed = by, want.Note == "" && w.permits().Command(command, by) != nil
+	want.Scripts = slices.DeleteFunc(trust.Scripts(w.project.Dir, command), trust.Allowance.Missing)
+	for i := range want.Scripts {
+		want.Scripts[i].At = a.At
+	}
+	return want
+}
+
+// maxRuns bounds the active runs that are read, those changed last.
+const maxRuns = 20
+
+// runs adds the kept commands of runs that are no longer configured, and marks those to ask
+// about again that a run would adopt if they were allowed now.
+func (w *wanted) runs() {
+	q := store.Active()
+	q.Limit = maxRuns
+	all, err := w.project.Sessions(context.Background())
+	if err != nil {
+		return // doctor reports it
+	}
+	page, _ := all.Page(q) // of the first page there is no cursor to be wrong
+	store.SortByAge(page.Sessions)
+	for _, summary := range page.Sessions {
+		s, err := w.project.Backend.Get(context.Background(), summary.SessionID)
+		if err != nil {
+			continue
+		}
+		for _, stage := range verifiable(s.Definition()) {
+			w.run(s, stage, w.plan(stage, s.KeptVerify()[stage], w.at()).Keep)
+		}
+	}
+}
+
+// run adds the commands of one run.
+func (w *wanted) run(s *workflow.Session, stage workflow.StageID, kept workflow.VerifyCommand) {
+	if kept.Instead == nil || kept.Accepted {
+		return
+	}
+	by := w.project.Config.VerifyBy[stage]
+	if next := *kept.Instead; next != "" && w.permits().Command(next, by) != nil {
+		want := w.command(next, by, "")
+		want.Allowed = false
+		want.Note = w.language().Say("you allowed it before the run %s began, which is checked with %s; allow it again to have that run follow", s.TaskName, words.Command(kept))
+	}
+	if w.permits().Command(kept.Command, kept.SetBy) == nil {
+		w.command(kept.Command, kept.SetBy, w.language().Say("%s of the run %s", stage, s.TaskName))
+	}
+}
+
+// scripts adds the files of allowed commands that are not as they were allowed.
+func (w *wanted) scripts() {
+	for _, want := range slices.Clone(w.list) {
+		if !want.Allowed {
+			continue
+		}
+		by := w.permits().Command(want.Text, want.SetBy)
+		for _, c := range w.permits().Changed(trust.Scripts(w.project.Dir, want.Text), want.Text, *by) {
+			script := w.add(c.Allowance, want.Text)
+			script.Allowed, script.Note = false, c.Sentence.In(w.language())
+		}
+	}
+}
+
+// contract adds the script of a kit if the settings name no verify command instead.
+func (w *wanted) contract() {
+	if w.Configured().Command != "" {
+		return
+	}
+	if s, err := w.Script(); err == nil && s != nil { // its call names the problem
+		w.add(s.Allowance, w.language().Say("finished work")).Note = w.Guard.describeChange(s).In(w.language())
+	}
+}

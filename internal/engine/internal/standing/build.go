@@ -1,0 +1,119 @@
+package standing
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// AsksScope reports whether the session is at a stage that builds from a plan: the person says
+// which of its sprints are built.
+func (s *Standing) AsksScope() bool {
+	_, planned := s.Workflow.OfKind(workflow.KindPlan)
+	return planned && s.Stage.Kind == workflow.KindBuild
+}
+
+// Builder returns the stage that builds; "" if the workflow has none.
+func (s *Standing) Builder() workflow.StageID {
+	st, _ := s.Workflow.OfKind(workflow.KindBuild)
+	return st.ID
+}
+
+// Unbuilt returns the sprints that the workflow could still build.
+func (s *Standing) Unbuilt() []int {
+	if s.Builder() == "" {
+		return nil
+	}
+	return s.OpenSprints(workflow.SprintPending)
+}
+
+// Continuing reports whether the build was reopened for sprints that are still open.
+func (s *Standing) Continuing() bool {
+	return s.Stage.Kind == workflow.KindBuild && s.Moved().Event == workflow.EventReopened &&
+		len(s.OpenSprints(workflow.SprintPending)) > 0 && len(s.OpenSprints(workflow.SprintImplemented)) == 0
+}
+
+// Unexplained reports whether the person has just asked for another round of a document
+// without naming a change.
+func (s *Standing) Unexplained() bool {
+	last := s.Moved()
+	again := last.Event == workflow.EventChangesRequested || last.Event == workflow.EventReopened
+	commented := last.Grant != nil && len(last.Grant.Comments) > 0
+	return again && !commented && last.Feedback == ""
+}
+
+// Want is the word that the person owes before the assistant works on a stage.
+type Want int
+
+// The wants of a stage.
+const (
+	WantsNothing Want = iota
+	WantsScope        // which of the sprints are built
+	WantsChange       // the change to make
+	WantsStart        // that the round may begin
+)
+
+// Wants returns the word that the person owes before the assistant works on the stage.
+func (s *Standing) Wants() Want {
+	refining := s.CurrentState == workflow.Refining
+	switch {
+	case !refining && s.CurrentState != workflow.Generating:
+		return WantsNothing
+	case s.AsksScope() && (!refining || s.Continuing()):
+		return WantsScope
+	case refining && s.Unexplained():
+		return WantsChange
+	case s.Pauses():
+		return WantsStart
+	}
+	return WantsNothing
+}
+
+// WaitsForStart reports whether the person's word has to begin the round.
+func (s *Standing) WaitsForStart() bool { return s.Wants() == WantsStart }
+
+// DefaultScope returns the sprints of "start development": those in rework, else those not built
+// yet, else all.
+func (s *Standing) DefaultScope() []int {
+	if again := s.OpenSprints(workflow.SprintImplemented); len(again) > 0 {
+		return again
+	}
+	if open := s.OpenSprints(workflow.SprintPending); len(open) > 0 {
+		return open
+	}
+	return s.SprintNumbers()
+}
+
+// SprintNumbers returns the numbers of all sprints of the plan.
+func (s *Standing) SprintNumbers() []int {
+	out := make([]int, len(s.Sprints))
+	for i, sprint := range s.Sprints {
+		out[i] = sprint.Number
+	}
+	return out
+}
+
+// SubmittedSince reports whether a stage has had a submission since the session last went back.
+func (s *Standing) SubmittedSince(stage workflow.StageID) bool {
+	for _, e := range slices.Backward(s.History) {
+		switch {
+		case e.Event == workflow.EventReopened, e.Event == workflow.EventSentBack:
+			return false
+		case e.Action == workflow.ActionSubmit && e.FromStage() == stage:
+			return true
+		}
+	}
+	return false
+}
+
+// Grant returns the person's latest decision on a stage and its entry, counted from 1; nil
+// if there is none.
+func (s *Standing) Grant(stage workflow.StageID) (entry int, g *workflow.Grant) {
+	for i, e := range slices.Backward(s.History) {
+		noted := e.Event == workflow.EventAdopted || e.Event == workflow.EventGranted
+		if e.Grant != nil && !noted && e.Grant.Decision != workflow.DecisionAnswer && e.FromStage() == stage {
+			return i + 1, e.Grant
+		}
+	}
+	return 0, nil
+}

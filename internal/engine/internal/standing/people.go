@@ -1,0 +1,75 @@
+package standing
+
+import (
+	"slices"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Bar is the reason why the yes of the caller does not count.
+type Bar int
+
+// The bars, those that no other round removes first.
+const (
+	NotBarred    Bar = iota
+	BarUnknown       // nobody knows on whose behalf the caller acts
+	BarApprover      // they are not among the approvers
+	BarEdited        // a yes to an edited draft would be that of its writer
+	BarUnwritten     // nobody knows who has written the draft
+	BarWriter        // they have written it
+	BarGiven         // their yes counts already
+)
+
+// Ruled reports whether it matters who says yes at the gate that the session waits at. To a stage that is blocked a
+// yes opens nothing.
+func (s *Standing) Ruled() bool {
+	return s.Policy.Ruled() && (s.CurrentState.Gated() || s.Met()) && !s.Blocked()
+}
+
+// IsBarred reports whether the yes of the caller does not count.
+func (s *Standing) IsBarred() bool { return s.Bar() != NotBarred }
+
+// Bar returns why the yes of the caller does not count.
+func (s *Standing) Bar() Bar {
+	if !s.Ruled() {
+		return NotBarred
+	}
+	me, writers := s.Call.Subject, s.Writers()
+	switch {
+	case me == "":
+		return BarUnknown
+	case !s.approves(me):
+		return BarApprover
+	case s.Policy.Watched() && s.Draft.Edited:
+		return BarEdited
+	case s.Policy.Watched() && slices.Contains(writers, ""):
+		return BarUnwritten
+	case s.Policy.Watched() && slices.Contains(writers, me):
+		return BarWriter
+	case s.Missing() > 0 && slices.ContainsFunc(s.Given(), func(g workflow.Grant) bool { return g.Subject == me }):
+		return BarGiven
+	}
+	return NotBarred
+}
+
+func (s *Standing) approves(subject string) bool {
+	return s.Policy.Approvers == nil || slices.Contains(s.Policy.Approvers, subject)
+}
+
+// Given returns the yeses that count for the draft as it is now.
+func (s *Standing) Given() []workflow.Grant {
+	return slices.DeleteFunc(s.Session.Given(s.Draft.Now()), func(g workflow.Grant) bool {
+		return !s.approves(g.Subject) || s.Policy.Watched() && slices.Contains(s.Writers(), g.Subject)
+	})
+}
+
+// Missing returns how many people more have to say yes.
+func (s *Standing) Missing() int { return max(s.Policy.Quorum, 1) - len(s.Given()) }
+
+// Now returns the hash of the draft as it is now; "" if it is unknown.
+func (d Draft) Now() string {
+	if d.Edit != nil {
+		return d.Edit.SHA256
+	}
+	return d.SHA256
+}

@@ -1,0 +1,112 @@
+package words
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Barred refuses the yes of the caller at a gate that wants that of other people; nil if it counts.
+func Barred(s *standing.Standing) error {
+	why := Bars(s)
+	if why.Empty() {
+		return nil
+	}
+	return fault.New(fault.GatePending, "%s", why).WithHint("%s; anybody can say no, with what to change; nothing was changed", mayDecide(s))
+}
+
+// Bars says why the yes of the caller does not count; empty if it does.
+func Bars(s *standing.Standing) lang.Text {
+	me := s.Call.Subject
+	switch s.Bar() {
+	case standing.BarUnknown:
+		return lang.T("nothing shows on whose behalf this yes is")
+	case standing.BarApprover:
+		return lang.T("%s is not among those who can let this pass", me)
+	case standing.BarEdited:
+		return lang.T("the draft was changed since it was handed in, and nobody can let their own change pass (four eyes)")
+	case standing.BarUnwritten:
+		return lang.T("nothing shows who wrote this round, so that nobody counts as another person (four eyes)")
+	case standing.BarWriter:
+		return lang.T("%s wrote this round, and nobody can let their own work pass (four eyes)", me)
+	case standing.BarGiven:
+		return lang.T("the yes of %s counts already", me)
+	}
+	return lang.Text{}
+}
+
+// mayDecide says who can let the document pass.
+func mayDecide(s *standing.Standing) lang.Text {
+	var barred []string
+	if s.Policy.Watched() {
+		barred = writers(s)
+	}
+	for _, g := range s.Given() {
+		barred = append(barred, g.Subject)
+	}
+	switch {
+	case s.Bar() == standing.BarEdited, s.Bar() == standing.BarUnwritten:
+		return lang.T("say no, and have it handed in once more: then another person can let it pass")
+	case s.Policy.Approvers != nil:
+		left := slices.DeleteFunc(slices.Clone(s.Policy.Approvers), func(name string) bool { return slices.Contains(barred, name) })
+		if len(left) == 0 {
+			return lang.T("none of the approvers is left: say no, or change the settings and reopen the stage")
+		}
+		return lang.T("those who can: %s", strings.Join(left, ", "))
+	case len(barred) > 0:
+		return lang.T("those who can: everybody but %s", strings.Join(barred, ", "))
+	}
+	return lang.T("those who can: everybody with an account of their own")
+}
+
+// writers names those who answer for the round, as far as they are known.
+func writers(s *standing.Standing) []string {
+	return slices.DeleteFunc(s.Writers(), func(subject string) bool { return subject == "" })
+}
+
+// needs says which people have to let the document pass, and whose yes is missing; nil if anybody can.
+func needs(s *standing.Standing) (lines []string) {
+	if !s.Ruled() {
+		return nil
+	}
+	p := s.Policy
+	if p.Approvers != nil {
+		lines = append(lines, s.Say("Approvers: %s.", cmp.Or(strings.Join(p.Approvers, ", "), "–")))
+	}
+	if p.Watched() {
+		lines = append(lines, s.Say("Four eyes: written by %s, so another person lets it pass.", cmp.Or(strings.Join(writers(s), ", "), "?")))
+	}
+	if p.Quorum > 1 {
+		given := []string{}
+		for _, g := range s.Given() {
+			given = append(given, s.Say("%s on %s", g.Who(), g.At.UTC().Format(time.RFC3339)))
+		}
+		if len(given) == 0 {
+			given = append(given, s.Say("nobody yet"))
+		}
+		lines = append(lines, s.Say("It needs the yes of %d people. Given: %s. Missing: %d.", p.Quorum, strings.Join(given, s.Say(", ")), s.Missing()))
+	}
+	if why := Bars(s); !why.Empty() {
+		lines = append(lines, s.Say("**Your yes does not count here**: %s.", why))
+	}
+	return lines
+}
+
+// Counted says that a yes counts at a gate that wants those of more people.
+func Counted(s *standing.Standing, g workflow.Grant) string {
+	return GrantNote(s.Language, g) + s.Say("The yes of %s counts.", g.Who()) + "\n\n"
+}
+
+// Others names the active sessions that a call without a session did not mean; "" if there are none.
+func Others(l lang.Language, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "\n\n" + l.Say("This is the one that you have started. Others are active, too: %s.", strings.Join(names, ", "))
+}

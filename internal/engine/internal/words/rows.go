@@ -1,0 +1,111 @@
+package words
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow/verdict"
+)
+
+var verdictNames = map[workflow.Verdict]lang.Text{
+	workflow.Pass:         lang.T("pass"),
+	workflow.PassWithRisk: lang.T("pass with risk"),
+	workflow.Fail:         lang.T("fail"),
+	workflow.Blocked:      lang.T("blocked"),
+}
+
+// Verdict names a verdict for people; one that a newer program wrote stays as it is.
+func Verdict(l lang.Language, v workflow.Verdict) string {
+	if text, ok := verdictNames[v]; ok {
+		return text.In(l)
+	}
+	return string(v)
+}
+
+// Rows counts the rows of a report: "5 criteria: 4 passed (3 by the server's own command), 1 not
+// tested"; "" if it has none.
+func Rows(l lang.Language, rows []workflow.Criterion) string {
+	n := verdict.CountRows(rows)
+	if n.Rows == 0 {
+		return ""
+	}
+	passed := l.Say("%d passed", n.Passed)
+	if n.Proved > 0 {
+		passed = l.Say("%d passed (%d by the server's own command)", n.Passed, n.Proved)
+	}
+	parts := []string{}
+	add := func(count int, text string) {
+		if count > 0 {
+			parts = append(parts, text)
+		}
+	}
+	add(n.Failed, l.Say("%d failed", n.Failed))
+	add(n.Passed, passed)
+	add(n.Carried, l.Say("%d of them carried over", n.Carried))
+	add(n.NotTested, l.Say("%d not tested", n.NotTested))
+	add(n.OutOfScope, l.Say("%d out of scope", n.OutOfScope))
+	criteria := l.Say("%d criteria", n.Rows)
+	if n.Rows == 1 {
+		criteria = l.Say("1 criterion")
+	}
+	return l.Say("%s: %s", criteria, strings.Join(parts, l.Say(", ")))
+}
+
+// unpassedRows returns the rows of a report that did not pass, the failed ones first, each with its
+// evidence or its reason.
+func unpassedRows(l lang.Language, rec *workflow.Record) []string {
+	var out []string
+	for _, c := range verdict.WorstFirst(rec.Criteria) {
+		if c.Result == workflow.ResultFail || c.Result == workflow.ResultNotTested {
+			out = append(out, criterionLine(l, c))
+		}
+	}
+	return out
+}
+
+// judgedBy names the basis of a report's rows, if a person would want to know it.
+func judgedBy(s *standing.Standing, rec *workflow.Record) string {
+	switch n := verdict.SameEvidence(rec.Criteria); {
+	case n > 0:
+		return s.Say("%d rows have the same evidence.", n)
+	case s.Policy.Verdict == workflow.VerdictStated && len(rec.Criteria)+len(rec.Checks) == 0:
+		return s.Say("Stated pass; nothing was checked row by row.")
+	}
+	return ""
+}
+
+func describeReturn(s *standing.Standing) string {
+	said := s.Say("The report was returned to the %s: it is incomplete.", s.Word(s.Stage.Role))
+	if s.CurrentState == workflow.AwaitingApproval {
+		said = s.Say("The report was returned %d times and is still incomplete, so it has no verdict.", workflow.MaxReturns)
+	}
+	return said
+}
+
+// Coverage says which criteria of the requirements a plan leaves out, and which no sprint of it
+// names; and if no document names any, that a report then owes none.
+func Coverage(s *standing.Standing) string {
+	judges := func(st workflow.Stage) bool {
+		return st.Gate == workflow.GateVerdict && st.Owed() == workflow.OwesCriteria
+	}
+	switch c := s.Criteria; {
+	case c == nil || !slices.ContainsFunc(s.Workflow.Stages, judges):
+		return ""
+	case len(c.All) == 0 && len(s.Record(s.CurrentStage).Verdict) == 0:
+		return s.Say("No document names acceptance criteria (AC-1, AC-2, …): QA will have no list to test against.")
+	case s.Stage.Kind != workflow.KindPlan:
+		return ""
+	default:
+		var parts []string
+		if left := c.LeftOut(); len(left) > 0 {
+			parts = append(parts, s.Say("It leaves out %d of %d criteria, which your approval waives: %s.", len(left), len(c.All), verdict.List(left)))
+		}
+		if open := c.Unassigned(); len(open) > 0 {
+			parts = append(parts, s.Say("No sprint names %d of %d criteria: %s.", len(open), len(c.All), verdict.List(open)))
+		}
+		return strings.Join(parts, " ")
+	}
+}

@@ -1,0 +1,110 @@
+package words
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine/internal/standing"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Points returns a score without needless zeros, for example "87.5".
+func Points(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// scores says how the stage's document was scored: by the assistant, and by the server. Of several
+// drafts it says which one was taken.
+func scores(s *standing.Standing) string {
+	return strings.TrimPrefix(describeScore(s)+addLabel("\n", candidates(s, s.Current())), "\n")
+}
+
+func describeScore(s *standing.Standing) string {
+	rec, p := s.Current(), s.Policy
+	if rec.Score == nil || p.GateScore == nil {
+		return Audit(s.Language, rec.Audit)
+	}
+	var claim string
+	gate := s.Say("the gate is %s", Points(*p.GateScore))
+	switch {
+	case rec.ClaimedScore == nil && rec.EstimatedScore == nil: // an older server kept one score of either kind
+		claim = s.Say("Score %s of 100", Points(*rec.Score))
+	case rec.ClaimedScore == nil && rec.ScoreNote != "":
+		claim = s.Say("%s; our estimate is %s of 100", visible.Fit(visible.Line(rec.ScoreNote), 300), Points(*rec.Score))
+		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
+	case rec.ClaimedScore == nil:
+		claim = s.Say("No score was stated; our estimate is %s of 100", Points(*rec.Score))
+		gate = s.Say("the gate asks for a stated %s", Points(*p.GateScore))
+	default:
+		claim = s.Say("Score: claims %s of 100", Points(*rec.Score))
+		if rec.ScoreNote != "" {
+			claim = s.Say("%s (%s)", claim, visible.Fit(visible.Line(rec.ScoreNote), 300))
+		}
+	}
+	if rec.Audit == nil {
+		return s.Say("%s; %s.", claim, gate)
+	}
+	if p.Scoring == workflow.ScoringAudited {
+		gate = s.Say("%s for both", gate)
+	}
+	text := s.Say("%s, audit %s; %s.", claim, Points(rec.Audit.Score), gate)
+	if s.BelowFloor() {
+		text = s.Say("%s, **audit %s, below the floor of %s**; %s.", claim, Points(rec.Audit.Score), Points(*p.AuditFloor), gate)
+	}
+	if rec.Audit.Summary != "" {
+		text += "\n" + s.Say("The audit found: %s.", rec.Audit.Summary)
+	}
+	return text
+}
+
+// Audit reports the findings of an audit if no score has to reach a gate.
+func Audit(l lang.Language, a *workflow.Audit) string {
+	switch {
+	case a == nil:
+		return ""
+	case a.Summary == "":
+		return l.Say("Audit %s of 100.", Points(a.Score))
+	}
+	return l.Say("Audit %s of 100: %s.", Points(a.Score), a.Summary)
+}
+
+var engineNames = map[workflow.Engine]string{workflow.Claude: "Claude", workflow.Codex: "Codex"}
+
+// candidates compares the drafts that several engines handed in: which one was taken, and why, and
+// the place of the other; "" if one engine was asked.
+func candidates(s *standing.Standing, rec *workflow.Record) string {
+	at := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return c.Taken })
+	if at < 0 {
+		return ""
+	}
+	taken := rec.Candidates[at]
+	notTaken := slices.IndexFunc(rec.Candidates, func(c workflow.Candidate) bool { return !c.Taken })
+	if notTaken < 0 {
+		return s.Say("Only %s handed in a draft, though two engines were asked.", engineNames[taken.Engine])
+	}
+	other := rec.Candidates[notTaken]
+	return s.Say("Taken: the draft of %s (%s), because %s. Not taken: that of %s (%s), `%s`.",
+		engineNames[taken.Engine], candidateFigures(s, taken), taken.Because, engineNames[other.Engine], candidateFigures(s, other), other.Path)
+}
+
+func candidateFigures(s *standing.Standing, c workflow.Candidate) string {
+	var claim string
+	switch {
+	case c.Verdict != "":
+		claim = string(c.Verdict)
+	case c.Score != nil && c.Estimated:
+		claim = s.Say("estimate %s", Points(*c.Score))
+	case c.Score != nil:
+		claim = s.Say("claims %s", Points(*c.Score))
+	}
+	if c.Verdict != "" {
+		return claim
+	}
+	return joinParts(s.Language, claim, s.Say("audit %s", Points(c.AuditScore)))
+}
+
+// HistoryCandidates returns the comparison of drafts as the history records it.
+func HistoryCandidates(s *standing.Standing, rec *workflow.Record) string {
+	return strings.ReplaceAll(candidates(s, rec), "`", "")
+}

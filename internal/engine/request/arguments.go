@@ -1,0 +1,182 @@
+package request
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+// Arguments describes the arguments of a tool, as they are read into a T.
+type Arguments[T any] struct {
+	// Table has them in the order in which they are read.
+	Table []Argument[T]
+	// Schema is the one that clients see: a value that came as text is read by it, and it says which
+	// texts a call needs.
+	Schema func() *Shape
+	// Example is a call of the tool, as JSON.
+	Example string
+	// Missing is the hint to a call without one of the texts that it needs.
+	Missing lang.Text
+	// fits, if not nil, refuses an argument that does not go with those before it in the table.
+	fits func(to *T, known Argument[T]) error
+}
+
+// Argument is one argument of a tool.
+type Argument[T any] struct {
+	Name string
+	Read func(to *T, raw json.RawMessage) error
+	// By has the actions that take the argument, if not every action of the tool does.
+	By []workflow.Action
+	// Decides is true if leaving the argument out would be a decision: null is not that.
+	Decides bool
+}
+
+// Decode reads the arguments of a call. Each mistake is an error by which a model can correct
+// itself; the table's order decides which of several it gets.
+func (a Arguments[T]) Decode(raw []byte) (T, error) {
+	var to T
+	if err := checkEncoding(raw); err != nil {
+		return to, err
+	}
+	raw = a.Schema().Unwrap(raw)
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &given); err != nil && len(bytes.TrimSpace(raw)) > 0 {
+		return to, fault.New(fault.InvalidArgument, "the arguments are %s, not an object", bare(raw)).
+			WithHint("call with an object such as %s", a.Example)
+	}
+	names := make([]string, len(a.Table))
+	for i, known := range a.Table {
+		names[i] = known.Name
+	}
+	for name := range given {
+		if !slices.Contains(names, name) {
+			return to, fault.New(fault.InvalidArgument, "unknown argument %q", visible.Clip(name, 2000)).
+				WithHint("the arguments are: %s", strings.Join(names, ", ")).Suggest(name, names)
+		}
+	}
+	for _, known := range a.Table {
+		value, ok := given[known.Name]
+		leftOut := string(bytes.TrimSpace(value)) == "null" && !known.Decides
+		if !ok || leftOut {
+			continue
+		}
+		if err := known.Read(&to, a.Schema().Properties[known.Name].fit(value)); err != nil {
+			return to, fault.New(fault.InvalidArgument, "%s %w", known.Name, err).WithHint("correct the argument and call again")
+		}
+		if a.fits == nil {
+			continue
+		}
+		if err := a.fits(&to, known); err != nil {
+			return to, err
+		}
+	}
+	for _, name := range names {
+		if slices.Contains(a.Schema().Required, name) && blank(given[name]) {
+			return to, fault.New(fault.InvalidArgument, "%s is missing", name).WithHint("%s", a.Missing)
+		}
+	}
+	return to, nil
+}
+
+// blank reports whether a value is missing, or a text with nothing in it.
+func blank(raw json.RawMessage) bool {
+	var text string
+	return len(raw) == 0 || json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) == ""
+}
+
+// ReadText reads a text.
+func ReadText(to *string, raw json.RawMessage) error {
+	if json.Unmarshal(raw, to) != nil {
+		return lang.Errorf("must be a text, not %s", kindOf(raw))
+	}
+	return nil
+}
+
+// ReadDocument reads a text, or an object or list as its JSON: models leave out the quotation marks.
+func ReadDocument(to *string, raw json.RawMessage) error {
+	if raw = bytes.TrimSpace(raw); raw[0] != '{' && raw[0] != '[' {
+		return ReadText(to, raw)
+	}
+	*to = string(raw)
+	return nil
+}
+
+// kindOf names a JSON value for a message.
+func kindOf(raw []byte) lang.Text {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return lang.T("nothing")
+	}
+	switch raw[0] {
+	case '"':
+		return lang.T("a text")
+	case '{':
+		return lang.T("an object with other values")
+	case '[':
+		return lang.T("a list with other values")
+	case 't', 'f':
+		return lang.T("true or false")
+	case 'n':
+		return lang.T("%s", "null")
+	}
+	return lang.T("a number")
+}
+
+// bare names a JSON value whose content does not matter.
+func bare(raw []byte) lang.Text {
+	switch raw = bytes.TrimSpace(raw); {
+	case bytes.HasPrefix(raw, []byte("{")):
+		return lang.T("an object")
+	case bytes.HasPrefix(raw, []byte("[")):
+		return lang.T("a list")
+	}
+	return kindOf(raw)
+}
+
+// checkEncoding refuses bytes that are not UTF-8 and half surrogate pairs, both
+// of which decoding would silently turn into U+FFFD.
+func checkEncoding(raw []byte) error {
+	if !utf8.Valid(raw) || halfSurrogate(raw) {
+		return fault.New(fault.InvalidArgument, "the arguments are not valid UTF-8").
+			WithHint("send the text as UTF-8, or write it to a file in the project and pass its path")
+	}
+	return nil
+}
+
+func halfSurrogate(raw []byte) bool {
+	high := -1 // the end of a high half, which its low half has to follow
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			if high == i {
+				return true
+			}
+			continue
+		}
+		unit := uint64(0)
+		if raw[i+1] == 'u' && i+6 <= len(raw) {
+			unit, _ = strconv.ParseUint(string(raw[i+2:i+6]), 16, 32)
+		}
+		low := unit >= 0xDC00 && unit <= 0xDFFF
+		if low != (high == i) {
+			return true
+		}
+		switch {
+		case unit >= 0xD800 && unit <= 0xDBFF:
+			i += 5
+			high = i + 1
+		case raw[i+1] == 'u':
+			i += 5
+		default:
+			i++
+		}
+	}
+	return high >= 0 && high >= len(raw)-1
+}

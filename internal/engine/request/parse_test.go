@@ -1,0 +1,109 @@
+package request
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
+)
+
+func TestParse(t *testing.T) {
+	q, err := Parse([]byte(`{"action":"submit","stage":"dev","session_id":null,"claude_result":"a","codex_result_path":"b","sprints":[2,1],"cwd":"/p"}`))
+	if err != nil || q.Stage != "dev" || q.Cwd != "/p" || !slices.Equal(q.Sprints, []int{2, 1}) || len(q.Results) != 2 ||
+		q.Results[0].Text != "a" || q.Results[1].Path != "b" || q.Results[1].Engine != workflow.Codex {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if q, err = Parse([]byte(`{"action":"confirm_save","confirmed":false,"feedback":"f"}`)); err != nil || q.Action != workflow.ActionConfirm || *q.Yes {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
+// TestResultAsJSON: a report that came as JSON, not as a text, is its JSON. A path is a text.
+func TestResultAsJSON(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"score": 95, "rows": ["a"]}`: `{"score": 95, "rows": ["a"]}`,
+		` [1, "<b>"] `:                 `[1, "<b>"]`,
+		`"{\"score\": 95}"`:            `{"score": 95}`,
+	} {
+		for _, name := range []string{"claude_result", "codex_result"} {
+			q, err := Parse([]byte(`{"action": "submit", "` + name + `": ` + raw + `}`))
+			if err != nil || len(q.Results) != 1 || q.Results[0].Text != want {
+				t.Errorf("%s %s: %+v, %v", name, raw, q.Results, err)
+			}
+		}
+		if _, err := Parse([]byte(`{"action": "submit", "claude_result_path": ` + raw + `}`)); raw[0] != '"' && !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("the path %s: %v", raw, err)
+		}
+	}
+	for _, raw := range []string{"4", "true"} {
+		if _, err := Parse([]byte(`{"action": "submit", "claude_result": ` + raw + `}`)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+func TestNullIsNoDecision(t *testing.T) {
+	for _, raw := range []string{`{"action":"confirm","confirmed":null}`, `{"action":"approve","approved":null}`} {
+		if _, err := Parse([]byte(raw)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
+
+// TestTextsOfADecision checks that only the words true and false decide, and through no other
+// channel.
+func TestTextsOfADecision(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "false": false} {
+		for action, argument := range map[string]string{"confirm": "confirmed", "approve": "approved"} {
+			q, err := Parse([]byte(`{"action":"` + action + `","` + argument + `":"` + text + `"}`))
+			given := q.Yes
+			if action == "approve" {
+				given = q.Yes
+			}
+			if err != nil || given == nil || *given != want || q.Via != "" {
+				t.Errorf("%s %s: %+v, %v", action, text, q, err)
+			}
+		}
+	}
+	for _, text := range []string{"", "yes", "TRUE", "1", "null", "ok", "true!", "true\n", "是"} {
+		if q, err := Parse([]byte(`{"action":"approve","approved":` + strconv.Quote(text) + `}`)); !fault.Is(err, fault.InvalidArgument) {
+			t.Errorf("%q decides: %+v", text, q)
+		}
+	}
+}
+
+func FuzzTask(f *testing.F) {
+	f.Add([]byte(`{"action":"submit","stage":"po","claude_result":"x","sprints":[1]}`))
+	f.Add([]byte(`{"action":"answer","answers":{"q1":"a"}}`))
+	f.Add([]byte(`"{\"action\":\"answer\",\"answers\":\"{}\",\"revision\":\"4\"}"`))
+	f.Add([]byte("{\"action\":\"start\",\"objective\":\"\xff\\ud83d\"}"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		q, err := Parse(raw)
+		if err != nil && (!fault.Is(err, fault.InvalidArgument) || fault.From(err).Hint == "") {
+			t.Errorf("%q: %v", raw, err)
+		}
+		if err == nil && q.Action == "" {
+			t.Errorf("%q is taken without an action", raw)
+		}
+	})
+}
+
+// TestTaskSchema checks that clients are told of the arguments that are read, and of no others.
+func TestTaskSchema(t *testing.T) {
+	var schema struct{ Properties map[string]any }
+	if err := json.Unmarshal(TaskSchema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range taskArguments {
+		if _, told := schema.Properties[a.Name]; !told {
+			t.Errorf("%s is read, and not in the schema", a.Name)
+		}
+		delete(schema.Properties, a.Name)
+	}
+	for name := range schema.Properties {
+		t.Errorf("%s is in the schema, and not read", name)
+	}
+}

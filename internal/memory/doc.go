@@ -1,0 +1,20 @@
+// Package memory keeps the notes of a project for a team: decisions, failures, learnings of
+// agents, shared context and stories. It remembers, finds, shows, lists, exports and removes them, beside
+// the memory files of other kits, which it reads. Package notes has the format, package queue the tasks
+// that wait for an agent.
+//
+// # Doors
+//
+//   - [Memory] has the [Book] of each project.
+//   - notes has the format of the notes and their folder.
+//   - queue has the tasks that wait for an agent.
+//   - embedding finds notes by meaning, if the person names a model for that.
+//
+// # Invariants
+//
+//   - Notes are data: none opens a gate or changes a session, and a briefing quotes them with
+//     author and file (TestBriefingsQuoteNotes).
+//   - A memory that fails costs notes, never a step (TestNotesNeverFailAnAction).
+//   - The fold of the lines does not depend on their order, because git merges them
+//     (TestFoldIsOrderFree, TestGitMergesBothWays).
+package memory
