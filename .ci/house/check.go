@@ -11,11 +11,12 @@ import (
 
 // limit is a set of limits.
 type limit struct {
-	file                     bound // the lines of a file that is not a test
-	methods, fields          bound // of a type
-	imports, up              bound // of a package
-	mixed, long, participles goal
-	systems                  []system
+	file            bound // the lines of a file that is not a test
+	methods, fields bound // of a type
+	up              bound // of a package
+	mixed, long     goal
+	// of the functions that are not exported
+	participles, oneWord goal
 }
 
 // bound is the most that each entry of a list may have.
@@ -54,10 +55,10 @@ func (b bound) check(all []sized) error {
 // check returns an error that names each limit that an entry breaks.
 func (l limit) check(f *figures) error {
 	return errors.Join(l.file.check(slices.Concat(f.files, f.supporting)), l.methods.check(f.methods), l.fields.check(f.fields),
-		l.imports.check(f.imports), l.up.check(f.up))
+		l.up.check(f.up))
 }
 
-// goal limits a measure of the whole module, or of a system. If the measure is over want, today is its limit,
+// goal limits a measure of the whole module. If the measure is over want, today is its limit,
 // which may only fall.
 type goal struct{ want, today float64 }
 
@@ -81,21 +82,14 @@ func (g gauge) String() string {
 
 func number(n float64) string { return strconv.FormatFloat(math.Round(100*n)/100, 'f', -1, 64) }
 
-// gauges measures the module as a whole, and its systems. The error names the packages without a system.
-func (l limit) gauges(f *figures) ([]gauge, error) {
-	out := []gauge{
+// gauges measures the module as a whole.
+func (l limit) gauges(f *figures) []gauge {
+	return []gauge{
 		{"conditions that mix && and || per 1,000 lines", 1000 * ratio(f.mixed, f.production), l.mixed},
 		{fmt.Sprintf("lines over %d columns", long), float64(f.long), l.long},
 		{"functions named by a participle alone, in %", 100 * ratio(f.participles, f.unexported), l.participles},
+		{"functions named by one word, in %", 100 * ratio(f.oneWord, f.unexported), l.oneWord},
 	}
-	lines, err := tally(l.systems, f.files)
-	all := gauge{name: "lines of all systems"}
-	for _, s := range l.systems {
-		g := gauge{"lines of " + s.name, float64(lines[s.name]), s.lines}
-		out = append(out, g)
-		all.value, all.goal.want, all.goal.today = all.value+g.value, all.goal.want+g.goal.want, all.goal.today+g.goal.most()
-	}
-	return append(out, all), err
 }
 
 // checkAll returns an error that names each gauge over its limit.

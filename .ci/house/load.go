@@ -16,14 +16,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // measure reads the module in dir: the text of every Go file outside testdata and hidden folders but
-// this one's, and the types of each package as it is built here. The packages of support count apart.
-func measure(dir string, support []string) (*figures, error) {
-	f := &figures{apart: support}
+// this one's, and the types of each package as it is built here. Packages for tests count apart.
+func measure(dir string) (*figures, error) {
+	f := &figures{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(d.Name(), ".") && d.Name() != ".ci"
 		skipped := hidden || d.Name() == "testdata"
@@ -60,7 +59,7 @@ func (f *figures) file(dir, path string) error {
 		return err
 	}
 	f.lines(name, data)
-	if !strings.HasSuffix(name, "_test.go") && !f.supports(name) {
+	if !strings.HasSuffix(name, "_test.go") && !isSupport(filepath.ToSlash(filepath.Dir(name))) {
 		f.syntax(set, syntax)
 	}
 	return nil
@@ -69,7 +68,7 @@ func (f *figures) file(dir, path string) error {
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath, Dir, Export string
-	GoFiles, Imports        []string
+	GoFiles                 []string
 	Module                  *struct {
 		Main bool
 		Path string
@@ -78,7 +77,7 @@ type listed struct {
 
 // load adds the measures that need types. The imports come from the compiler's own export data.
 func (f *figures) load(dir string) error {
-	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports,Module", "./...")
+	cmd := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Module", "./...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -123,8 +122,6 @@ func (f *figures) check(set *token.FileSet, imports types.Importer, l listed) er
 	prefix := l.Module.Path + "/"
 	name := strings.TrimPrefix(l.ImportPath, prefix)
 	f.types(name, pkg)
-	own := slices.DeleteFunc(slices.Clone(l.Imports), func(path string) bool { return !strings.HasPrefix(path, prefix) })
-	f.imports = append(f.imports, sized{name: name, size: len(own)})
 	drawn := between(set, pkg, info.Uses)
 	up := drawn.upward()
 	f.arrows += drawn.count()

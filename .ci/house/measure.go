@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -14,16 +13,16 @@ import (
 // figures are the measures of a module. A list has an entry for each file, function, interface, type
 // or package.
 type figures struct {
-	apart                     []string // the packages of test support
-	production, support, test int      // lines
+	production, support, test int // lines
 	comments, wide, long      int
 	files, supporting         []sized
 	functions, cyclo          []sized
 	parameters, nesting       []sized
 	interfaces, methods       []sized
-	fields, imports, up       []sized
+	fields, up                []sized
 	exported, documented      int
 	unexported, participles   int // functions
+	oneWord                   int
 	mixed                     int
 	arrows                    int // in all packages
 }
@@ -48,7 +47,7 @@ func (f *figures) lines(name string, data []byte) {
 		f.test += count
 		return
 	}
-	if f.supports(name) {
+	if isSupport(path.Dir(name)) {
 		f.support += count
 		f.supporting = append(f.supporting, sized{name: name, size: count})
 		return
@@ -68,9 +67,6 @@ func (f *figures) lines(name string, data []byte) {
 		}
 	}
 }
-
-// supports reports whether a file is test support.
-func (f *figures) supports(name string) bool { return slices.Contains(f.apart, path.Dir(name)) }
 
 // syntax measures the declarations of a file.
 func (f *figures) syntax(set *token.FileSet, file *ast.File) {
@@ -95,6 +91,9 @@ func (f *figures) function(set *token.FileSet, d *ast.FuncDecl) {
 		f.unexported++
 		if participle(d.Name.Name) {
 			f.participles++
+		}
+		if strings.ToLower(d.Name.Name) == d.Name.Name && d.Name.Name != "main" && d.Name.Name != "init" {
+			f.oneWord++
 		}
 	case d.Recv == nil || ast.IsExported(receiver(d.Recv.List[0].Type)):
 		f.export(d.Doc != nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -28,10 +29,13 @@ func (f *figures) print(out io.Writer, gauges []gauge) error {
 	row(fmt.Sprintf("lines over %d columns", wide), "%.1f %% (%d)", 100*ratio(f.wide, f.production), f.wide)
 	row("methods of a type", "%s", largest(f.methods))
 	row("fields of a struct, wire formats apart", "%s", largest(f.fields))
-	row("imports of a package, of this module", "%s", largest(f.imports))
 	row("arrows back up between the files of a package", "%s, %d of %d in all", largest(f.up), total(f.up), f.arrows)
 	for _, g := range gauges {
 		row(g.name, "%s", g)
+	}
+	lines := linesOf(f.files)
+	for _, wing := range slices.SortedFunc(maps.Keys(lines), func(a, b string) int { return lines[b] - lines[a] }) {
+		row("lines of "+wing, "%d", lines[wing])
 	}
 	return w.Flush()
 }
