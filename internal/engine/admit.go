@@ -32,7 +32,7 @@ func (r *run) admit(ctx context.Context, s *standing.Standing) error {
 	// A call that does not fit would have fitted before another one moved the session, if that moved while
 	// this call was under way, or without this program having told its callers; and if its last move was
 	// this very step: then the caller has lost a race, or repeats a call whose answer it never saw.
-	late := !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.born) || r.req.Repeats(s.Session)
+	late := !r.caller.couldKnow(s.Revision, r.call) && !s.Last().At.Before(r.engine.born) || r.req.Repeats(s.Session)
 	if err == nil && unseen || err != nil && late {
 		return r.lostRace(ctx, s.Session)
 	}

@@ -37,8 +37,8 @@ func (r *run) adopt(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.Now(), Action: workflow.ActionAdopt,
-		By: r.req.By, Person: r.who(r.project), Feedback: grant.Feedback, Grant: grant}, before.Altered,
+	after, err := r.check.adopt(ctx, stored, workflow.Transition{At: r.engine.Now(), Action: workflow.ActionAdopt,
+		By: r.req.By, Person: r.engine.who(r.project), Feedback: grant.Feedback, Grant: grant}, before.Altered,
 		func(s *workflow.Session) []workflow.Alteration {
 			r.disk = documents.On(r.project) // the files may have changed while the person was asked
 			return r.disk.Altered(ctx, s, r.check.found)
@@ -62,7 +62,7 @@ func (r *run) restore(ctx context.Context, s *standing.Standing) (Outcome, error
 		return Outcome{}, fault.New(fault.NotAllowed, "there is nothing to restore: the approved texts of %s are as they were approved", s.TaskName).
 			WithHint("go on with it: %s", words.NextMoveOf(s.Session))
 	}
-	said, err := r.disk.Restore(ctx, s, r.Now())
+	said, err := r.disk.Restore(ctx, s, r.engine.Now())
 	if err != nil {
 		return Outcome{}, err
 	}

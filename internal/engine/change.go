@@ -42,7 +42,7 @@ func (r *run) change(ctx context.Context, prepare func(*standing.Standing) error
 		return nil, err
 	}
 	r.check.record(ctx, after)
-	r.keeper.join(ctx, r.project, r.check.signer)
+	r.engine.keeper.join(ctx, r.project, r.check.signer)
 	r.settle()
 	now := r.standing(ctx, after)
 	r.learn(ctx, now, after.History[min(len(s.History), len(after.History)):])
@@ -63,7 +63,7 @@ func (r *run) repair(ctx context.Context, s *workflow.Session) {
 // and the reply describes the files as they are.
 func (r *run) settle() {
 	if err := r.disk.Settle(); err != nil {
-		r.options.Log.Warn("a document is stored, but its file cannot be written", "session", r.id, "error", err)
+		r.engine.options.Log.Warn("a document is stored, but its file cannot be written", "session", r.id, "error", err)
 	}
 }
 
@@ -87,9 +87,9 @@ func (r *run) applyLocked(ctx context.Context, tx store.Tx, s *workflow.Session,
 		}
 	}
 	seal := r.check.seal(ctx, s)
-	note := workflow.Transition{At: r.Now(), Action: r.req.Action, By: r.req.By, Person: r.who(r.project)}
+	note := workflow.Transition{At: r.engine.Now(), Action: r.req.Action, By: r.req.By, Person: r.engine.who(r.project)}
 	notePolicy(&now, note)
-	r.person.In(r.project).NoteVerify(&now, note)
+	r.engine.person.In(r.project).NoteVerify(&now, note)
 	if err := apply(tx, &now); err != nil {
 		return err
 	}

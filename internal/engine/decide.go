@@ -84,7 +84,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		note.Path, note.SHA256 = rec.FinalResultRef.FilePath, rec.FinalResultRef.SHA256
 	}
 	if more { // the gate stays until the others have said yes to the same text
-		note.Event, note.Action, note.By, note.Person, note.At = workflow.EventGranted, r.req.Action, r.req.By, grant.Person, r.Now()
+		note.Event, note.Action, note.By, note.Person, note.At = workflow.EventGranted, r.req.Action, r.req.By, grant.Person, r.engine.Now()
 		s.Note(note)
 		s.UpdatedAt = note.At
 		return nil
@@ -105,7 +105,7 @@ func (r *run) carryOut(ctx context.Context, tx store.Tx, s *standing.Standing, g
 		requests(s, grant, on)
 		return nil
 	}
-	if err := r.disk.SaveArtifact(ctx, tx, s, grant, r.Now()); err != nil {
+	if err := r.disk.SaveArtifact(ctx, tx, s, grant, r.engine.Now()); err != nil {
 		return err
 	}
 	rec.Approved = true
@@ -249,7 +249,7 @@ func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Gra
 		return sub, nil
 	}
 	r.disk.GatherSaved(ctx, s)
-	if err := sub.AuditDocuments(ctx, s, r.disk, r.person.In(r.project)); err != nil {
+	if err := sub.AuditDocuments(ctx, s, r.disk, r.engine.person.In(r.project)); err != nil {
 		return nil, err
 	}
 	p := s.Policy
@@ -265,7 +265,7 @@ func (r *run) readEdit(ctx context.Context, s *standing.Standing, g workflow.Gra
 // enterEdit makes a round of an edited draft, at the gate at which it waits.
 func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, sub *submission.Submission) error {
 	rec := s.Current()
-	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
+	if err := sub.Keep(ctx, tx, r.disk, s, r.engine.Now()); err != nil {
 		return err
 	}
 	sub.EnterEdit(s.Language, rec)
@@ -275,7 +275,7 @@ func (r *run) enterEdit(ctx context.Context, tx store.Tx, s *standing.Standing, 
 	}
 	audited, findings, _ := measure(s.Stage, rec)
 	s.Note(workflow.Transition{
-		At: r.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.who(r.project),
+		At: r.engine.Now(), Action: workflow.ActionSubmit, Event: workflow.EventEdited, By: r.req.By, Person: r.engine.who(r.project),
 		Iteration: rec.Iteration, Score: rec.Score, Verdict: rec.Verdict, Judged: rec.Judged(), AuditScore: audited,
 		FindingsOpen: findings, Rows: words.Rows(s.Language, rec.Criteria),
 		Path: rec.FinalResultRef.FilePath, SHA256: rec.FinalResultRef.SHA256, Sources: []string{s.Draft.Work}, Kept: sub.Edits,

@@ -55,7 +55,7 @@ func (r *run) question(ctx context.Context) (gate.Question, error) {
 func (r *run) newGrant(ctx context.Context, s *standing.Standing, policy workflow.GateMode, b gate.Bound, a gate.Response) (workflow.Grant, error) {
 	g := workflow.Grant{
 		Channel: a.Channel, Assurance: a.Channel.Assurance(), Decision: a.Decision, Feedback: strings.TrimSpace(a.Feedback),
-		Client: r.req.By, Person: r.who(r.project), At: r.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
+		Client: r.req.By, Person: r.engine.who(r.project), At: r.engine.Now(), Stage: s.CurrentStage, Revision: s.Revision, SHA256: b.SHA256, Policy: policy,
 		Passkey: a.Passkey,
 	}
 	if a.Took > 0 {

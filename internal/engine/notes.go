@@ -24,14 +24,14 @@ func noting(ctx context.Context) (context.Context, context.CancelFunc) {
 // when its work comes back. A failure costs the notes, not the action.
 func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, out *reply.Reply) {
 	again := d == reply.Short && s.Stage.Kind == workflow.KindBuild && !s.Continuing()
-	if r.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
+	if r.engine.options.Notes == nil || out.Context == nil || d != reply.Whole && !again {
 		return
 	}
 	ctx, cancel := noting(ctx)
 	defer cancel()
-	found, err := r.options.Notes.Relevant(ctx, r.project, learn.Ask(s))
+	found, err := r.engine.options.Notes.Relevant(ctx, r.project, learn.Ask(s))
 	if err != nil {
-		r.options.Log.Warn("the briefing goes without notes of earlier runs", "error", err)
+		r.engine.options.Log.Warn("the briefing goes without notes of earlier runs", "error", err)
 	}
 	if out.Context.Memory = found; len(found) > 0 {
 		out.RolePrompt += prompts.Notes
@@ -41,7 +41,7 @@ func (r *run) recall(ctx context.Context, s *standing.Standing, d reply.Depth, o
 // learn keeps the lessons of a change of the session. The session is stored by then: a failure
 // costs the lesson, not the action.
 func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflow.Transition) {
-	if r.options.Notes == nil {
+	if r.engine.options.Notes == nil {
 		return
 	}
 	ctx, cancel := noting(ctx)
@@ -50,8 +50,8 @@ func (r *run) learn(ctx context.Context, s *standing.Standing, entries []workflo
 	if len(lessons) == 0 {
 		return
 	}
-	if err := r.options.Notes.Learn(ctx, r.project, lessons); err != nil {
-		r.options.Log.Warn("the lessons of the run were not kept", "session", s.SessionID, "error", err)
+	if err := r.engine.options.Notes.Learn(ctx, r.project, lessons); err != nil {
+		r.engine.options.Log.Warn("the lessons of the run were not kept", "session", s.SessionID, "error", err)
 	}
 }
 
@@ -63,7 +63,7 @@ func (r *run) confirmedText(ctx context.Context, s *standing.Standing, st workfl
 	}
 	text, err := r.disk.Text(ctx, s, standing.Document{Stage: st.ID, Path: ref.FilePath})
 	if err != nil {
-		r.options.Log.Warn("the decisions of a document were not kept", "document", ref.FilePath, "error", err)
+		r.engine.options.Log.Warn("the decisions of a document were not kept", "document", ref.FilePath, "error", err)
 	}
 	return text
 }

@@ -48,7 +48,7 @@ func (r *run) reply(ctx context.Context, s *standing.Standing, d reply.Depth, me
 		if s.CurrentState == workflow.Generating && s.Current().Iteration == 0 {
 			role = prompt.First(s.Stage.GateScore)
 		}
-		role = r.persona(r.project, s.Stage) + role
+		role = r.engine.persona(r.project, s.Stage) + role
 	}
 	out := Outcome{Standing: s}
 	out.Reply = reply.New(s, d, message, role+prompts.Languages(s.Stage, s.Documents, s.Language, lang.Choose(lang.Auto, s.Objective, lang.English)))

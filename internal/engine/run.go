@@ -17,7 +17,7 @@ import (
 
 // run is one action on one session.
 type run struct {
-	*Engine
+	engine  *Engine
 	project *project.Project
 	id      string
 	req     request.Request
@@ -30,14 +30,14 @@ type run struct {
 
 func (e *Engine) run(p *project.Project, id string, req request.Request, call int64) *run {
 	return &run{
-		Engine: e, project: p, id: id, req: req, call: call,
+		engine: e, project: p, id: id, req: req, call: call,
 		caller: e.memory.caller(p, id, req.Client), check: e.keeper.of(p, id), disk: documents.On(p),
 	}
 }
 
 func (r *run) fire(ctx context.Context, s *standing.Standing, event workflow.Event, note workflow.Transition) error {
-	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.Now()
-	note.Person = r.who(r.project)
+	note.Event, note.Action, note.By, note.At = event, r.req.Action, r.req.By, r.engine.Now()
+	note.Person = r.engine.who(r.project)
 	return s.Workflow.Fire(ctx, s.Session, note, workflow.StageID(r.req.Stage))
 }
 
@@ -90,9 +90,9 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 	st := &standing.Standing{
 		Session: s, Language: spoken, Documents: r.project.DocumentLanguage(s.Objective, spoken), Workflow: w,
 		Stage: w.Current(s), Folder: r.project.Dir.Path(), SessionFile: store.SessionPath(s.SessionID),
-		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.keeper.records != nil,
+		Tasks: artifact.TaskFolder(s.TaskName) + "/", Integrity: r.check.found, Strict: r.check.strict, Trusting: r.engine.keeper.records != nil,
 		MaxRework: c.MaxRework, MaxIterations: c.MaxIterations, FormTimeout: c.FormTimeout,
-		Sparing: c.Replies == config.RepliesLean, Names: r.options.Names,
+		Sparing: c.Replies == config.RepliesLean, Names: r.engine.options.Names,
 		Call: standing.Call{
 			Action: r.req.Action, Stage: r.req.Stage, Asks: r.req.Ask != nil, Forms: r.req.Forms, NoForms: r.req.NoForms, HostConfirm: r.req.HostConfirm, Inline: r.req.Inline,
 			Waits: r.req.Hold != nil, Chat: r.req.Chat,
@@ -109,7 +109,7 @@ func (r *run) gatherFacts(s *workflow.Session) *standing.Standing {
 		st.Policy = st.Policy.Stricter(*at)
 	}
 	if st.Policy.Ruled() {
-		st.Call.Subject = r.who(r.project).Subject
+		st.Call.Subject = r.engine.who(r.project).Subject
 	}
 	st.Draft.Work = artifact.WorkPath(s.TaskName, s.CurrentStage)
 	st.Draft.Path = st.Draft.Work

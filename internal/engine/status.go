@@ -47,7 +47,7 @@ func (r *run) status(ctx context.Context) (Outcome, error) {
 	if r.req.View == "" {
 		return out, nil
 	}
-	res, err := r.readView(ctx, r.project, s.Session, r.check, r.req.View)
+	res, err := r.engine.readView(ctx, r.project, s.Session, r.check, r.req.View)
 	out.Show(res)
 	return out, err
 }
@@ -126,7 +126,7 @@ func (r *run) wait(ctx context.Context) (stage workflow.Stage, inVain bool, err 
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	l := r.project.Language(before.Objective)
-	done := verify.Tell(ctx, l, r.req.Tell, l.Say("waiting for your decision on “%s”", before.TaskName), r.Clock, limit)
+	done := verify.Tell(ctx, l, r.req.Tell, l.Say("waiting for your decision on “%s”", before.TaskName), r.engine.Clock, limit)
 	r.req.Hold(waiting, r.project.Dir.Path(), strconv.Itoa(before.Revision), r.revision)
 	done()
 	if err := ctx.Err(); err != nil {

@@ -62,7 +62,7 @@ func (r *run) submit(ctx context.Context) (Outcome, error) {
 // can. The submission is taken, whatever comes of it.
 func (r *run) askNow(ctx context.Context, s *standing.Standing, submitted Outcome) (Outcome, error) {
 	r.caller.show(s.Revision)
-	next := r.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
+	next := r.engine.run(r.project, r.id, request.Request{Action: workflow.ActionAnswer, Revision: &s.Revision, Caller: r.req.Caller}, r.call)
 	out, err := next.answer(ctx)
 	var none *gate.Silence
 	if err == nil || errors.Is(err, request.ErrAsked) || errors.As(err, &none) && !none.Unasked {
@@ -76,14 +76,14 @@ func (r *run) examine(ctx context.Context, s *standing.Standing, st workflow.Sta
 	if sub.Scope, err = r.req.Scope(s, sub.Assessment.Scope); err != nil {
 		return err
 	}
-	guard := r.person.In(r.project)
+	guard := r.engine.person.In(r.project)
 	verdicts := st.Gate == workflow.GateVerdict
 	if verdicts {
 		r.disk.GatherCriteria(ctx, s)
 		if sub.JudgeReport(s); sub.Returned() {
 			return ctx.Err()
 		}
-		sub.WorkTree, sub.SameTree = r.disk.Fingerprint(s, r.req.Sources(r.project, s), r.Now())
+		sub.WorkTree, sub.SameTree = r.disk.Fingerprint(s, r.req.Sources(r.project, s), r.engine.Now())
 	} else if err := sub.AuditDocuments(ctx, s, r.disk, guard); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 	policy := s.Policy
 	st = st.Under(policy)
 	unchanged, undone := sub.SameAsBefore(s), r.disk.TakenBack(ctx, s, a.Document)
-	if err := sub.Keep(ctx, tx, r.disk, s, r.Now()); err != nil {
+	if err := sub.Keep(ctx, tx, r.disk, s, r.engine.Now()); err != nil {
 		return err
 	}
 	first := rec.Iteration == 0
@@ -143,7 +143,7 @@ func (r *run) take(ctx context.Context, tx store.Tx, s *standing.Standing, st wo
 		s.MarkSprints(sub.Scope, workflow.SprintImplemented)
 	}
 	if event == workflow.EventDelivered || event == workflow.EventFinished {
-		if err := r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.Now()); err != nil {
+		if err := r.disk.SaveArtifact(ctx, tx, s, workflow.Grant{}, r.engine.Now()); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // speaks to the host's hook can say that something was typed.
 func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound) (g workflow.Grant, ok bool, err error) {
 	other := r.req.Via != workflow.ChannelRelayed || r.req.Action != b.Action || r.req.Action == workflow.ActionApprove && r.req.Yes == nil
-	if r.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
+	if r.engine.options.Typed == nil || s.Policy.Gate == workflow.GateStrict || other {
 		return g, false, nil
 	}
 	if s.Draft.Edited && !r.req.Word().No { // nothing shows that they have read the edit
@@ -26,10 +26,10 @@ func (r *run) readTyped(ctx context.Context, s *standing.Standing, b gate.Bound)
 	}
 	a := gate.Response{Channel: workflow.ChannelTyped, Decision: r.req.Word().Decision()}
 	needsWords := !gate.NeedsWords(s, a.Decision, "", nil).Empty()
-	words, ok, err := r.options.Typed.TakeTyped(ctx, typedGate(r.project.Place(), b, a.Decision), needsWords, r.Now())
+	words, ok, err := r.engine.options.Typed.TakeTyped(ctx, typedGate(r.project.Place(), b, a.Decision), needsWords, r.engine.Now())
 	if err != nil || !ok {
 		if err != nil {
-			r.options.Log.Warn("the typed decision cannot be taken", "error", err)
+			r.engine.options.Log.Warn("the typed decision cannot be taken", "error", err)
 		}
 		return g, false, nil
 	}
