@@ -20,7 +20,7 @@ import (
 
 // Main runs the program and returns its exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
-	return Run(&app.App{Terminal: terminal.New(in, out, errOut)}, args, in)
+	return Run(app.New(terminal.New(in, out, errOut)), args, in)
 }
 
 // Run is Main for a program that is put together.

@@ -75,10 +75,11 @@ func (a *App) UseAudits() {
 	a.built = &lazyParts{}
 }
 
-// Confine builds the parts anew, for an assistant that may not open every folder that it names.
-func (a *App) Confine(opened []string) {
-	a.Reach, a.Settings.Confined = a.newReach(opened), true
+// Confine builds the parts anew, for an assistant that may open only the folders of the reach it returns.
+func (a *App) Confine(opened []string) *reach.Reach {
+	a.reach, a.Settings.Confined = a.newReach(opened), true
 	a.built = &lazyParts{}
+	return a.reach
 }
 
 // Build builds the parts; with folders, they are confined to projects in them.
@@ -94,20 +95,20 @@ func (a *App) Build(within []string) *Parts {
 		Who:      who,
 		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
 		Watch:    a.watchStore,
-		Known:    a.KnownProjects(),
+		Known:    KnownProjects(),
 		Settings: a.Settings,
 		Within:   within,
-		Reach:    a.Reach,
+		Reach:    a.reach,
 		Language: a.Lang,
 	})
 	var typed engine.TypedDecisions
 	home := ""
 	if len(within) == 0 { // over HTTP nobody types at this machine, and nothing of the person's home is served
-		typed = a.Trust()
+		typed = Trust()
 		home, _ = os.UserHomeDir() // without a home nothing of the person's is served
 	}
 	var above func(name string) (*durable.Dir, error)
-	if a.Reach != nil {
+	if a.reach != nil {
 		above = openAbove
 	}
 	r := a.repositoriesOf(projects.OpenFolder, clock)
@@ -117,11 +118,11 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
-	out.Contract = contract.New(&permission.Person{Consent: a.Trust(), Names: names, Now: clock, Log: a.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Log})
+	out.Contract = contract.New(&permission.Person{Consent: Trust(), Names: names, Now: clock, Log: a.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
-		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
+		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
 	})
 	return out
 }
@@ -143,7 +144,7 @@ func (a *App) Repositories() sources.Repositories {
 }
 
 func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
-	r := sources.Repositories{Settings: a.Settings, State: a.Trust(), Open: open, Now: now}
+	r := sources.Repositories{Settings: a.Settings, State: Trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
 		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Log}
 	}

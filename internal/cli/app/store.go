@@ -7,6 +7,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
@@ -34,14 +35,16 @@ func (a *App) Database(address string) (*pgstore.Database, error) {
 }
 
 // TeamStore returns the database that the person has named.
-func (a *App) TeamStore() (*pgstore.Database, error) {
+func (a *App) TeamStore() (*pgstore.Database, error) { return a.teamStore(a.Config) }
+
+func (a *App) teamStore(settings config.Config) (*pgstore.Database, error) {
 	if a.Unread != nil {
 		return nil, a.Unread
 	}
-	if a.Config.Store.Address == "" {
+	if settings.Store.Address == "" {
 		return nil, fault.New(fault.InvalidArgument, "no store is named").WithHint("set BMAD_STORE, or store in your own settings, to postgres://host/database")
 	}
-	return a.Database(a.Config.Store.Address)
+	return a.Database(settings.Store.Address)
 }
 
 // StoreFor returns the database at an address without a password, or the one that the person has named, and the
@@ -54,7 +57,7 @@ func (a *App) StoreFor(dir *durable.Dir, address string) (*pgstore.Database, sto
 		}
 		settings.Store.Address = address
 	}
-	d, err := (&App{Config: settings, Unread: a.Unread, databases: a.databases}).TeamStore()
+	d, err := a.teamStore(settings)
 	if err != nil {
 		return nil, store.Place{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +41,8 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	if err == nil {
 		err = txtar.Write(layout, project)
 	}
-	a := &app.App{Terminal: &terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English}, Cwd: project, Log: slog.New(slog.DiscardHandler)}
+	a := app.New(&terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English})
+	a.Cwd = project
 	if err == nil {
 		err = a.SetUp()
 	}

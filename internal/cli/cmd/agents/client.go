@@ -77,7 +77,7 @@ func (p *program) client(model provider.Provider, prices *price.Table, limit pri
 		return nil, err
 	}
 	o := sdk.Options{Provider: model, Project: project, CostLimit: limit, Prices: prices, Log: p.Log}
-	switch state := p.StateFolder(); {
+	switch state := app.StateFolder(); {
 	case project == "":
 		if state == "" {
 			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
@@ -86,7 +86,7 @@ func (p *program) client(model provider.Provider, prices *price.Table, limit pri
 			return nil, p.fault(err)
 		}
 	case state != "":
-		o.Rights = p.Trust().Rights("conversations", project, sdk.StateFile)
+		o.Rights = app.Trust().Rights("conversations", project, sdk.StateFile)
 	}
 	repositories := p.Repositories()
 	remotes, _ := repositories.Of(project)

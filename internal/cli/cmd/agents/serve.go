@@ -99,5 +99,5 @@ func (o *serveOptions) run(ctx context.Context) error {
 	})
 	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
 	o.SayOpen(o.Terminal)
-	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
+	return app.RunHTTP(ctx, o.Terminal, httpguard.NewServer(h), listener, h, o.Grace)
 }

@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 // agentsOf runs the command with a scripted model. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
-	a := &app.App{Terminal: &terminal.Terminal{Err: said}, Log: slog.New(slog.DiscardHandler)}
+	a := app.New(&terminal.Terminal{Err: said})
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}

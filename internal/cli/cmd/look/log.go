@@ -82,7 +82,7 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 
 // check reports whether the history is unchanged, or the entry since which it is not.
 func (o *logOptions) check(s *workflow.Session, v workflow.Verification, signed signatures) error {
-	_, err := o.Trust().ReadSigner() // a broken key would have been ignored
+	_, err := app.Trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
 	}

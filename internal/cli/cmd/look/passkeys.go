@@ -43,7 +43,7 @@ earlier signatures can still be checked.
 
 // passkeys returns the person's passkeys, to list and to check with.
 func passkeys(a *app.App) (*passkey.Keys, error) {
-	return passkey.New(passkey.Options{Folder: a.StateFolder(), Now: a.Engine().Clock})
+	return passkey.New(passkey.Options{Folder: app.StateFolder(), Now: a.Engine().Clock})
 }
 
 func listPasskeys(a *app.App) error {

@@ -231,7 +231,7 @@ func CheckOpen(open []string) error {
 // optionsHere returns the options of a runner that every run in this folder has.
 func optionsHere(a *app.App) (o headless.Options, err error) {
 	o = headless.Options{Engine: a.Engine(), Look: look, Log: a.Log}
-	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, headless.RunFile) }
+	o.Rights = func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) }
 	if o.Folder, err = a.Project(); err != nil {
 		return o, err
 	}

@@ -79,7 +79,7 @@ code is good for five minutes, once. Type only a code that your own browser show
 			if _, err := a.Person(); err != nil {
 				return err
 			}
-			origin, err := pairing.Approve(a.StateFolder(), args[0], a.Engine().Clock())
+			origin, err := pairing.Approve(app.StateFolder(), args[0], a.Engine().Clock())
 			if err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ func (o *dashboardOptions) run(ctx context.Context, args []string, one bool) err
 	if err := o.announce(ctx, shown, page); err != nil {
 		return errors.Join(err, shown.close())
 	}
-	return o.RunHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
+	return app.RunHTTP(ctx, o.Terminal, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
 // announce prints the address, and opens the browser of a person at a terminal.
@@ -136,7 +136,7 @@ func (o *dashboardOptions) announce(ctx context.Context, s *dashboardServer, pag
 	}
 	o.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
 	if opens {
-		opened, err := openBrowser(ctx, o.StateFolder(), s.d, page)
+		opened, err := openBrowser(ctx, app.StateFolder(), s.d, page)
 		if err == nil {
 			o.Say("Your browser opens, paired to decide.")
 			registered := s.remove

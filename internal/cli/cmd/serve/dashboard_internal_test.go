@@ -17,7 +17,7 @@ func TestDashboardServer(t *testing.T) {
 		t.Setenv(name, home)
 	}
 	t.Chdir(home)
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestDashboardServer(t *testing.T) {
 // TestServerHasTheNamedModel: the server's assistants can hand tasks to the model of the settings, if
 // they name one.
 func TestServerHasTheNamedModel(t *testing.T) {
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for model, want := range map[string]bool{"": false, "claude-haiku-5-5": true} {
 		a.Config.Model.Name = model

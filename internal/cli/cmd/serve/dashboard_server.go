@@ -38,7 +38,7 @@ func openDashboard(ctx context.Context, a *app.App, address string, readOnly boo
 	if port := first.Addr().(*net.TCPAddr).Port; port != 80 {
 		origin += ":" + strconv.Itoa(port)
 	}
-	state := a.StateFolder()
+	state := app.StateFolder()
 	o := web.Options{
 		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: setup.Health(a), Log: a.Log,
 		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,

@@ -119,7 +119,7 @@ func (o *options) run(ctx context.Context) error {
 	o.Warn(o.Terminal)
 	fmt.Fprintf(o.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
 	o.SayOpen(o.Terminal)
-	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
+	return app.RunHTTP(ctx, o.Terminal, httpguard.NewServer(h), listener, h, o.Grace)
 }
 
 // serveDashboard serves the dashboard beside MCP, until end.
@@ -138,7 +138,7 @@ func (o *options) serveDashboard(ctx context.Context, roots []string, p *app.Par
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(done)
-		if err := o.RunHTTP(ctx, s.server, s.first, s.d, o.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := app.RunHTTP(ctx, o.Terminal, s.server, s.first, s.d, o.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			o.Log.Error("the dashboard ended", "error", err)
 		}
 	}()

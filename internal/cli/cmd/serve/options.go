@@ -17,7 +17,7 @@ func serverOptions(a *app.App, p *app.Parts, places mcpserver.Places) mcpserver.
 	return mcpserver.Options{
 		Version: app.Version(), Places: places, HostConfirm: a.Config.HostConfirm,
 		Method: p.Library, Memory: p.Memory, Contract: p.Contract, Model: agents.NewDelegate(a), Toolsets: a.Config.Toolsets, Log: a.Log,
-		Page: draftPage(a.StateFolder()), State: a.StateFolder(),
+		Page: draftPage(app.StateFolder()), State: app.StateFolder(),
 	}
 }
 

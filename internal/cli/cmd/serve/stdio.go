@@ -28,9 +28,9 @@ func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
 		}
 	}
 	places, opened := stdioPlaces(folders)
-	a.Confine(opened)
+	bounds := a.Confine(opened)
 	options := serverOptions(a, a.Parts(), places)
-	options.Reach = a.Reach
+	options.Reach = bounds
 	s := mcpserver.New(a.Engine(), options)
 	// Only the protocol goes to stdout.
 	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")

@@ -75,7 +75,7 @@ func (o *allowOptions) run(ctx context.Context) error {
 func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
 	n := 0
 	for _, kind := range trust.Kinds() {
-		some, err := o.Trust().Disallow(ctx, cwd, kind)
+		some, err := app.Trust().Disallow(ctx, cwd, kind)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestDashboardHealth(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}

@@ -135,10 +135,10 @@ func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration, place str
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	before := o.Now().Add(-old)
-	forgotten, err := o.Trust().Forget(ctx, before, gone, o.apply)
+	forgotten, err := app.Trust().Forget(ctx, before, gone, o.apply)
 	if err == nil {
 		var rights []trust.Forgotten
-		rights, err = o.Trust().ForgetRights(ctx, before, o.apply)
+		rights, err = app.Trust().ForgetRights(ctx, before, o.apply)
 		forgotten = append(forgotten, rights...)
 	}
 	var out []doctor.Trimmed

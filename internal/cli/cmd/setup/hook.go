@@ -137,12 +137,12 @@ func (o *hookOptions) keepTyped(ctx context.Context, e hook.HookEvent) error {
 	if !ok {
 		return nil
 	}
-	return o.app.Trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: o.app.Now()})
+	return app.Trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: o.app.Now()})
 }
 
 // turnFile returns the file with the turn of a conversation.
 func (o *hookOptions) turnFile(session string) string {
-	folder := o.app.StateFolder()
+	folder := app.StateFolder()
 	if folder == "" || session == "" {
 		return ""
 	}

@@ -156,7 +156,7 @@ func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
 			return nil
 		}
 	}
-	added, err := a.Trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.Now()})
+	added, err := app.Trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.Now()})
 	if err != nil {
 		return err
 	}
@@ -183,11 +183,11 @@ func removeProject(ctx context.Context, a *app.App, name string) error {
 	if err != nil {
 		return err
 	}
-	placed, err := a.Trust().RemovePlace(ctx, folder)
+	placed, err := app.Trust().RemovePlace(ctx, folder)
 	if err != nil {
 		return err
 	}
-	known, err := a.KnownProjects().Remove(ctx, folder)
+	known, err := app.KnownProjects().Remove(ctx, folder)
 	if err != nil {
 		return err
 	}

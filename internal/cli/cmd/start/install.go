@@ -164,7 +164,7 @@ func (o *installOptions) uninstall(ctx context.Context, names []string) error {
 
 // apply makes the changes that are planned for hosts, and shows them.
 func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
-	applier := hosts.Applier{Language: o.Lang, Folder: o.StateFolder(), Now: o.Engine().Now, DryRun: o.dryRun}
+	applier := hosts.Applier{Language: o.Lang, Folder: app.StateFolder(), Now: o.Engine().Now, DryRun: o.dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
