@@ -79,23 +79,24 @@ type group struct {
 var setUp = lang.T("Set up:")
 
 func groups(a *app.App) []group {
+	term, tasks := a.Terminal, a.Tasks
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
 			start.Demo(a),
 			start.Install(a),
-			decide.Start(a),
+			decide.Start(term, tasks),
 			look.Status(a),
-			decide.Next(a),
+			decide.Next(term, tasks),
 			serve.Open(a),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			decide.Gate(a, "confirm", "Decide yourself on the waiting document"),
-			decide.Gate(a, "approve", "Decide yourself on the waiting plan or failed work"),
-			decide.Gate(a, "reject", "Send back the waiting document or work, with the changes you want"),
-			decide.Answer(a),
-			decide.Leave(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-			decide.Leave(a, workflow.ActionCancel, "End a session yourself, for good"),
-			decide.Adopt(a),
+			decide.Gate(term, tasks, "confirm", "Decide yourself on the waiting document"),
+			decide.Gate(term, tasks, "approve", "Decide yourself on the waiting plan or failed work"),
+			decide.Gate(term, tasks, "reject", "Send back the waiting document or work, with the changes you want"),
+			decide.Answer(term, tasks),
+			decide.Leave(term, tasks, workflow.ActionReopen, "Go back to an earlier stage yourself"),
+			decide.Leave(term, tasks, workflow.ActionCancel, "End a session yourself, for good"),
+			decide.Adopt(term, tasks),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
 			look.Sessions(a),
@@ -111,7 +112,7 @@ func groups(a *app.App) []group {
 		{lang.T("Work without a host:"), []*cobra.Command{
 			run.Command(a),
 			agents.Command(a),
-			decide.Task(a),
+			decide.Task(term, tasks),
 			run.Prices(a),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
