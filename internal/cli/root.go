@@ -62,7 +62,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 	help.GroupID = root.Groups()[0].ID
 	root.SetHelpCommand(help)
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range method.Commands(a) { // their names before there was a group of them
+	for _, c := range method.Commands(a.Terminal, a.Workspace, a) { // their names before there was a group of them
 		c.Hidden = true
 		root.AddCommand(c)
 	}
@@ -85,7 +85,7 @@ func groups(a *app.App) []group {
 			start.Demo(a),
 			start.Install(a),
 			decide.Start(term, tasks),
-			look.Status(a),
+			look.Status(term, tasks),
 			decide.Next(term, tasks),
 			serve.Open(a),
 		}},
@@ -99,15 +99,15 @@ func groups(a *app.App) []group {
 			decide.Adopt(term, tasks),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
-			look.Sessions(a),
-			look.Show(a),
-			look.Log(a),
-			look.Diff(a),
-			look.Report(a),
-			look.Sync(a),
+			look.Sessions(term, tasks),
+			look.Show(term, tasks, a.Databases),
+			look.Log(term, tasks),
+			look.Diff(term, tasks),
+			look.Report(term, tasks),
+			look.Sync(term, tasks),
 			serve.Dashboard(a),
-			look.Graph(a),
-			look.Audit(a),
+			look.Graph(term, tasks),
+			look.Audit(term, tasks),
 		}},
 		{lang.T("Work without a host:"), []*cobra.Command{
 			run.Command(a),
@@ -116,7 +116,7 @@ func groups(a *app.App) []group {
 			run.Prices(a),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			method.Command(a),
+			method.Command(a.Terminal, a.Workspace, a),
 			remember.Command(a),
 			setup.Workflow(a),
 		}},
@@ -124,7 +124,7 @@ func groups(a *app.App) []group {
 			setup.Doctor(a),
 			setup.Allow(a),
 			setup.Projects(a),
-			look.Passkeys(a),
+			look.Passkeys(term, tasks),
 			serve.Pair(a),
 			serve.Command(a),
 			setup.Hook(a),

@@ -27,6 +27,7 @@ import (
 type App struct {
 	*terminal.Terminal
 	*Tasks
+	*Databases
 	// Who says who the program acts for in a folder; nil is the account that it runs under.
 	Who func(folder string) workflow.Person
 	// toolsets is the flag --toolsets.
@@ -35,14 +36,14 @@ type App struct {
 	// reach bounds an assistant on stdio; nil if a person works at a terminal.
 	reach *reach.Reach
 	// built are the parts, once they are needed; nil before SetUp.
-	built     *lazyParts
-	databases *databases
+	built *lazyParts
 }
 
 // New returns the program at a terminal.
 func New(t *terminal.Terminal) *App {
 	a := &App{Terminal: t, level: new(slog.LevelVar)}
 	a.Tasks = a.newTasks(Workspace{}, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: a.level})))
+	a.Databases = &Databases{workspace: a.Workspace, opened: map[string]*pgstore.Database{}}
 	return a
 }
 
@@ -70,7 +71,6 @@ func (a *App) SetUp() error {
 	}
 	a.level.Set(a.Config.LogLevel)
 	a.built = &lazyParts{}
-	a.databases = &databases{open: map[string]*pgstore.Database{}}
 	return nil
 }
 

@@ -63,9 +63,7 @@ func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
-	if a.databases != nil {
-		a.databases.close()
-	}
+	a.Databases.close()
 }
 
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
