@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -16,6 +18,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/start"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -41,7 +44,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return a.SetUp()
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(a, cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(cmd.Context(), newServer(a), args) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
@@ -78,8 +81,22 @@ type group struct {
 
 var setUp = lang.T("Set up:")
 
+// newServer returns what serves the tasks of the program.
+func newServer(a *app.App) serve.Server {
+	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
+	return serve.Server{
+		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
+		Model: func() mcpserver.Model { return agents.NewDelegate(a) },
+	}
+}
+
+// newUpkeep returns what looks after the project of the program.
+func newUpkeep(a *app.App) setup.Upkeep {
+	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook}
+}
+
 func groups(a *app.App) []group {
-	term, tasks := a.Terminal, a.Tasks
+	term, tasks, server, upkeep := a.Terminal, a.Tasks, newServer(a), newUpkeep(a)
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
 			start.Demo(a),
@@ -87,7 +104,7 @@ func groups(a *app.App) []group {
 			decide.Start(term, tasks),
 			look.Status(term, tasks),
 			decide.Next(term, tasks),
-			serve.Open(a),
+			serve.Open(server),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
 			decide.Gate(term, tasks, "confirm", "Decide yourself on the waiting document"),
@@ -105,7 +122,7 @@ func groups(a *app.App) []group {
 			look.Diff(term, tasks),
 			look.Report(term, tasks),
 			look.Sync(term, tasks),
-			serve.Dashboard(a),
+			serve.Dashboard(server),
 			look.Graph(term, tasks),
 			look.Audit(term, tasks),
 		}},
@@ -118,21 +135,21 @@ func groups(a *app.App) []group {
 		{lang.T("Method and memory:"), []*cobra.Command{
 			method.Command(a.Terminal, a.Workspace, a),
 			remember.Command(a),
-			setup.Workflow(a),
+			setup.Workflow(term, tasks),
 		}},
 		{setUp, []*cobra.Command{
-			setup.Doctor(a),
-			setup.Allow(a),
-			setup.Projects(a),
+			setup.Doctor(upkeep),
+			setup.Allow(term, tasks),
+			setup.Projects(term, a.Workspace),
 			look.Passkeys(term, tasks),
-			serve.Pair(a),
-			serve.Command(a),
-			setup.Hook(a),
-			setup.GC(a),
-			setup.Store(a),
+			serve.Pair(term, func() time.Time { return a.Engine().Clock() }),
+			a.ToolsetFlag(serve.Command(server)),
+			setup.Hook(term, a.Engine, a.SetUp),
+			setup.GC(upkeep),
+			setup.Store(upkeep),
 			start.Uninstall(a),
-			setup.Upgrade(a),
-			setup.Version(a),
+			setup.Upgrade(term),
+			setup.Version(term),
 		}},
 	}
 }

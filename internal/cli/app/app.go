@@ -91,7 +91,8 @@ func (a *App) For(folder string, l lang.Language) *App {
 }
 
 // ToolsetFlag gives a command that serves the flag of its tools.
-func (a *App) ToolsetFlag(cmd *cobra.Command) {
+func (a *App) ToolsetFlag(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringSliceVar(&a.toolsets, "toolsets", nil,
 		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
+	return cmd
 }

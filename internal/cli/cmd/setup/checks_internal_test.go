@@ -35,7 +35,10 @@ func TestDashboardHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := filesIn(t, folder)
-	health := Health(a)
+	health := Health(func(folder string, l lang.Language) Upkeep {
+		there := a.For(folder, l)
+		return Upkeep{Term: there.Terminal, Tasks: there.Tasks, Databases: there.Databases, Parts: there.Parts, WithBook: there.WithBook}
+	})
 	quick, err := health(t.Context(), lang.English, folder, false)
 	if err != nil {
 		t.Fatal(err)
