@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,7 +87,7 @@ func newServer(a *app.App) serve.Server {
 	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
 	return serve.Server{
 		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
-		Model: func() mcpserver.Model { return agents.NewDelegate(a) },
+		Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) },
 	}
 }
 
@@ -97,10 +98,14 @@ func newUpkeep(a *app.App) setup.Upkeep {
 
 func groups(a *app.App) []group {
 	term, tasks, server, upkeep := a.Terminal, a.Tasks, newServer(a), newUpkeep(a)
+	serveRuns := func(ctx context.Context) *run.Served {
+		a.UseAudits()
+		return run.Serve(ctx, term, tasks)
+	}
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
-			start.Demo(a),
-			start.Install(a),
+			start.Demo(term, tasks, a),
+			start.Install(term, tasks),
 			decide.Start(term, tasks),
 			look.Status(term, tasks),
 			decide.Next(term, tasks),
@@ -127,14 +132,14 @@ func groups(a *app.App) []group {
 			look.Audit(term, tasks),
 		}},
 		{lang.T("Work without a host:"), []*cobra.Command{
-			run.Command(a),
-			agents.Command(a),
+			run.Command(term, tasks, a.UseAudits),
+			agents.Command(term, tasks, a, serveRuns),
 			decide.Task(term, tasks),
-			run.Prices(a),
+			run.Prices(term),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
 			method.Command(a.Terminal, a.Workspace, a),
-			remember.Command(a),
+			remember.Command(term, a, agents.QueueWork(term, tasks, a)),
 			setup.Workflow(term, tasks),
 		}},
 		{setUp, []*cobra.Command{
@@ -147,7 +152,7 @@ func groups(a *app.App) []group {
 			setup.Hook(term, a.Engine, a.SetUp),
 			setup.GC(upkeep),
 			setup.Store(upkeep),
-			start.Uninstall(a),
+			start.Uninstall(term, tasks),
 			setup.Upgrade(term),
 			setup.Version(term),
 		}},

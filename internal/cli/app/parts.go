@@ -149,15 +149,39 @@ func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now f
 	return r
 }
 
-// Shelf returns the method's installations for the folder that the command is for. If a repository
-// was never fetched, it waits for it: nobody else will tell that it has come.
+// Copies returns the folders with the copies of a project's repositories.
+func (a *App) Copies(project string) (folders []string) {
+	repositories := a.Repositories()
+	remotes, _ := repositories.Of(project)
+	for _, r := range remotes {
+		if repositories.Cache == nil {
+			break
+		}
+		if c, err := repositories.Cache.Copy(r.Spec); err == nil && c.Dir != "" {
+			folders = append(folders, c.Dir)
+		}
+	}
+	return folders
+}
+
+// Shelf returns the method's installations for the folder that the command is for.
 func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
-	folder, err := a.Project()
+	folder, err := a.FetchMissing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.Library().At(folder).Speaking(func() lang.Language { return a.Lang }), nil
+}
+
+// FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
+// will tell that they have come.
+func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
+	folder, err = a.Project()
 	if err == nil && a.Cwd != "" {
 		_, err = a.Engine().Projects().Where(project.Address{Cwd: folder})
 	}
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	a.Repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
 		if err == nil {
@@ -166,7 +190,7 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 		}
 		a.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
 	})
-	return a.Library().At(folder).Speaking(func() lang.Language { return a.Lang }), nil
+	return folder, nil
 }
 
 // WithBook opens the notes of the project.

@@ -36,7 +36,7 @@ func TestServedRuns(t *testing.T) {
 	calls := make(chan struct{})
 	a.UseAudits()
 	with := func(req sdkhttp.RunRequest) (headless.Options, error) {
-		o, err := servedOptions(a, req)
+		o, err := servedOptions(a.Terminal, a.Tasks, req)
 		o.Workers, o.Flags.Dirty = []headless.Worker{lazy{calls}}, true
 		return o, err
 	}
