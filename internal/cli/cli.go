@@ -38,15 +38,15 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())
+			fmt.Fprintf(a.Terminal.Err, "panic: %v\n\n%s\n", p, debug.Stack())
 			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
+	root.SetOut(a.Terminal.Out)
+	root.SetErr(a.Terminal.Err)
 	command, err := root.ExecuteContextC(ctx)
 	a.Close()
 	var end *terminal.Exit
@@ -56,7 +56,7 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 	case errors.As(err, &end):
 		return end.Code
 	case errors.Is(err, context.Canceled):
-		a.Warnf("interrupted; bmad-mcp task status says where a session stands")
+		a.Terminal.Warnf("interrupted; bmad-mcp task status says where a session stands")
 		return terminal.ErrStopped.Code
 	}
 	return a.Fail(command, err)

@@ -47,7 +47,7 @@ func scriptProgram() *app.App {
 	a.Who = func(string) workflow.Person {
 		return workflow.Person{Subject: os.Getenv("SCRIPT_SUBJECT"), Name: os.Getenv("SCRIPT_NAME")}
 	}
-	a.Err = &wordsOfTheTool{out: a.Err}
+	a.Terminal.Err = &wordsOfTheTool{out: a.Terminal.Err}
 	return a
 }
 

@@ -195,7 +195,7 @@ func TestFlagErrors(t *testing.T) {
 		if got := terminal.FlagError(err).String(); got != english {
 			t.Errorf("%q: got %q, want %q", args, got, english)
 		}
-		a.Lang = "zh"
+		a.Terminal.Lang = "zh"
 		out.Reset()
 		a.Fail(nil, err)
 		if found := langtest.English(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {

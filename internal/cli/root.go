@@ -51,9 +51,9 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
-	flags.BoolVar(&a.JSON, "json", false, "print JSON")
-	flags.StringVar(&a.Color, "color", "auto", "colours: auto, always or never")
+	flags.StringVar(&a.Tasks.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
+	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
@@ -66,7 +66,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 	help.GroupID = root.Groups()[0].ID
 	root.SetHelpCommand(help)
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range method.Commands(a.Terminal, a.Workspace, a) { // their names before there was a group of them
+	for _, c := range method.Commands(a.Terminal, a.Tasks.Workspace, a) { // their names before there was a group of them
 		c.Hidden = true
 		root.AddCommand(c)
 	}
@@ -138,14 +138,14 @@ func groups(a *app.App) []group {
 			run.Prices(term),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			method.Command(a.Terminal, a.Workspace, a),
+			method.Command(a.Terminal, a.Tasks.Workspace, a),
 			remember.Command(term, a, agents.QueueWork(term, tasks, a)),
 			setup.Workflow(term, tasks),
 		}},
 		{setUp, []*cobra.Command{
 			setup.Doctor(upkeep),
 			setup.Allow(term, tasks),
-			setup.Projects(term, a.Workspace),
+			setup.Projects(term, a.Tasks.Workspace),
 			look.Passkeys(term, tasks),
 			serve.Pair(term, func() time.Time { return a.Engine().Clock() }),
 			a.ToolsetFlag(serve.Command(server)),

@@ -25,9 +25,9 @@ import (
 // App is the program. The settings are read before a command runs; the engine is built when one needs
 // it.
 type App struct {
-	*terminal.Terminal
-	*Tasks
-	*Databases
+	Terminal  *terminal.Terminal
+	Tasks     *Tasks
+	Databases *Databases
 	// Who says who the program acts for in a folder; nil is the account that it runs under.
 	Who func(folder string) workflow.Person
 	// toolsets is the flag --toolsets.
@@ -43,7 +43,7 @@ type App struct {
 func New(t *terminal.Terminal) *App {
 	a := &App{Terminal: t, level: new(slog.LevelVar)}
 	a.Tasks = a.newTasks(Workspace{}, slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: a.level})))
-	a.Databases = &Databases{workspace: a.Workspace, opened: map[string]*pgstore.Database{}}
+	a.Databases = &Databases{workspace: a.Tasks.Workspace, opened: map[string]*pgstore.Database{}}
 	return a
 }
 
@@ -62,31 +62,31 @@ func (a *App) SetUp() error {
 			return fault.New(fault.InvalidArgument, "--%w", err).WithHint("name one or more of them, with commas between")
 		}
 	}
-	if !slices.Contains([]string{"", "auto", "always", "never"}, a.Color) {
-		return fault.New(fault.InvalidArgument, "--color %q is not one of auto, always, never", a.Color).WithHint("leave it out for colours at a terminal")
+	if !slices.Contains([]string{"", "auto", "always", "never"}, a.Terminal.Color) {
+		return fault.New(fault.InvalidArgument, "--color %q is not one of auto, always, never", a.Terminal.Color).WithHint("leave it out for colours at a terminal")
 	}
 	a.ReadSettings()
 	if toolsets != nil {
-		a.Config.Toolsets = toolsets
+		a.Tasks.Config.Toolsets = toolsets
 	}
-	a.level.Set(a.Config.LogLevel)
+	a.level.Set(a.Tasks.Config.LogLevel)
 	a.built = &lazyParts{}
 	return nil
 }
 
 // ReadSettings reads the settings for the folder that the program works for, as far as they can be read.
 func (a *App) ReadSettings() {
-	a.load()
-	a.Setting = a.Config.Language
-	a.Speak("")
+	a.Tasks.load()
+	a.Terminal.Setting = a.Tasks.Config.Language
+	a.Terminal.Speak("")
 }
 
 // For returns the program for another folder and another reader.
 func (a *App) For(folder string, l lang.Language) *App {
-	out, shown, there := *a, *a.Terminal, *a.Workspace
+	out, shown, there := *a, *a.Terminal, *a.Tasks.Workspace
 	shown.Lang, there.Cwd = l, folder
 	out.Terminal = &shown
-	out.Tasks = out.newTasks(there, a.Log)
+	out.Tasks = out.newTasks(there, a.Tasks.Log)
 	return &out
 }
 

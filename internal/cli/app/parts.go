@@ -69,13 +69,13 @@ func (a *App) Close() {
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
 // need a second opinion.
 func (a *App) UseAudits() {
-	a.Settings.Scoring = workflow.ScoringAudited
+	a.Tasks.Settings.Scoring = workflow.ScoringAudited
 	a.built = &lazyParts{}
 }
 
 // Confine builds the parts anew, for an assistant that may open only the folders of the reach it returns.
 func (a *App) Confine(opened []string) *reach.Reach {
-	a.reach, a.Settings.Confined = a.newReach(opened), true
+	a.reach, a.Tasks.Settings.Confined = a.newReach(opened), true
 	a.built = &lazyParts{}
 	return a.reach
 }
@@ -94,10 +94,10 @@ func (a *App) Build(within []string) *Parts {
 		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
 		Watch:    a.watchStore,
 		Known:    KnownProjects(),
-		Settings: a.Settings,
+		Settings: a.Tasks.Settings,
 		Within:   within,
 		Reach:    a.reach,
-		Language: a.Lang,
+		Language: a.Terminal.Lang,
 	})
 	var typed engine.TypedDecisions
 	home := ""
@@ -116,11 +116,11 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := standing.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Log})
-	out.Contract = contract.New(&permission.Person{Consent: Trust(), Names: names, Now: clock, Log: a.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Tasks.Log})
+	out.Contract = contract.New(&permission.Person{Consent: Trust(), Names: names, Now: clock, Log: a.Tasks.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
-		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
+		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Tasks.Log,
 	})
 	return out
 }
@@ -142,9 +142,9 @@ func (a *App) Repositories() sources.Repositories {
 }
 
 func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
-	r := sources.Repositories{Settings: a.Settings, State: Trust(), Open: open, Now: now}
+	r := sources.Repositories{Settings: a.Tasks.Settings, State: Trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
-		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Log}
+		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log}
 	}
 	return r
 }
@@ -170,14 +170,14 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Library().At(folder).Speaking(func() lang.Language { return a.Lang }), nil
+	return a.Library().At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
 }
 
 // FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
 // will tell that they have come.
 func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
-	folder, err = a.Project()
-	if err == nil && a.Cwd != "" {
+	folder, err = a.Tasks.Project()
+	if err == nil && a.Tasks.Cwd != "" {
 		_, err = a.Engine().Projects().Where(project.Address{Cwd: folder})
 	}
 	if err != nil {
@@ -185,17 +185,17 @@ func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
 	}
 	a.Repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
 		if err == nil {
-			fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
+			fmt.Fprintln(a.Terminal.Err, a.Terminal.Lang.Say("Fetching %s …", spec))
 			return
 		}
-		a.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
+		a.Terminal.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
 	})
 	return folder, nil
 }
 
 // WithBook opens the notes of the project.
 func (a *App) WithBook(do func(b *memory.Book) error) error {
-	dir, err := a.Project()
+	dir, err := a.Tasks.Project()
 	if err != nil {
 		return err
 	}

@@ -63,9 +63,9 @@ func (a *App) newReach(opened []string) *reach.Reach {
 	o := reach.Options{
 		Rules: Rules(),
 		Remembered: func() []reach.Place {
-			list, err := a.RecordedPlaces()
+			list, err := a.Tasks.RecordedPlaces()
 			if err != nil {
-				a.Log.Warn("not all folders that assistants may work in are known", "error", err)
+				a.Tasks.Log.Warn("not all folders that assistants may work in are known", "error", err)
 			}
 			out := make([]reach.Place, len(list))
 			for i, r := range list {
@@ -74,7 +74,7 @@ func (a *App) newReach(opened []string) *reach.Reach {
 			return out
 		},
 		Remember: func(ctx context.Context, folder string) error {
-			_, err := Trust().AddPlace(ctx, trust.Place{Folder: folder, By: trust.ByForm, At: a.Now()})
+			_, err := Trust().AddPlace(ctx, trust.Place{Folder: folder, By: trust.ByForm, At: a.Terminal.Now()})
 			return err
 		},
 	}

@@ -90,7 +90,7 @@ func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, 
 
 // watchStore calls changed when sessions in the person's database may have changed; without one it returns.
 func (a *App) watchStore(ctx context.Context, changed func()) {
-	if address := a.Config.Store.Address; address != "" {
+	if address := a.Tasks.Config.Store.Address; address != "" {
 		if d, err := a.Databases.open(address); err == nil {
 			d.Watch(ctx, changed)
 		}

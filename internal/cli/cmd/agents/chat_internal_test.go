@@ -43,7 +43,7 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 		err = txtar.Write(layout, project)
 	}
 	a := app.New(&terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English})
-	a.Cwd = project
+	a.Tasks.Cwd = project
 	if err == nil {
 		err = a.SetUp()
 	}
@@ -95,7 +95,7 @@ func TestInterruptedChat(t *testing.T) {
 	var out bytes.Buffer
 	a := agentApp(t, &out, s)
 	in, typing := io.Pipe()
-	a.In = in
+	a.Terminal.In = in
 	cs := &clients{term: a.Terminal, tasks: a.Tasks, program: a}
 	client, err := cs.workingClient()
 	if err != nil {

@@ -32,7 +32,7 @@ func (l lazy) Work(ctx context.Context, _ hostcli.Job) (*hostcli.Outcome, error)
 func TestServedRuns(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	a := app.New(&terminal.Terminal{Err: io.Discard})
-	a.Cwd = t.TempDir()
+	a.Tasks.Cwd = t.TempDir()
 	calls := make(chan struct{})
 	a.UseAudits()
 	with := func(req sdkhttp.RunRequest) (headless.Options, error) {

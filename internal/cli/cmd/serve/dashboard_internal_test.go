@@ -40,7 +40,7 @@ func TestServerHasTheNamedModel(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	s := Server{Term: a.Terminal, Tasks: a.Tasks, Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) }}
 	for model, want := range map[string]bool{"": false, "claude-haiku-5-5": true} {
-		a.Config.Model.Name = model
+		a.Tasks.Config.Model.Name = model
 		if got := serverOptions(s, &app.Parts{}, mcpserver.Places{}).Model != nil; got != want {
 			t.Errorf("with the model %q: %t", model, got)
 		}

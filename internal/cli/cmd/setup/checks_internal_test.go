@@ -63,8 +63,8 @@ func TestDashboardHealth(t *testing.T) {
 	if after := filesIn(t, folder); !slices.Equal(before, after) {
 		t.Errorf("the files were %q, and are %q", before, after)
 	}
-	if a.Lang != lang.English || a.Cwd != "" {
-		t.Errorf("the program now speaks %s, in %q", a.Lang, a.Cwd)
+	if a.Terminal.Lang != lang.English || a.Tasks.Cwd != "" {
+		t.Errorf("the program now speaks %s, in %q", a.Terminal.Lang, a.Tasks.Cwd)
 	}
 }
 
