@@ -17,7 +17,7 @@ import (
 
 // Main runs the program and returns its exit code.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
-	return Run(&app.App{Terminal: terminal.New(in, out, errOut)}, args, in)
+	return Run(app.New(terminal.New(in, out, errOut)), args, in)
 }
 
 // Run is Main for a program that is put together.
@@ -35,15 +35,15 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.Err, "panic: %v\n\n%s\n", p, debug.Stack())
+			fmt.Fprintf(a.Terminal.Err, "panic: %v\n\n%s\n", p, debug.Stack())
 			code = a.Fail(nil, fault.Unexpected(p))
 		}
 	}()
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(a.Out)
-	root.SetErr(a.Err)
+	root.SetOut(a.Terminal.Out)
+	root.SetErr(a.Terminal.Err)
 	command, err := root.ExecuteContextC(ctx)
 	a.Close()
 	var end *terminal.Exit
@@ -53,7 +53,7 @@ func Run(a *app.App, args []string, in io.Reader) (code int) {
 	case errors.As(err, &end):
 		return end.Code
 	case errors.Is(err, context.Canceled):
-		a.Warnf("interrupted; bmad-mcp task status says where a session stands")
+		a.Terminal.Warnf("interrupted; bmad-mcp task status says where a session stands")
 		return terminal.ErrStopped.Code
 	}
 	return a.Fail(command, err)

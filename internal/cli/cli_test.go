@@ -43,11 +43,11 @@ func TestMain(m *testing.M) {
 // scriptProgram returns the program as scripts run it: it acts for the person that the script names by its variables, and for
 // nobody that is known without them.
 func scriptProgram() *app.App {
-	a := &app.App{Terminal: terminal.New(os.Stdin, os.Stdout, os.Stderr)}
+	a := app.New(terminal.New(os.Stdin, os.Stdout, os.Stderr))
 	a.Who = func(string) workflow.Person {
 		return workflow.Person{Subject: os.Getenv("SCRIPT_SUBJECT"), Name: os.Getenv("SCRIPT_NAME")}
 	}
-	a.Err = &wordsOfTheTool{out: a.Err}
+	a.Terminal.Err = &wordsOfTheTool{out: a.Terminal.Err}
 	return a
 }
 

@@ -19,16 +19,16 @@ import (
 // speakHelp makes the help of a command and of those below it speak the person's language.
 func speakHelp(a *app.App, root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if a.Lang == "" { // help does not set up the rest
+		if a.Terminal.Lang == "" { // help does not set up the rest
 			a.ReadSettings()
 		}
 		h := newHelpPage(a, cmd)
-		_ = a.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Out, h.text()); return err }) // a reader that has gone needs no help
+		_ = a.Terminal.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Terminal.Out, h.text()); return err }) // a reader that has gone needs no help
 	})
 }
 
 func newHelpPage(a *app.App, cmd *cobra.Command) *helpPage {
-	return &helpPage{command: cmd, lang: a.Lang, width: min(a.Width(helpWidth), widestHelp)}
+	return &helpPage{command: cmd, lang: a.Terminal.Lang, width: min(a.Terminal.Width(helpWidth), widestHelp)}
 }
 
 // Columns of help: without a terminal, and at most, because longer lines are hard to read.

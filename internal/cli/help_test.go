@@ -57,7 +57,7 @@ func helpTexts(root *cobra.Command) map[string]string {
 // TestHelpIsTranslated: every text that help prints has a translation, and the catalogues of
 // help have no other.
 func TestHelpIsTranslated(t *testing.T) {
-	texts := helpTexts(newRoot(&app.App{Terminal: &terminal.Terminal{Out: io.Discard, Lang: lang.English}}))
+	texts := helpTexts(newRoot(app.New(&terminal.Terminal{Out: io.Discard, Lang: lang.English})))
 	if len(texts) < 150 || texts["lowest acceptable score"] != "bmad-mcp audit" {
 		t.Fatalf("only %d texts were found", len(texts))
 	}
@@ -92,9 +92,9 @@ func TestHelpIsTranslated(t *testing.T) {
 
 // TestHelpInChinese: no line of the help of any command stays English.
 func TestHelpInChinese(t *testing.T) {
-	for _, path := range commandPaths(newRoot(&app.App{Terminal: &terminal.Terminal{}})) {
+	for _, path := range commandPaths(newRoot(app.New(&terminal.Terminal{}))) {
 		var out strings.Builder
-		a := &app.App{Terminal: &terminal.Terminal{Out: &out, Err: &out, Lang: "zh"}}
+		a := app.New(&terminal.Terminal{Out: &out, Err: &out, Lang: "zh"})
 		root := newRoot(a)
 		root.SetOut(&out)
 		root.SetArgs(append(path, "--help"))
@@ -114,8 +114,8 @@ func TestHelpInChinese(t *testing.T) {
 // line is wider than 80 columns, or than a terminal of 60 but one of a long name or an example, in either language.
 func TestHelpFitsItsWidth(t *testing.T) {
 	for _, l := range lang.All() {
-		for _, path := range commandPaths(newRoot(&app.App{Terminal: &terminal.Terminal{}})) {
-			root := newRoot(&app.App{Terminal: &terminal.Terminal{Lang: l}})
+		for _, path := range commandPaths(newRoot(app.New(&terminal.Terminal{}))) {
+			root := newRoot(app.New(&terminal.Terminal{Lang: l}))
 			cmd, _, err := root.Find(path)
 			if err != nil {
 				t.Fatal(err)
@@ -175,7 +175,7 @@ func TestFlagErrors(t *testing.T) {
 		{"audit"}, {"gc", "--older-than"}, {"task", "approve", "--approved=maybe"}, {"--=a"}, {"help", "--frob"},
 	} {
 		var out strings.Builder
-		a := &app.App{Terminal: &terminal.Terminal{Out: &out, Err: &out, Lang: lang.English}}
+		a := app.New(&terminal.Terminal{Out: &out, Err: &out, Lang: lang.English})
 		root := newRoot(a)
 		root.SetOut(&out)
 		root.SetErr(&out)
@@ -195,7 +195,7 @@ func TestFlagErrors(t *testing.T) {
 		if got := terminal.FlagError(err).String(); got != english {
 			t.Errorf("%q: got %q, want %q", args, got, english)
 		}
-		a.Lang = "zh"
+		a.Terminal.Lang = "zh"
 		out.Reset()
 		a.Fail(nil, err)
 		if found := langtest.English(out.String()); len(found) > 0 || !strings.Contains(out.String(), "处理办法：") {

@@ -71,7 +71,7 @@ func shownLines(page string) []string {
 
 // unknownIn returns the command or flag of a line that the program does not have, or "".
 func unknownIn(line string) string {
-	root := newRoot(&app.App{Terminal: &terminal.Terminal{}})
+	root := newRoot(app.New(&terminal.Terminal{}))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	words := slices.DeleteFunc(strings.Fields(line)[1:], func(w string) bool { return w == "…" })
@@ -115,7 +115,7 @@ func TestTerminalPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	for _, cmd := range newRoot(&app.App{Terminal: &terminal.Terminal{}}).Commands() {
+	for _, cmd := range newRoot(app.New(&terminal.Terminal{})).Commands() {
 		if cmd.IsAvailableCommand() && !regexp.MustCompile("`bmad-mcp "+cmd.Name()+"[ `]").MatchString(page) {
 			t.Errorf("the page lacks `bmad-mcp %s`", cmd.Name())
 		}

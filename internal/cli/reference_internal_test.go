@@ -31,7 +31,7 @@ func TestReferenceOfCommands(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nWhat `--help` says of each command. [The terminal](../terminal.md) sorts them by their use.\n" +
 		"All take the flags `--cwd` and `--json` of `bmad-mcp`, and end with its [exit codes](errors.md#exit-codes), unless they list their own.\n")
-	root := newRoot(&app.App{Terminal: &terminal.Terminal{Lang: lang.English}})
+	root := newRoot(app.New(&terminal.Terminal{Lang: lang.English}))
 	seen := 0
 	for _, path := range append(commandPaths(root), []string{"help"}) {
 		cmd, _, err := root.Find(path)
@@ -104,7 +104,7 @@ func faultCodes(t *testing.T) (out [][2]string) {
 
 // exitCodes returns each exit code that a help names, with its meaning and the commands that have it.
 func exitCodes() (out [][]string) {
-	root := newRoot(&app.App{Terminal: &terminal.Terminal{}})
+	root := newRoot(app.New(&terminal.Terminal{}))
 	common := map[string]bool{}
 	for _, m := range codeHelp.FindAllStringSubmatch(terminal.ExitHelp, -1) {
 		common[m[0]] = true

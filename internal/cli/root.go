@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -16,6 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/start"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -41,15 +45,15 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			return a.SetUp()
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(a, cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return serve.Stdio(cmd.Context(), newServer(a), args) },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fault.New(fault.InvalidArgument, "%s", terminal.FlagError(err)).WithHint("see %s --help", cmd.CommandPath()).Offer(terminal.Misspelt(cmd, err))
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
-	flags.BoolVar(&a.JSON, "json", false, "print JSON")
-	flags.StringVar(&a.Color, "color", "auto", "colours: auto, always or never")
+	flags.StringVar(&a.Tasks.Cwd, "cwd", "", "project folder (default: the nearest one upwards that has sessions, else this folder)")
+	flags.BoolVar(&a.Terminal.JSON, "json", false, "print JSON")
+	flags.StringVar(&a.Terminal.Color, "color", "auto", "colours: auto, always or never")
 	a.ToolsetFlag(root)
 	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title.String(), Title: g.title.String()})
@@ -62,7 +66,7 @@ New here? Run: bmad-mcp demo. To see what waits for you: bmad-mcp status
 	help.GroupID = root.Groups()[0].ID
 	root.SetHelpCommand(help)
 	root.SetCompletionCommandGroupID(setUp.String())
-	for _, c := range method.Commands(a) { // their names before there was a group of them
+	for _, c := range method.Commands(a.Terminal, a.Tasks.Workspace, a) { // their names before there was a group of them
 		c.Hidden = true
 		root.AddCommand(c)
 	}
@@ -78,60 +82,79 @@ type group struct {
 
 var setUp = lang.T("Set up:")
 
+// newServer returns what serves the tasks of the program.
+func newServer(a *app.App) serve.Server {
+	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
+	return serve.Server{
+		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
+		Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) },
+	}
+}
+
+// newUpkeep returns what looks after the project of the program.
+func newUpkeep(a *app.App) setup.Upkeep {
+	return setup.Upkeep{Term: a.Terminal, Tasks: a.Tasks, Databases: a.Databases, Parts: a.Parts, WithBook: a.WithBook}
+}
+
 func groups(a *app.App) []group {
+	term, tasks, server, upkeep := a.Terminal, a.Tasks, newServer(a), newUpkeep(a)
+	serveRuns := func(ctx context.Context) *run.Served {
+		a.UseAudits()
+		return run.Serve(ctx, term, tasks)
+	}
 	return []group{
 		{lang.T("Start here:"), []*cobra.Command{
-			start.Demo(a),
-			start.Install(a),
-			decide.Start(a),
-			look.Status(a),
-			decide.Next(a),
-			serve.Open(a),
+			start.Demo(term, tasks, a),
+			start.Install(term, tasks),
+			decide.Start(term, tasks),
+			look.Status(term, tasks),
+			decide.Next(term, tasks),
+			serve.Open(server),
 		}},
 		{lang.T("Decide:"), []*cobra.Command{
-			decide.Gate(a, "confirm", "Decide yourself on the waiting document"),
-			decide.Gate(a, "approve", "Decide yourself on the waiting plan or failed work"),
-			decide.Gate(a, "reject", "Send back the waiting document or work, with the changes you want"),
-			decide.Answer(a),
-			decide.Leave(a, workflow.ActionReopen, "Go back to an earlier stage yourself"),
-			decide.Leave(a, workflow.ActionCancel, "End a session yourself, for good"),
-			decide.Adopt(a),
+			decide.Gate(term, tasks, "confirm", "Decide yourself on the waiting document"),
+			decide.Gate(term, tasks, "approve", "Decide yourself on the waiting plan or failed work"),
+			decide.Gate(term, tasks, "reject", "Send back the waiting document or work, with the changes you want"),
+			decide.Answer(term, tasks),
+			decide.Leave(term, tasks, workflow.ActionReopen, "Go back to an earlier stage yourself"),
+			decide.Leave(term, tasks, workflow.ActionCancel, "End a session yourself, for good"),
+			decide.Adopt(term, tasks),
 		}},
 		{lang.T("Look:"), []*cobra.Command{
-			look.Sessions(a),
-			look.Show(a),
-			look.Log(a),
-			look.Diff(a),
-			look.Report(a),
-			look.Sync(a),
-			serve.Dashboard(a),
-			look.Graph(a),
-			look.Audit(a),
+			look.Sessions(term, tasks),
+			look.Show(term, tasks, a.Databases),
+			look.Log(term, tasks),
+			look.Diff(term, tasks),
+			look.Report(term, tasks),
+			look.Sync(term, tasks),
+			serve.Dashboard(server),
+			look.Graph(term, tasks),
+			look.Audit(term, tasks),
 		}},
 		{lang.T("Work without a host:"), []*cobra.Command{
-			run.Command(a),
-			agents.Command(a),
-			decide.Task(a),
-			run.Prices(a),
+			run.Command(term, tasks, a.UseAudits),
+			agents.Command(term, tasks, a, serveRuns),
+			decide.Task(term, tasks),
+			run.Prices(term),
 		}},
 		{lang.T("Method and memory:"), []*cobra.Command{
-			method.Command(a),
-			remember.Command(a),
-			setup.Workflow(a),
+			method.Command(a.Terminal, a.Tasks.Workspace, a),
+			remember.Command(term, a, agents.QueueWork(term, tasks, a)),
+			setup.Workflow(term, tasks),
 		}},
 		{setUp, []*cobra.Command{
-			setup.Doctor(a),
-			setup.Allow(a),
-			setup.Projects(a),
-			look.Passkeys(a),
-			serve.Pair(a),
-			serve.Command(a),
-			setup.Hook(a),
-			setup.GC(a),
-			setup.Store(a),
-			start.Uninstall(a),
-			setup.Upgrade(a),
-			setup.Version(a),
+			setup.Doctor(upkeep),
+			setup.Allow(term, tasks),
+			setup.Projects(term, a.Tasks.Workspace),
+			look.Passkeys(term, tasks),
+			serve.Pair(term, func() time.Time { return a.Engine().Clock() }),
+			a.ToolsetFlag(serve.Command(server)),
+			setup.Hook(term, a.Engine, a.SetUp),
+			setup.GC(upkeep),
+			setup.Store(upkeep),
+			start.Uninstall(term, tasks),
+			setup.Upgrade(term),
+			setup.Version(term),
 		}},
 	}
 }

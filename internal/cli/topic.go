@@ -31,13 +31,13 @@ argument, list both. Where both have the name, add .md for the page.`,
 		PersistentPreRunE: func(*cobra.Command, []string) error { a.ReadSettings(); return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, onlyPage := strings.CutSuffix(strings.Join(args, "/"), ".md")
-			page := docs.Page(name, string(a.Lang))
+			page := docs.Page(name, string(a.Terminal.Lang))
 			topic, rest, err := cmd.Root().Find(args)
 			switch {
 			case !onlyPage && err == nil && len(rest) == 0:
 				return showCommand(cmd.Context(), a, topic, page != "")
 			case page != "":
-				return a.Page(cmd.Context(), func() error { a.Markdown(flow(page), strings.TrimSuffix(page, "\n")); return nil })
+				return a.Terminal.Page(cmd.Context(), func() error { a.Terminal.Markdown(flow(page), strings.TrimSuffix(page, "\n")); return nil })
 			}
 			above, last := args[:len(args)-1], args[len(args)-1]
 			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
@@ -86,9 +86,9 @@ func showCommand(ctx context.Context, a *app.App, command *cobra.Command, hasPag
 	case !command.HasParent():
 		text += h.pages()
 	case hasPage:
-		text += "\n" + a.Lang.Say("The page of this name says more: %s", "bmad-mcp help "+command.Name()+".md") + "\n"
+		text += "\n" + a.Terminal.Lang.Say("The page of this name says more: %s", "bmad-mcp help "+command.Name()+".md") + "\n"
 	}
-	return a.Page(ctx, func() error { _, err := fmt.Fprint(a.Out, text); return err })
+	return a.Terminal.Page(ctx, func() error { _, err := fmt.Fprint(a.Terminal.Out, text); return err })
 }
 
 // pages lists the pages of the documentation.

@@ -13,15 +13,15 @@ import (
 )
 
 // CompleteTasks completes the task names of the project in a shell.
-func (a *App) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) > 0 || a.SetUp() != nil {
+func (t *Tasks) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 || t.setUp() != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	dir, err := a.Project()
+	dir, err := t.Project()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	known, others, err := a.Engine().Known(cmd.Context(), project.Address{Cwd: dir})
+	known, others, err := t.Engine().Known(cmd.Context(), project.Address{Cwd: dir})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -35,48 +35,48 @@ func (a *App) CompleteTasks(cmd *cobra.Command, args []string, _ string) ([]cobr
 }
 
 // CompleteStages completes the values of --stage, a stage of any workflow that the project can use.
-func (a *App) CompleteStages(cmd *cobra.Command) {
+func (t *Tasks) CompleteStages(cmd *cobra.Command) {
 	// The error is for a missing flag.
 	_ = cmd.RegisterFlagCompletionFunc("stage", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
+		return t.StageIDs(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
 // CompleteWorkflow completes the name of a workflow.
-func (a *App) CompleteWorkflow(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func (t *Tasks) CompleteWorkflow(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, w := range a.Workflows() {
+	for _, w := range t.Workflows() {
 		names = append(names, w.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // CompleteWorkflows completes the values of --workflow.
-func (a *App) CompleteWorkflows(cmd *cobra.Command) {
-	_ = cmd.RegisterFlagCompletionFunc("workflow", a.CompleteWorkflow) // the error is for a missing flag
+func (t *Tasks) CompleteWorkflows(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("workflow", t.CompleteWorkflow) // the error is for a missing flag
 }
 
 // WorkflowViews lists the workflows of the project with their origin.
-func (a *App) WorkflowViews() ([]engine.Workflow, error) {
-	at, err := a.Address(nil)
+func (t *Tasks) WorkflowViews() ([]engine.Workflow, error) {
+	at, err := t.Address(nil)
 	if err != nil {
 		return nil, err
 	}
-	return a.Engine().Workflows(at)
+	return t.Engine().Workflows(at)
 }
 
 // StageIDs lists the stages of the workflows that the project can use.
-func (a *App) StageIDs() []string {
+func (t *Tasks) StageIDs() []string {
 	var definitions []*workflow.Definition
-	for _, w := range a.Workflows() {
+	for _, w := range t.Workflows() {
 		definitions = append(definitions, w.Definition)
 	}
 	return workflow.IDsOf(workflow.StagesOf(definitions...))
 }
 
 // Workflows returns the usable workflows of the project, else the built-in ones.
-func (a *App) Workflows() []config.Workflow {
-	views, err := a.WorkflowViews()
+func (t *Tasks) Workflows() []config.Workflow {
+	views, err := t.WorkflowViews()
 	if err != nil {
 		return config.Default("").Workflows
 	}

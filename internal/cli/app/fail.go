@@ -37,20 +37,20 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 			}
 		}
 	}
-	if a.Lang == "" { // refused before a command had begun
+	if a.Terminal.Lang == "" { // refused before a command had begun
 		a.ReadSettings()
 	}
-	if dir, err := a.Project(); err == nil && a.built != nil && a.Config.Language == lang.Auto { // the refusal belongs to no session
+	if dir, err := a.Tasks.Project(); err == nil && a.built != nil && a.Tasks.Config.Language == lang.Auto { // the refusal belongs to no session
 		f = a.Engine().Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
-	f = f.Translated(a.Lang)
-	if a.Lang = f.Language; !a.JSON {
+	f = f.Translated(a.Terminal.Lang)
+	if a.Terminal.Lang = f.Language; !a.Terminal.JSON {
 		f = f.Reworded(terminal.Spoken)
 	}
-	if a.JSON {
-		_ = a.PrintJSON(mcpserver.NewFailure(f)) // a failed write cannot be reported anywhere
+	if a.Terminal.JSON {
+		_ = a.Terminal.PrintJSON(mcpserver.NewFailure(f)) // a failed write cannot be reported anywhere
 	} else {
-		a.Refuse(f)
+		a.Terminal.Refuse(f)
 	}
 	return terminal.ExitCode(f)
 }

@@ -7,12 +7,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
@@ -120,7 +118,7 @@ func (f HTTP) SayOpen(t *terminal.Terminal) {
 }
 
 // RunHTTP serves until ctx ends, and then answers the accepted requests.
-func (a *App) RunHTTP(ctx context.Context, server *http.Server, listener net.Listener, h interface{ Close(context.Context) }, grace time.Duration) error {
+func RunHTTP(ctx context.Context, t *terminal.Terminal, server *http.Server, listener net.Listener, h interface{ Close(context.Context) }, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	var failed error
@@ -133,40 +131,9 @@ func (a *App) RunHTTP(ctx context.Context, server *http.Server, listener net.Lis
 	h.Close(ctx)
 	err := errors.Join(failed, server.Shutdown(ctx))
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.Warnf("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
+		t.Warnf("some requests were not done after %s and were cut off; their changes are stored whole or not at all", grace)
 		_ = server.Close() // that is the cut
 		return failed
 	}
 	return err
-}
-
-// Roots returns the folders in which clients may name projects, with links followed.
-func (a *App) Roots(names []string) ([]string, error) {
-	if len(names) == 0 {
-		project, err := a.Project()
-		if err != nil {
-			return nil, err
-		}
-		if home, _ := os.UserHomeDir(); project == filepath.Dir(project) || project == filepath.Clean(home) {
-			return nil, fault.New(fault.InvalidArgument, "the working folder %s is not a project", project).WithHint("name the folder of your projects with --root")
-		}
-		names = []string{project}
-	}
-	var out []string
-	for _, name := range names {
-		path, err := filepath.Abs(name)
-		if err == nil {
-			path, err = filepath.EvalSymlinks(path)
-		}
-		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be used: %w", name, err).WithHint("name an existing folder")
-		}
-		dir, err := durable.OpenDir(path)
-		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be opened: %w", name, err).WithHint("name an existing folder that you may read")
-		}
-		_ = dir.Close()
-		out = append(out, path)
-	}
-	return out, nil
 }

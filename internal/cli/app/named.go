@@ -16,24 +16,24 @@ import (
 
 // OfTask makes a command take the name of a task, or how it begins. If it is left out and several are active, a
 // person chooses one.
-func (a *App) OfTask(cmd *cobra.Command) *cobra.Command {
-	return a.withTask(cmd, a.pick)
+func (t *Tasks) OfTask(cmd *cobra.Command) *cobra.Command {
+	return t.withTask(cmd, t.pick)
 }
 
 // MayOfTask makes a command take the name of a task, or how it begins; without one it is about all.
-func (a *App) MayOfTask(cmd *cobra.Command) *cobra.Command {
-	return a.withTask(cmd, func(context.Context) ([]string, error) { return nil, nil })
+func (t *Tasks) MayOfTask(cmd *cobra.Command) *cobra.Command {
+	return t.withTask(cmd, func(context.Context) ([]string, error) { return nil, nil })
 }
 
-func (a *App) withTask(cmd *cobra.Command, missing func(ctx context.Context) ([]string, error)) *cobra.Command {
+func (t *Tasks) withTask(cmd *cobra.Command, missing func(ctx context.Context) ([]string, error)) *cobra.Command {
 	cmd.Use += " [TASK]"
-	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), a.CompleteTasks
+	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), t.CompleteTasks
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if len(args) == 0 {
 			args, err = missing(cmd.Context())
 		} else {
-			args[0], err = a.Named(cmd.Context(), args[0])
+			args[0], err = t.Named(cmd.Context(), args[0])
 		}
 		if err != nil {
 			return err
@@ -45,12 +45,12 @@ func (a *App) withTask(cmd *cobra.Command, missing func(ctx context.Context) ([]
 
 // Named returns the name of the task that a person means: one with that name or id, else the only one of the project
 // whose name begins so. A name that none has stays as it is, for the command to refuse it.
-func (a *App) Named(ctx context.Context, begin string) (string, error) {
-	at, err := a.Address([]string{begin})
+func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
+	at, err := t.Address([]string{begin})
 	if err != nil {
 		return "", err
 	}
-	p, _, err := a.Engine().Projects().Find(ctx, at)
+	p, _, err := t.Engine().Projects().Find(ctx, at)
 	if err == nil {
 		p.Close()
 		return begin, nil
@@ -58,7 +58,7 @@ func (a *App) Named(ctx context.Context, begin string) (string, error) {
 	if begin == "" || !fault.Is(err, fault.NotFound) {
 		return begin, ctx.Err()
 	}
-	known, names, err := a.Engine().Known(ctx, project.Address{Cwd: at.Places[0]})
+	known, names, err := t.Engine().Known(ctx, project.Address{Cwd: at.Places[0]})
 	if err != nil {
 		return begin, ctx.Err()
 	}
@@ -78,32 +78,32 @@ func (a *App) Named(ctx context.Context, begin string) (string, error) {
 }
 
 // pick has the person choose one of several active tasks. Without a choice the command refuses.
-func (a *App) pick(ctx context.Context) ([]string, error) {
-	person, err := a.Person()
-	if err != nil || !a.Pretty() {
+func (t *Tasks) pick(ctx context.Context) ([]string, error) {
+	person, err := t.term.Person()
+	if err != nil || !t.term.Pretty() {
 		return nil, nil
 	}
-	dir, err := a.Project()
+	dir, err := t.Project()
 	if err != nil {
 		return nil, err
 	}
-	if p, _, err := a.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
+	if p, _, err := t.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
 		p.Close() // it is clear which one is meant
 		return nil, nil
 	}
-	known, _, err := a.Engine().Known(ctx, project.Address{Cwd: dir})
+	known, _, err := t.Engine().Known(ctx, project.Address{Cwd: dir})
 	known = slices.DeleteFunc(slices.Clone(known), func(s workflow.Summary) bool { return !s.CurrentState.Active() })
 	if err != nil || len(known) < 2 {
 		return nil, ctx.Err()
 	}
 	var rows [][]string
 	for i, s := range known {
-		rows = append(rows, []string{strconv.Itoa(i + 1), s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.Since(s.UpdatedAt)})
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.TaskName, string(s.CurrentStage), string(s.CurrentState), t.term.Since(s.UpdatedAt)})
 	}
-	if err := a.Columns(nil, rows); err != nil {
+	if err := t.term.Columns(nil, rows); err != nil {
 		return nil, err
 	}
-	line, _ := person.Line(ctx, a.Lang.Say("Which one [1-%d]: ", len(known))) // without an answer none is chosen
+	line, _ := person.Line(ctx, t.term.Lang.Say("Which one [1-%d]: ", len(known))) // without an answer none is chosen
 	if n, err := strconv.Atoi(line); err == nil && 1 <= n && n <= len(known) {
 		return []string{known[n-1].TaskName}, nil
 	}

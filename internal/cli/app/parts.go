@@ -59,22 +59,21 @@ func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
-	if a.databases != nil {
-		a.databases.close()
-	}
+	a.Databases.close()
 }
 
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
 // need a second opinion.
 func (a *App) UseAudits() {
-	a.Settings.Scoring = workflow.ScoringAudited
+	a.Tasks.Settings.Scoring = workflow.ScoringAudited
 	a.built = &lazyParts{}
 }
 
-// Confine builds the parts anew, for an assistant that may not open every folder that it names.
-func (a *App) Confine(opened []string) {
-	a.Reach, a.Settings.Confined = a.newReach(opened), true
+// Confine builds the parts anew, for an assistant that may open only the folders of the reach it returns.
+func (a *App) Confine(opened []string) *reach.Reach {
+	a.reach, a.Tasks.Settings.Confined = a.newReach(opened), true
 	a.built = &lazyParts{}
+	return a.reach
 }
 
 // Build builds the parts; with folders, they are confined to projects in them.
@@ -90,20 +89,20 @@ func (a *App) Build(within []string) *Parts {
 		Who:      who,
 		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
 		Watch:    a.watchStore,
-		Known:    a.KnownProjects(),
-		Settings: a.Settings,
+		Known:    KnownProjects(),
+		Settings: a.Tasks.Settings,
 		Within:   within,
-		Reach:    a.Reach,
-		Language: a.Lang,
+		Reach:    a.reach,
+		Language: a.Terminal.Lang,
 	})
 	var typed engine.TypedDecisions
 	home := ""
 	if len(within) == 0 { // over HTTP nobody types at this machine, and nothing of the person's home is served
-		typed = a.Trust()
+		typed = Trust()
 		home, _ = os.UserHomeDir() // without a home nothing of the person's is served
 	}
 	var above func(name string) (*durable.Dir, error)
-	if a.Reach != nil {
+	if a.reach != nil {
 		above = openAbove
 	}
 	r := a.repositoriesOf(projects.OpenFolder, clock)
@@ -113,10 +112,10 @@ func (a *App) Build(within []string) *Parts {
 		Now: clock,
 	})
 	names := engine.Names{Confirm: mcpserver.ConfirmTool, Program: "bmad-mcp"}
-	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: a.Trust(), Log: a.Log})
+	out.Memory = memory.New(memory.Options{Now: clock, Meaning: newMeaning(), Derived: Trust(), Log: a.Tasks.Log})
 	out.Engine = engine.New(engine.Options{
 		Who:      who,
-		Projects: projects, Typed: typed, Trust: a.Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Log,
+		Projects: projects, Typed: typed, Trust: Trust(), Personas: out.Library, Notes: out.Memory, Names: names, Log: a.Tasks.Log,
 	})
 	return out
 }
@@ -138,36 +137,60 @@ func (a *App) Repositories() sources.Repositories {
 }
 
 func (a *App) repositoriesOf(open func(name string) (*durable.Dir, error), now func() time.Time) sources.Repositories {
-	r := sources.Repositories{Settings: a.Settings, State: a.Trust(), Open: open, Now: now}
+	r := sources.Repositories{Settings: a.Tasks.Settings, State: Trust(), Open: open, Now: now}
 	if folder := userFolder("XDG_CACHE_HOME", ".cache"); folder != "" {
-		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Log}
+		r.Cache = &gitsource.Cache{Folder: filepath.Join(folder, "bmad-mcp", "git"), Now: now, Log: a.Tasks.Log}
 	}
 	return r
 }
 
-// Shelf returns the method's installations for the folder that the command is for. If a repository
-// was never fetched, it waits for it: nobody else will tell that it has come.
-func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
-	folder, err := a.Project()
-	if err == nil && a.Cwd != "" {
-		_, err = a.Engine().Projects().Where(project.Address{Cwd: folder})
+// Copies returns the folders with the copies of a project's repositories.
+func (a *App) Copies(project string) (folders []string) {
+	repositories := a.Repositories()
+	remotes, _ := repositories.Of(project)
+	for _, r := range remotes {
+		if repositories.Cache == nil {
+			break
+		}
+		if c, err := repositories.Cache.Copy(r.Spec); err == nil && c.Dir != "" {
+			folders = append(folders, c.Dir)
+		}
 	}
+	return folders
+}
+
+// Shelf returns the method's installations for the folder that the command is for.
+func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
+	folder, err := a.FetchMissing(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return a.Library().At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
+}
+
+// FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
+// will tell that they have come.
+func (a *App) FetchMissing(ctx context.Context) (folder string, err error) {
+	folder, err = a.Tasks.Project()
+	if err == nil && a.Tasks.Cwd != "" {
+		_, err = a.Engine().Projects().Where(project.Address{Cwd: folder})
+	}
+	if err != nil {
+		return "", err
+	}
 	a.Repositories().FetchMissing(ctx, folder, func(spec gitsource.Spec, err error) {
 		if err == nil {
-			fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
+			fmt.Fprintln(a.Terminal.Err, a.Terminal.Lang.Say("Fetching %s …", spec))
 			return
 		}
-		a.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
+		a.Terminal.Warnf("%v\n  what to do: check the address; bmad-mcp method sources update tries it again", err)
 	})
-	return a.Library().At(folder).Speaking(func() lang.Language { return a.Lang }), nil
+	return folder, nil
 }
 
 // WithBook opens the notes of the project.
 func (a *App) WithBook(do func(b *memory.Book) error) error {
-	dir, err := a.Project()
+	dir, err := a.Tasks.Project()
 	if err != nil {
 		return err
 	}

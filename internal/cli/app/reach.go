@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
@@ -26,33 +25,30 @@ type RecordedPlace struct {
 	From string
 }
 
-// KnownProjects returns the list of projects in which sessions were started.
-func (a *App) KnownProjects() project.Known { return project.Known{Folder: a.StateFolder()} }
-
 // RecordedPlaces returns the folders that are on record, with the first problem in reading them.
-func (a *App) RecordedPlaces() (out []RecordedPlace, err error) {
-	places, err := a.Trust().Places()
+func (w *Workspace) RecordedPlaces() (out []RecordedPlace, err error) {
+	places, err := Trust().Places()
 	for _, p := range places {
-		r := RecordedPlace{reach.Place{Folder: p.Folder, By: reach.Listed, Real: true, Record: a.StateFolder()}, FromTerminal}
+		r := RecordedPlace{reach.Place{Folder: p.Folder, By: reach.Listed, Real: true, Record: StateFolder()}, FromTerminal}
 		if p.By == trust.ByForm {
 			r.By, r.From = reach.Asked, FromForm
 		}
 		out = append(out, r)
 	}
-	own, ownErr := a.Settings.Load(nil)
+	own, ownErr := w.Settings.Load(nil)
 	if err == nil {
 		err = ownErr
 	}
 	file := ""
-	if a.Settings.UserFolder != "" {
-		file = filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile))
+	if w.Settings.UserFolder != "" {
+		file = filepath.Join(w.Settings.UserFolder, filepath.FromSlash(config.UserFile))
 	}
 	for _, folder := range own.Projects {
 		out = append(out, RecordedPlace{reach.Place{Folder: folder, By: reach.Listed, Record: file}, FromSettings})
 	}
-	known, real := a.KnownProjects().Recorded()
+	known, real := KnownProjects().Recorded()
 	for _, folder := range known {
-		out = append(out, RecordedPlace{reach.Place{Folder: folder, By: reach.Known, Real: real, Record: a.StateFolder()}, FromSessions})
+		out = append(out, RecordedPlace{reach.Place{Folder: folder, By: reach.Known, Real: real, Record: StateFolder()}, FromSessions})
 	}
 	return out, err
 }
@@ -67,9 +63,9 @@ func (a *App) newReach(opened []string) *reach.Reach {
 	o := reach.Options{
 		Rules: Rules(),
 		Remembered: func() []reach.Place {
-			list, err := a.RecordedPlaces()
+			list, err := a.Tasks.RecordedPlaces()
 			if err != nil {
-				a.Log.Warn("not all folders that assistants may work in are known", "error", err)
+				a.Tasks.Log.Warn("not all folders that assistants may work in are known", "error", err)
 			}
 			out := make([]reach.Place, len(list))
 			for i, r := range list {
@@ -78,7 +74,7 @@ func (a *App) newReach(opened []string) *reach.Reach {
 			return out
 		},
 		Remember: func(ctx context.Context, folder string) error {
-			_, err := a.Trust().AddPlace(ctx, trust.Place{Folder: folder, By: trust.ByForm, At: a.Now()})
+			_, err := Trust().AddPlace(ctx, trust.Place{Folder: folder, By: trust.ByForm, At: a.Terminal.Now()})
 			return err
 		},
 	}

@@ -7,65 +7,68 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/store"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/filestore"
 	"github.com/bmad-mcp/bmad-mcp/internal/store/pgstore"
 )
 
-// databases are the shared stores that were used, by their addresses.
-type databases struct {
-	mu   sync.Mutex
-	open map[string]*pgstore.Database
+// Databases are the shared stores of a workspace that were used, by their addresses.
+type Databases struct {
+	workspace *Workspace
+	mu        sync.Mutex
+	opened    map[string]*pgstore.Database
 }
 
-// Database returns the database at an address.
-func (a *App) Database(address string) (*pgstore.Database, error) {
-	d := a.databases
+// open returns the database at an address.
+func (d *Databases) open(address string) (*pgstore.Database, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if known := d.open[address]; known != nil {
+	if known := d.opened[address]; known != nil {
 		return known, nil
 	}
 	opened, err := pgstore.Open(address)
 	if err == nil {
-		d.open[address] = opened
+		d.opened[address] = opened
 	}
 	return opened, err
 }
 
 // TeamStore returns the database that the person has named.
-func (a *App) TeamStore() (*pgstore.Database, error) {
-	if a.Unread != nil {
-		return nil, a.Unread
+func (d *Databases) TeamStore() (*pgstore.Database, error) { return d.teamStore(d.workspace.Config) }
+
+func (d *Databases) teamStore(settings config.Config) (*pgstore.Database, error) {
+	if d.workspace.Unread != nil {
+		return nil, d.workspace.Unread
 	}
-	if a.Config.Store.Address == "" {
+	if settings.Store.Address == "" {
 		return nil, fault.New(fault.InvalidArgument, "no store is named").WithHint("set BMAD_STORE, or store in your own settings, to postgres://host/database")
 	}
-	return a.Database(a.Config.Store.Address)
+	return d.open(settings.Store.Address)
 }
 
 // StoreFor returns the database at an address without a password, or the one that the person has named, and the
 // place of a project in it.
-func (a *App) StoreFor(dir *durable.Dir, address string) (*pgstore.Database, store.Place, error) {
-	settings := a.Config
+func (d *Databases) StoreFor(dir *durable.Dir, address string) (*pgstore.Database, store.Place, error) {
+	settings := d.workspace.Config
 	if address != "" {
 		if pgstore.HasPassword(address) { // other accounts see the command line
 			return nil, store.Place{}, fault.New(fault.InvalidArgument, "the address has a password").WithHint("put it into PGPASSFILE, or the address into BMAD_STORE")
 		}
 		settings.Store.Address = address
 	}
-	d, err := (&App{Config: settings, Unread: a.Unread, databases: a.databases}).TeamStore()
+	database, err := d.teamStore(settings)
 	if err != nil {
 		return nil, store.Place{}, err
 	}
 	place, err := project.PlaceOf(dir, settings)
-	return d, place, err
+	return database, place, err
 }
 
-func (d *databases) close() {
+func (d *Databases) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, database := range d.open {
+	for _, database := range d.opened {
 		database.Close()
 	}
 }
@@ -78,7 +81,7 @@ func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, 
 		}
 		return files.Store(at.Dir), nil
 	}
-	d, err := a.Database(at.Address)
+	d, err := a.Databases.open(at.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +90,8 @@ func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, 
 
 // watchStore calls changed when sessions in the person's database may have changed; without one it returns.
 func (a *App) watchStore(ctx context.Context, changed func()) {
-	if address := a.Config.Store.Address; address != "" {
-		if d, err := a.Database(address); err == nil {
+	if address := a.Tasks.Config.Store.Address; address != "" {
+		if d, err := a.Databases.open(address); err == nil {
 			d.Watch(ctx, changed)
 		}
 	}

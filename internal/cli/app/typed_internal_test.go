@@ -2,7 +2,6 @@ package app
 
 import (
 	"io"
-	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestTypedNeverOverHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			state, folder := t.TempDir(), t.TempDir()
 			t.Setenv("XDG_STATE_HOME", state)
-			a := &App{Terminal: &terminal.Terminal{Err: io.Discard}, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+			a := New(&terminal.Terminal{Err: io.Discard})
 			var within []string
 			if name == "http" {
 				within = []string{folder}

@@ -22,8 +22,9 @@ type Terminal struct {
 	// Out and err are filtered: a text of a model or repository must not move the cursor over our
 	// output. raw is standard output as it is, for the protocol and for pagers.
 	Out, Err, Raw io.Writer
-	// Lang is empty until the settings are read.
-	Lang lang.Language
+	// Lang is empty until the settings are read; Setting is the language that they name.
+	Lang    lang.Language
+	Setting string
 	// JSON is the flag --json.
 	JSON bool
 	// Color is the flag --color.
@@ -38,6 +39,19 @@ func New(in io.Reader, out, err io.Writer) *Terminal {
 	t.screen = &screen{t, out, IsTerminal(out)}
 	t.Out, t.Err = visible.NewWriter(t.screen), visible.NewWriter(&screen{t, err, IsTerminal(err)})
 	return t
+}
+
+// Speak chooses the language for a person who has written a text, for example the objective of the
+// session that a command is about, "" if there is none.
+func (t *Terminal) Speak(written string) {
+	t.Lang = lang.Choose(t.Setting, written, lang.Locale(os.Getenv))
+}
+
+// SpeakOf chooses the language of a session.
+func (t *Terminal) SpeakOf(s *workflow.Session) {
+	if s != nil {
+		t.Speak(s.Objective)
+	}
 }
 
 // Say prints a sentence as a line.

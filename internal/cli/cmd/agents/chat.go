@@ -20,15 +20,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// chatOptions are those of chat.
+// chatOptions are the flags of chat.
 type chatOptions struct {
-	*program
 	ofProject, write bool
 	open, servers    []string
 }
 
-func chatCommand(p *program) *cobra.Command {
-	o := &chatOptions{program: p}
+func chatCommand(cs *clients) *cobra.Command {
+	var o chatOptions
 	cmd := &cobra.Command{
 		Use: "chat AGENT", Short: "Talk with an agent", Args: cobra.ExactArgs(1),
 		Long: `Talks with an agent, line by line. Its documents stay in memory until /save; with
@@ -39,7 +38,7 @@ the answer to a question.
   /cost /documents /save DIR /exit, and the agent's own menu: *help
 
 ` + agentExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runChat(cmd.Context(), cs, o, args[0]) },
 	}
 	cmd.Flags().BoolVar(&o.ofProject, "project", false, "let the agent read the files of the project; its changes are kept aside")
 	cmd.Flags().BoolVar(&o.write, "files", false, "let the agent change the files of the project")
@@ -48,11 +47,11 @@ the answer to a question.
 	return cmd
 }
 
-func (o *chatOptions) run(ctx context.Context, agent string) error {
+func runChat(ctx context.Context, cs *clients, o chatOptions, agent string) error {
 	// Ctrl+C belongs to the turn, not to the program.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	client, err := o.newClient(ctx)
+	client, err := cs.newClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,29 +59,29 @@ func (o *chatOptions) run(ctx context.Context, agent string) error {
 	var files vfs.FS
 	if o.ofProject || o.write {
 		var release func() error
-		if files, release, err = o.files(o.write, o.open); err != nil {
+		if files, release, err = cs.files(o.write, o.open); err != nil {
 			return err
 		}
 		defer func() { _ = release() }() // every write was confirmed
 	}
-	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	tools, end, err := run.Tools(ctx, cs.term, cs.tasks.Config.ToolServers, o.servers)
 	defer end()
 	if err != nil {
 		return err
 	}
 	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools}})
 	if err != nil {
-		return o.fault(err)
+		return cs.fault(err)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	return newChat(o.program, c, signals, cancel).run(ctx)
+	return newChat(cs, c, signals, cancel).run(ctx)
 }
 
 // chat is a conversation at a terminal, or from a pipe.
 type chat struct {
-	p       *program
+	p       *clients
 	c       *sdk.Conversation
 	t       *teller
 	input   chan typed
@@ -104,10 +103,10 @@ type typed struct {
 	err  error
 }
 
-func newChat(p *program, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
-	_, noTerminal := p.Person()
+func newChat(cs *clients, c *sdk.Conversation, signals <-chan os.Signal, end context.CancelFunc) *chat {
+	_, noTerminal := cs.term.Person()
 	return &chat{
-		p: p, c: c, t: &teller{lang: p.Lang, out: p.Prompts()}, input: make(chan typed),
+		p: cs, c: c, t: &teller{lang: cs.term.Lang, out: cs.term.Prompts()}, input: make(chan typed),
 		events: c.Events(), signals: signals, end: end, person: noTerminal == nil,
 	}
 }
@@ -115,7 +114,7 @@ func newChat(p *program, c *sdk.Conversation, signals <-chan os.Signal, end cont
 // run takes lines until the end.
 func (c *chat) run(ctx context.Context) error {
 	if c.person {
-		fmt.Fprintln(c.t.out, c.p.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
+		fmt.Fprintln(c.t.out, c.p.term.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
 	}
 	go c.watch(ctx)
 	go c.read(ctx)
@@ -137,7 +136,7 @@ func (c *chat) run(ctx context.Context) error {
 		if err := c.turn(ctx, line); err != nil {
 			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
 				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
-					c.p.Fail(nil, err)
+					c.p.program.Fail(nil, err)
 				}
 				continue // the person may go on
 			}
@@ -160,7 +159,7 @@ func (c *chat) watch(ctx context.Context) {
 				(*stop)()
 				continue
 			}
-			fmt.Fprintln(c.p.Err, c.p.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
+			fmt.Fprintln(c.p.term.Err, c.p.term.Lang.Say("\n(Ctrl+C once more ends; the conversation is saved)"))
 		case <-ctx.Done():
 			return
 		}
@@ -170,7 +169,7 @@ func (c *chat) watch(ctx context.Context) {
 // read hands on the lines that the person types. A line goes to the question or prompt that waits
 // for it then: one that was cancelled takes none.
 func (c *chat) read(ctx context.Context) {
-	in := bufio.NewReader(c.p.In)
+	in := bufio.NewReader(c.p.term.In)
 	for {
 		text, err := in.ReadString('\n')
 		if text != "" {
@@ -225,21 +224,21 @@ func (c *chat) command(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "/cost":
-		c.p.Say("%s so far", spentText(c.p.Lang, c.c.Costs()))
+		c.p.term.Say("%s so far", spentText(c.p.term.Lang, c.c.Costs()))
 	case "/documents":
 		docs := c.c.Documents()
 		c.p.sayDocuments(docs, nil)
 		if len(docs) == 0 {
-			c.p.Say("There are no documents yet.")
+			c.p.term.Say("There are no documents yet.")
 		}
 	case "/save":
 		if rest = strings.TrimSpace(rest); rest == "" {
-			c.p.Say("Name a folder: /save DIR")
+			c.p.term.Say("Name a folder: /save DIR")
 			return true
 		}
 		saved, err := saveDocuments(c.c.Documents(), rest, false)
 		if err != nil {
-			c.p.Fail(nil, err)
+			c.p.program.Fail(nil, err)
 		}
 		c.p.sayDocuments(nil, saved)
 	default:
@@ -254,12 +253,12 @@ func (c *chat) leave() error {
 		return nil // nobody has spoken
 	}
 	o := outcomeOf(c.c, c.t.text)
-	if c.p.JSON {
-		return c.p.PrintJSON(o)
+	if c.p.term.JSON {
+		return c.p.term.PrintJSON(o)
 	}
-	c.p.Say("session %s, %s so far", o.ID, spentText(c.p.Lang, o.Costs))
+	c.p.term.Say("session %s, %s so far", o.ID, spentText(c.p.term.Lang, o.Costs))
 	if o.Status == sdk.Paused || o.Status == sdk.Waiting {
-		c.p.Say("It waits: bmad-mcp agent resume %s", o.ID)
+		c.p.term.Say("It waits: bmad-mcp agent resume %s", o.ID)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/sdktest"
 )
@@ -42,7 +42,8 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	if err == nil {
 		err = txtar.Write(layout, project)
 	}
-	a := &app.App{Terminal: &terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English}, Cwd: project, Log: slog.New(slog.DiscardHandler)}
+	a := app.New(&terminal.Terminal{Out: out, Err: out, Raw: out, Lang: lang.English})
+	a.Tasks.Cwd = project
 	if err == nil {
 		err = a.SetUp()
 	}
@@ -53,15 +54,17 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	return a
 }
 
+func newDelegate(a *app.App) mcpserver.Model { return NewDelegate(a.Terminal, a.Tasks) }
+
 // TestDelegatedToTheNamedModel: the person's model answers if they have named one, within their
 // limit; a key alone names none.
 func TestDelegatedToTheNamedModel(t *testing.T) {
 	s := sdktest.New(t, sdktest.Text("an answer"))
-	if m := NewDelegate(agentApp(t, io.Discard, s)); m != nil {
+	if m := newDelegate(agentApp(t, io.Discard, s)); m != nil {
 		t.Fatal("a key alone has named a model")
 	}
 	a := agentApp(t, io.Discard, s, "BMAD_MODEL=claude-haiku-5-5", "BMAD_COST_LIMIT=0.5")
-	m := NewDelegate(a)
+	m := newDelegate(a)
 	if m == nil {
 		t.Fatal("the server has no model")
 	}
@@ -76,11 +79,11 @@ func TestDelegatedToTheNamedModel(t *testing.T) {
 	if r.System != "You are Ann." || r.MaxTokens != 500 || r.Messages[0].Text() != "Do it." {
 		t.Errorf("the request is %+v", r.Request)
 	}
-	poor := NewDelegate(agentApp(t, io.Discard, s, "BMAD_MODEL=claude-haiku-5-5", "BMAD_COST_LIMIT=0.000001"))
+	poor := newDelegate(agentApp(t, io.Discard, s, "BMAD_MODEL=claude-haiku-5-5", "BMAD_COST_LIMIT=0.000001"))
 	if _, _, err := poor.Complete(t.Context(), "", strings.Repeat("long ", 1000), 500); err == nil || len(s.Requests()) != 1 {
 		t.Errorf("a task beyond the limit: %v, %d requests", err, len(s.Requests()))
 	}
-	retired := NewDelegate(agentApp(t, io.Discard, s, "BMAD_MODEL=claude-opus-4-1"))
+	retired := newDelegate(agentApp(t, io.Discard, s, "BMAD_MODEL=claude-opus-4-1"))
 	if _, _, err := retired.Complete(t.Context(), "", "x", 500); err == nil || !strings.Contains(err.Error(), "retired") {
 		t.Errorf("a retired model: %v", err)
 	}
@@ -92,9 +95,9 @@ func TestInterruptedChat(t *testing.T) {
 	var out bytes.Buffer
 	a := agentApp(t, &out, s)
 	in, typing := io.Pipe()
-	a.In = in
-	p := &program{App: a}
-	client, err := p.workingClient()
+	a.Terminal.In = in
+	cs := &clients{term: a.Terminal, tasks: a.Tasks, program: a}
+	client, err := cs.workingClient()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,7 @@ func TestInterruptedChat(t *testing.T) {
 			}
 		}
 	}
-	c := newChat(p, conversation, signals, cancel)
+	c := newChat(cs, conversation, signals, cancel)
 	c.person = true
 	ended := make(chan error, 1)
 	go func() { ended <- c.run(ctx) }()

@@ -7,48 +7,63 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// program is the program with the flags that choose the model.
-type program struct {
-	*app.App
-	provider, model, baseURL, limit string
+// program is the rest of the program for agents: the method that has them, and their tasks.
+type program interface {
+	FetchMissing(ctx context.Context) (folder string, err error)
+	Copies(project string) (folders []string)
+	WithQueue(do func(q *queue.Queue) error) error
+	Fail(command *cobra.Command, err error) int
 }
 
-// modelFlags adds the flags to a command and to those below it.
-func (p *program) modelFlags(cmd *cobra.Command) {
+// clients makes clients of the SDK, with the model of the flags.
+type clients struct {
+	term    *terminal.Terminal
+	tasks   *app.Tasks
+	program program
+	modelOptions
+}
+
+// modelOptions are the flags that choose the model.
+type modelOptions struct{ provider, model, baseURL, limit string }
+
+// addFlags adds the flags to a command and to those below it.
+func (o *modelOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&p.provider, "provider", "", "the API of the model's server: anthropic, openai")
-	flags.StringVar(&p.model, "model", "", "the model, such as claude-sonnet-5-5")
-	flags.StringVar(&p.baseURL, "base-url", "", "the address of the model's server, such as http://localhost:11434/v1")
-	flags.StringVar(&p.limit, "limit", "", "the most that a session may spend, in US dollars")
+	flags.StringVar(&o.provider, "provider", "", "the API of the model's server: anthropic, openai")
+	flags.StringVar(&o.model, "model", "", "the model, such as claude-sonnet-5-5")
+	flags.StringVar(&o.baseURL, "base-url", "", "the address of the model's server, such as http://localhost:11434/v1")
+	flags.StringVar(&o.limit, "limit", "", "the most that a session may spend, in US dollars")
 }
 
-// settings returns those of the model, with the flags in their place.
-func (p *program) settings() (config.Model, error) {
-	m := p.Config.Model
-	if p.Unread != nil { // the limit may be in the unread part
-		return m, p.Unread
+// settings returns the settings of the model, with the flags in their place.
+func (o *modelOptions) settings(workspace *app.Workspace) (config.Model, error) {
+	m := workspace.Config.Model
+	if workspace.Unread != nil { // the limit may be in the unread part
+		return m, workspace.Unread
 	}
-	m.Provider, m.Name, m.BaseURL = cmp.Or(p.provider, m.Provider), cmp.Or(p.model, m.Name), cmp.Or(p.baseURL, m.BaseURL)
+	m.Provider, m.Name, m.BaseURL = cmp.Or(o.provider, m.Provider), cmp.Or(o.model, m.Name), cmp.Or(o.baseURL, m.BaseURL)
 	if m.Provider != "" && !slices.Contains(config.Providers(), m.Provider) {
 		return m, fault.New(fault.InvalidArgument, "--provider %q is neither anthropic nor openai",
 			m.Provider).WithHint("openai is for every server with OpenAI's chat completions, such as Ollama")
 	}
-	if p.limit != "" {
-		limit, err := price.ParseMoney(p.limit)
+	if o.limit != "" {
+		limit, err := price.ParseMoney(o.limit)
 		if err != nil || limit <= 0 {
-			return m, fault.New(fault.InvalidArgument, "--limit %q is not an amount in dollars", p.limit).WithHint("write it as 2.50")
+			return m, fault.New(fault.InvalidArgument, "--limit %q is not an amount in dollars", o.limit).WithHint("write it as 2.50")
 		}
 		m.CostLimit = limit
 	}
@@ -56,12 +71,12 @@ func (p *program) settings() (config.Model, error) {
 }
 
 // project returns the folder that agents work for, "" for / or a home folder without --cwd.
-func (p *program) project() (string, error) {
-	folder, err := p.Project()
+func (cs *clients) project() (string, error) {
+	folder, err := cs.tasks.Project()
 	if err != nil {
 		return "", err
 	}
-	if home, _ := os.UserHomeDir(); p.Cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
+	if home, _ := os.UserHomeDir(); cs.tasks.Cwd == "" && (folder == filepath.Dir(folder) || folder == filepath.Clean(home)) {
 		return "", nil
 	}
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
@@ -71,100 +86,91 @@ func (p *program) project() (string, error) {
 }
 
 // client makes a client for the folder that the command is for. model is nil if it only lists.
-func (p *program) client(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
-	project, err := p.project()
+func (cs *clients) client(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
+	project, err := cs.project()
 	if err != nil {
 		return nil, err
 	}
-	o := sdk.Options{Provider: model, Project: project, CostLimit: limit, Prices: prices, Log: p.Log}
-	switch state := p.StateFolder(); {
+	o := sdk.Options{Provider: model, Project: project, CostLimit: limit, Prices: prices, Log: cs.tasks.Log}
+	switch state := app.StateFolder(); {
 	case project == "":
 		if state == "" {
 			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
 		if o.Store, err = sdk.OpenPrivateStore(filepath.Join(state, "conversations")); err != nil {
-			return nil, p.fault(err)
+			return nil, cs.fault(err)
 		}
 	case state != "":
-		o.Rights = p.Trust().Rights("conversations", project, sdk.StateFile)
+		o.Rights = app.Trust().Rights("conversations", project, sdk.StateFile)
 	}
-	repositories := p.Repositories()
-	remotes, _ := repositories.Of(project)
-	for _, r := range remotes {
-		if repositories.Cache == nil {
-			break
-		}
-		if c, err := repositories.Cache.Copy(r.Spec); err == nil && c.Dir != "" {
-			o.Folders = append(o.Folders, c.Dir)
-		}
-	}
+	o.Folders = cs.program.Copies(project)
 	c, err := sdk.New(o)
-	return c, p.fault(err)
+	return c, cs.fault(err)
 }
 
 // look returns a client's answer that takes no model.
-func look[T any](p *program, do func(c *sdk.Client) (T, error)) (out T, err error) {
-	client, err := p.client(nil, nil, 0)
+func look[T any](cs *clients, do func(c *sdk.Client) (T, error)) (out T, err error) {
+	client, err := cs.client(nil, nil, 0)
 	if err != nil {
 		return out, err
 	}
 	defer client.Close()
 	out, err = do(client)
-	return out, p.fault(err)
+	return out, cs.fault(err)
 }
 
 // sessions lists the saved sessions of the folder that the command is for.
-func (p *program) sessions(ctx context.Context) ([]sdk.Summary, error) {
-	return look(p, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
+func (cs *clients) sessions(ctx context.Context) ([]sdk.Summary, error) {
+	return look(cs, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
 }
 
 // session returns the summary of a saved session.
-func (p *program) session(ctx context.Context, id string) (sdk.Summary, error) {
-	list, err := p.sessions(ctx)
+func (cs *clients) session(ctx context.Context, id string) (sdk.Summary, error) {
+	list, err := cs.sessions(ctx)
 	if err != nil {
 		return sdk.Summary{}, err
 	}
 	at := slices.IndexFunc(list, func(s sdk.Summary) bool { return s.ID == id })
 	if at < 0 {
-		return sdk.Summary{}, p.fault(sdk.ErrNotFound)
+		return sdk.Summary{}, cs.fault(sdk.ErrNotFound)
 	}
 	return list[at], nil
 }
 
 // workingClient makes a client with the model of the flags and settings.
-func (p *program) workingClient() (*sdk.Client, error) {
-	m, err := p.settings()
+func (cs *clients) workingClient() (*sdk.Client, error) {
+	m, err := cs.settings(cs.tasks.Workspace)
 	if err != nil {
 		return nil, err
 	}
-	model, prices, err := p.openModel(m)
+	model, prices, err := openModel(m, cs.term.Now())
 	if err != nil {
 		return nil, err
 	}
-	return p.client(model, prices, m.CostLimit)
+	return cs.client(model, prices, m.CostLimit)
 }
 
 // newClient is workingClient for a new session: its agent may be of a repository that was never fetched.
-func (p *program) newClient(ctx context.Context) (*sdk.Client, error) {
-	if _, err := p.Shelf(ctx); err != nil {
+func (cs *clients) newClient(ctx context.Context) (*sdk.Client, error) {
+	if _, err := cs.program.FetchMissing(ctx); err != nil {
 		return nil, err
 	}
-	return p.workingClient()
+	return cs.workingClient()
 }
 
 // openModel returns a model with the prices that its calls are counted by.
-func (p *program) openModel(m config.Model) (provider.Provider, *price.Table, error) {
+func openModel(m config.Model, now time.Time) (provider.Provider, *price.Table, error) {
 	prices, _, err := app.PriceTable()
 	if err != nil {
 		return nil, nil, err
 	}
-	model, err := app.NewProvider(m, prices, p.Now())
+	model, err := app.NewProvider(m, prices, now)
 	return model, prices, err
 }
 
 // fault returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
-func (p *program) fault(err error) error {
+func (cs *clients) fault(err error) error {
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
 	var server *sdk.ProviderError
@@ -190,13 +196,13 @@ func (p *program) fault(err error) error {
 		return fault.New(fault.InvalidArgument, "the price of the model %s is not known, so that no limit can hold",
 			unknown.Model).WithHint("leave out the limit, or write the price into %s", app.PricesFile())
 	case errors.As(err, &limit) && limit.Spent == 0:
-		p.Warnf("the limit of %s is too small for a call; nothing is spent", limit.Limit)
+		cs.term.Warnf("the limit of %s is too small for a call; nothing is spent", limit.Limit)
 		return terminal.ErrSpent
 	case errors.As(err, &limit):
-		p.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
+		cs.term.Warnf("the limit of %s is spent (%s so far); the work until now is saved", limit.Limit, limit.Spent)
 		return terminal.ErrSpent
 	case errors.As(err, &server), errors.As(err, &refused), is(sdk.ErrTruncated), is(sdk.ErrContextFull), is(sdk.ErrStopped):
-		p.Warnf("the model did not do the work: %q", err.Error())
+		cs.term.Warnf("the model did not do the work: %q", err.Error())
 		return terminal.ErrEngine
 	}
 	return fault.New(fault.Storage, "the session failed: %q", err.Error()).WithHint("bmad-mcp agent sessions lists the saved ones")

@@ -2,14 +2,18 @@
 package agents
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 )
 
-// Command returns the commands of agents.
-func Command(a *app.App) *cobra.Command {
-	p := &program{App: a}
+// Command returns the commands of agents. serveRuns serves runs beside them over HTTP, until its context ends.
+func Command(term *terminal.Terminal, tasks *app.Tasks, rest program, serveRuns func(context.Context) *run.Served) *cobra.Command {
+	cs := &clients{term: term, tasks: tasks, program: rest}
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Work with an agent of the BMAD method, without a host",
@@ -22,11 +26,11 @@ in .bmad-task/conversations of the project, and go on after a crash.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	p.modelFlags(cmd)
+	cs.addFlags(cmd)
 	cmd.AddCommand(
-		chatCommand(p), askCommand(p), answerCommand(p), resumeCommand(p),
-		listCommand(p), sessionsCommand(p), showCommand(p), transcriptCommand(p), deleteCommand(p),
-		serveCommand(p, p.workingClient),
+		chatCommand(cs), askCommand(cs), answerCommand(cs), resumeCommand(cs),
+		listCommand(cs), sessionsCommand(cs), showCommand(cs), transcriptCommand(cs), deleteCommand(cs),
+		serveCommand(cs, cs.workingClient, serveRuns),
 	)
 	return cmd
 }

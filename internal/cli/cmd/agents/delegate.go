@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
@@ -13,7 +14,8 @@ import (
 // delegate is the person's model for tasks that an assistant hands to an agent. It is made at the
 // first task: a server that gets none does not pay for it.
 type delegate struct {
-	program
+	term  *terminal.Terminal
+	tasks *app.Tasks
 
 	once   sync.Once
 	opened provider.Provider
@@ -23,22 +25,22 @@ type delegate struct {
 
 // NewDelegate returns the model that the person has named in the settings, nil if they have named
 // none, even if a key is at hand.
-func NewDelegate(a *app.App) mcpserver.Model {
-	if !a.Config.Model.Named() {
+func NewDelegate(term *terminal.Terminal, tasks *app.Tasks) mcpserver.Model {
+	if !tasks.Config.Model.Named() {
 		return nil
 	}
-	return &delegate{program: program{App: a}}
+	return &delegate{term: term, tasks: tasks}
 }
 
 func (d *delegate) start() {
-	m, err := d.settings()
+	m, err := new(modelOptions).settings(d.tasks.Workspace)
 	var prices *price.Table
 	if err == nil {
-		d.opened, prices, err = d.openModel(m)
+		d.opened, prices, err = openModel(m, d.term.Now())
 	}
 	if err == nil {
 		d.budget = price.NewBudget(prices, m.CostLimit)
-		err = d.budget.Admit(d.opened.Info().Model, d.Now())
+		err = d.budget.Admit(d.opened.Info().Model, d.term.Now())
 	}
 	d.failed = err
 }
@@ -48,7 +50,7 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 	if d.once.Do(d.start); d.failed != nil {
 		return "", "", d.failed
 	}
-	name, now := d.opened.Info().Model, d.Now()
+	name, now := d.opened.Info().Model, d.term.Now()
 	e := price.Estimate{Prompt: int64(len(system)+len(message)) / 2}
 	room, err := d.budget.Room(name, now, e.Prompt, tokens)
 	if err != nil {
@@ -62,9 +64,9 @@ func (d *delegate) Complete(ctx context.Context, system, message string, tokens 
 		return "", "", err
 	}
 	e.Output = int64(room)
-	d.budget.Spend(name, d.Now(), r.Usage, e)
+	d.budget.Spend(name, d.term.Now(), r.Usage, e)
 	if err := d.budget.Check(); err != nil {
-		d.Log.Warn("the limit for delegated tasks is spent", "error", err)
+		d.tasks.Log.Warn("the limit for delegated tasks is spent", "error", err)
 	}
 	return r.Message.Text(), name, nil
 }

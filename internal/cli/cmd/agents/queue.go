@@ -11,6 +11,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
@@ -18,8 +19,8 @@ import (
 )
 
 // QueueWork has a model do the tasks that wait.
-func QueueWork(a *app.App) *cobra.Command {
-	p, run := &program{App: a}, ""
+func QueueWork(term *terminal.Terminal, tasks *app.Tasks, rest program) *cobra.Command {
+	cs, run := &clients{term: term, tasks: tasks, program: rest}, ""
 	cmd := &cobra.Command{
 		Use: "work", Short: "Have your model do the waiting tasks, the oldest first", Args: cobra.NoArgs,
 		Long: `Has the agent of each waiting task do it, by the model that you have named in the settings
@@ -28,32 +29,32 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !p.Config.Model.Named() && p.model == "" && p.provider == "" {
+			if !cs.tasks.Config.Model.Named() && cs.model == "" && cs.provider == "" {
 				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").
 					WithHint("name one with --model, or in the settings; see docs/agents.md")
 			}
-			settings, err := p.settings()
+			settings, err := cs.settings(cs.tasks.Workspace)
 			if err != nil {
 				return err
 			}
-			client, err := p.workingClient()
+			client, err := cs.workingClient()
 			if err != nil {
 				return err
 			}
 			defer client.Close()
-			return p.WithQueue(func(q *queue.Queue) error {
-				return p.workQueue(cmd.Context(), q, client, run, settings.CostLimit)
+			return cs.program.WithQueue(func(q *queue.Queue) error {
+				return cs.workQueue(cmd.Context(), q, client, run, settings.CostLimit)
 			})
 		},
 	}
-	p.modelFlags(cmd)
+	cs.addFlags(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "only the tasks of this run")
 	return cmd
 }
 
 // workQueue does the waiting tasks of a run, or of all. A task fails if its agent cannot do it. If
 // money or the model's server keeps it from its end, it stays claimed, with a session to resume.
-func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
+func (cs *clients) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Client, run string, limit price.Money) error {
 	done, left := 0, limit
 	for {
 		tasks, _, err := q.Tasks(ctx, run)
@@ -62,7 +63,7 @@ func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Cli
 		}
 		next := slices.IndexFunc(tasks, func(t queue.Task) bool { return t.Status == queue.Queued })
 		if next < 0 {
-			p.Say("No task waits any more; %d were done.", done)
+			cs.term.Say("No task waits any more; %d were done.", done)
 			return nil
 		}
 		t := tasks[next]
@@ -71,15 +72,15 @@ func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Cli
 		} else if err != nil {
 			return err
 		}
-		p.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
-		result, spent, err := p.workTask(ctx, client, t, left)
+		cs.term.Say("%s works on: %s", t.Agent, visible.Cut(visible.Line(t.Task), 100, "…"))
+		result, spent, err := cs.workTask(ctx, client, t, left)
 		step := queue.Step{ID: t.ID, To: queue.Completed, By: notes.ByTerminal, Result: result}
 		var limited *sdk.CostLimitError
 		var server *sdk.ProviderError
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
-			p.Warnf("%s", p.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
-			return p.fault(err)
+			cs.term.Warnf("%s", cs.term.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
+			return cs.fault(err)
 		case err != nil:
 			step.To, step.Result = queue.Failed, err.Error()
 		default:
@@ -91,13 +92,13 @@ func (p *program) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Cli
 		if limit > 0 {
 			left = max(left-spent, 1)
 		}
-		p.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
+		cs.term.Say("  %s: %s", step.To, visible.Cut(visible.Line(step.Result), 200, "…"))
 	}
 }
 
 // workTask has an agent do one task.
-func (p *program) workTask(ctx context.Context, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
-	files, release, err := p.files(false, nil)
+func (cs *clients) workTask(ctx context.Context, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
+	files, release, err := cs.files(false, nil)
 	if err != nil {
 		return "", 0, err
 	}

@@ -17,19 +17,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 )
 
-// serveOptions are those of the server of agents.
+// serveOptions are the flags of the server of agents.
 type serveOptions struct {
-	*program
 	app.HTTP
 	noToken bool
 	servers []string
-	// open makes the client, which the server closes.
-	open func() (*sdk.Client, error)
 }
 
-// serveCommand serves agents over HTTP.
-func serveCommand(p *program, open func() (*sdk.Client, error)) *cobra.Command {
-	o := serveOptions{program: p, HTTP: app.HTTP{MaxBody: 1, Idle: time.Hour}, open: open}
+// serveCommand serves agents over HTTP. open makes the client, which the server closes.
+func serveCommand(cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) *cobra.Command {
+	o := serveOptions{HTTP: app.HTTP{MaxBody: 1, Idle: time.Hour}}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve agents over HTTP",
@@ -49,7 +46,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.Context(), cs, open, serveRuns) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Addr, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
@@ -61,7 +58,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 	return cmd
 }
 
-func (o *serveOptions) run(ctx context.Context) error {
+func (o *serveOptions) serve(ctx context.Context, cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) error {
 	if o.noToken == (o.TokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
@@ -74,12 +71,12 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.open()
+	client, err := open()
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	tools, endTools, err := run.Tools(ctx, o.App, o.servers)
+	tools, endTools, err := run.Tools(ctx, cs.term, cs.tasks.Config.ToolServers, o.servers)
 	defer endTools()
 	if err != nil {
 		return err
@@ -88,16 +85,16 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Warn(o.Terminal)
-	settings, _ := o.settings() // client has refused wrong flags
+	o.Warn(cs.term)
+	settings, _ := cs.settings(cs.tasks.Workspace) // client has refused wrong flags
 	working, end := context.WithCancel(ctx)
-	runs := run.Serve(working, o.App)
+	runs := serveRuns(working)
 	defer runs.Close()
 	defer end()
 	h := sdkhttp.New(sdkhttp.Options{
-		Options: who, Client: client, Runs: runs, Log: o.Log, CostLimit: settings.CostLimit, Tools: tools,
+		Options: who, Client: client, Runs: runs, Log: cs.tasks.Log, CostLimit: settings.CostLimit, Tools: tools,
 	})
-	fmt.Fprintln(o.Err, o.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
-	o.SayOpen(o.Terminal)
-	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
+	fmt.Fprintln(cs.term.Err, cs.term.Lang.Say("Agents are served on http://%s. End it with Ctrl+C.", listener.Addr()))
+	o.SayOpen(cs.term)
+	return app.RunHTTP(ctx, cs.term, httpguard.NewServer(h), listener, h, o.Grace)
 }

@@ -3,7 +3,6 @@ package agents
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/run"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider/fake"
@@ -20,14 +20,14 @@ import (
 // agentsOf runs the command with a scripted model. Its output goes to said.
 func agentsOf(ctx context.Context, t *testing.T, said io.Writer, args ...string) error {
 	t.Helper()
-	a := &app.App{Terminal: &terminal.Terminal{Err: said}, Log: slog.New(slog.DiscardHandler)}
+	a := app.New(&terminal.Terminal{Err: said})
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	cmd := serveCommand(&program{App: a, limit: "1"}, func() (*sdk.Client, error) {
+	cmd := serveCommand(&clients{term: a.Terminal, tasks: a.Tasks, program: a, modelOptions: modelOptions{limit: "1"}}, func() (*sdk.Client, error) {
 		return sdk.New(sdk.Options{Provider: fake.New(), Prices: fake.Prices(), Project: t.TempDir()})
-	})
+	}, func(ctx context.Context) *run.Served { return run.Serve(ctx, a.Terminal, a.Tasks) })
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return cmd.ExecuteContext(ctx)

@@ -29,11 +29,11 @@ func (r reader) Send(context.Context, provider.Request, func(provider.Delta)) (*
 	return nil, errors.New("the session was opened to be read")
 }
 
-func listCommand(p *program) *cobra.Command {
+func listCommand(cs *clients) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the agents that can be asked", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			agents, err := look(p, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(cmd.Context()) })
+			agents, err := look(cs, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(cmd.Context()) })
 			if err != nil {
 				return err
 			}
@@ -42,16 +42,16 @@ func listCommand(p *program) *cobra.Command {
 				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
 			}
 			none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
-			return p.List(p.JSON, map[string]any{"agents": agents}, none, p.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+			return cs.term.List(cs.term.JSON, map[string]any{"agents": agents}, none, cs.term.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
 		},
 	}
 }
 
-func sessionsCommand(p *program) *cobra.Command {
+func sessionsCommand(cs *clients) *cobra.Command {
 	return &cobra.Command{
 		Use: "sessions", Short: "List the saved sessions with agents, the one changed last first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := p.sessions(cmd.Context())
+			list, err := cs.sessions(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -61,13 +61,13 @@ func sessionsCommand(p *program) *cobra.Command {
 				rows = append(rows, []string{s.ID, s.Agent, string(s.Status), s.Updated.Local().Format("2006-01-02 15:04"), s.Spent.Short(), title})
 			}
 			none := lang.T("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
-			return p.List(p.JSON, map[string]any{"sessions": list}, none, p.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
+			return cs.term.List(cs.term.JSON, map[string]any{"sessions": list}, none, cs.term.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
 		},
 	}
 }
 
-func showCommand(p *program) *cobra.Command {
-	o := &workOptions{program: p}
+func showCommand(cs *clients) *cobra.Command {
+	o := &workOptions{clients: cs}
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a saved session: where it stands, its documents and open questions", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.show(cmd.Context(), args[0]) },
@@ -97,29 +97,29 @@ func (o *workOptions) show(ctx context.Context, id string) error {
 	if o.out != "" {
 		out.Saved, err = saveDocuments(out.Documents, o.out, o.force)
 	}
-	if o.JSON {
-		return errors.Join(err, o.PrintJSON(out))
+	if o.term.JSON {
+		return errors.Join(err, o.term.PrintJSON(out))
 	}
-	o.Say("%s with %s (%s), %s", was.Kind, was.Agent, was.Model, was.Status)
+	o.term.Say("%s with %s (%s), %s", was.Kind, was.Agent, was.Model, was.Status)
 	o.sayWork(out)
 	if out.Status == sdk.Paused && len(out.Questions) == 0 {
-		o.Say("It waits: bmad-mcp agent resume %s", id)
+		o.term.Say("It waits: bmad-mcp agent resume %s", id)
 	}
 	return err
 }
 
-func transcriptCommand(p *program) *cobra.Command {
+func transcriptCommand(cs *clients) *cobra.Command {
 	return &cobra.Command{
 		Use: "transcript ID", Short: "Print a session as Markdown, or its events with --json", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			events, err := look(p, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(cmd.Context(), args[0]) })
+			events, err := look(cs, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
-			if p.JSON {
-				return p.PrintJSON(map[string]any{"id": args[0], "events": events})
+			if cs.term.JSON {
+				return cs.term.PrintJSON(map[string]any{"id": args[0], "events": events})
 			}
-			fmt.Fprint(p.Out, transcribe(p.Lang, args[0], events))
+			fmt.Fprint(cs.term.Out, transcribe(cs.term.Lang, args[0], events))
 			return nil
 		},
 	}
@@ -173,26 +173,26 @@ func code(text string) string {
 	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
 }
 
-func deleteCommand(p *program) *cobra.Command {
+func deleteCommand(cs *clients) *cobra.Command {
 	yes := false
 	cmd := &cobra.Command{
 		Use: "delete ID", Short: "Delete a saved session for good, yourself", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := p.session(cmd.Context(), args[0]); err != nil {
+			if _, err := cs.session(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			ok, err := p.AskPerson(cmd.Context(), yes, p.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
+			ok, err := cs.term.AskPerson(cmd.Context(), yes, cs.term.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
 			if err != nil {
 				return err
 			}
 			if !ok {
 				return fault.New(fault.GatePending, "nothing was deleted").WithHint("answer y, or add --yes")
 			}
-			_, err = look(p, func(c *sdk.Client) (any, error) { return nil, c.Delete(cmd.Context(), args[0]) })
+			_, err = look(cs, func(c *sdk.Client) (any, error) { return nil, c.Delete(cmd.Context(), args[0]) })
 			if err != nil {
 				return err
 			}
-			return p.Conclude(map[string]any{"id": args[0], "deleted": true}, "Deleted: %s", args[0])
+			return cs.term.Conclude(map[string]any{"id": args[0], "deleted": true}, "Deleted: %s", args[0])
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")

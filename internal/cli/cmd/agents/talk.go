@@ -153,8 +153,8 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 }
 
 // replies answers from the file, then from the person at this terminal if there is one.
-func (p *program) replies(answers map[string]string) replier {
-	person, err := p.Person()
+func (cs *clients) replies(answers map[string]string) replier {
+	person, err := cs.term.Person()
 	return func(ctx context.Context, q sdk.Question) (string, bool, error) {
 		for _, key := range []string{q.ID, q.Question} {
 			if text, ok := answers[key]; ok {
@@ -164,7 +164,7 @@ func (p *program) replies(answers map[string]string) replier {
 		if err != nil { // nobody is here
 			return "", false, nil
 		}
-		return putQuestion(p.Prompts(), q, func() (string, error) { return person.Line(ctx, "> ") })
+		return putQuestion(cs.term.Prompts(), q, func() (string, error) { return person.Line(ctx, "> ") })
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 // workOptions are those of the commands that end with documents.
 type workOptions struct {
-	*program
+	*clients
 	out, answers string
 	force, write bool
 	open         []string
@@ -30,7 +30,7 @@ type workOptions struct {
 	given map[string]string
 }
 
-func (o *workOptions) add(cmd *cobra.Command) {
+func (o *workOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.out, "out", "", "the folder that the documents are written to")
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
@@ -45,17 +45,17 @@ func (o *workOptions) read(ctx context.Context) error {
 	if o.given = map[string]string{}; o.answers == "" {
 		return nil
 	}
-	return o.ReadAnswers(ctx, o.answers, o.given)
+	return o.term.ReadAnswers(ctx, o.answers, o.given)
 }
 
 // files returns the files for an agent that works on the project, and a function that releases
 // them; none outside of a project.
-func (p *program) files(write bool, open []string) (files vfs.FS, release func() error, err error) {
+func (cs *clients) files(write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
 	if err := run.CheckOpen(open); err != nil {
 		return nil, release, err
 	}
-	project, err := p.project()
+	project, err := cs.project()
 	if err != nil || project == "" {
 		return nil, release, err
 	}
@@ -66,11 +66,11 @@ func (p *program) files(write bool, open []string) (files vfs.FS, release func()
 	if write {
 		return dir, dir.Close, nil
 	}
-	return vfs.NewOverlay(dir, p.Engine().Clock), dir.Close, nil
+	return vfs.NewOverlay(dir, cs.tasks.Engine().Clock), dir.Close, nil
 }
 
-func askCommand(p *program) *cobra.Command {
-	o := &workOptions{program: p}
+func askCommand(cs *clients) *cobra.Command {
+	o := &workOptions{clients: cs}
 	cmd := &cobra.Command{
 		Use: "ask AGENT COMMAND…", Short: "Have an agent carry out one command, and save its documents", Args: cobra.MinimumNArgs(2),
 		Long: `Has an agent carry out one command: an item of its menu, such as *create-prd, or words of
@@ -84,12 +84,12 @@ it saves the session, prints the question and ends with code 6.
 			return o.ask(cmd.Context(), args[0], strings.Join(args[1:], " "))
 		},
 	}
-	o.add(cmd)
+	o.addFlags(cmd)
 	return cmd
 }
 
 func (o *workOptions) ask(ctx context.Context, agent, words string) error {
-	o.Speak(words)
+	o.term.Speak(words)
 	if err := o.read(ctx); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (o *workOptions) ask(ctx context.Context, agent, words string) error {
 		return err
 	}
 	defer func() { _ = release() }() // every write was confirmed
-	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	tools, end, err := run.Tools(ctx, o.term, o.tasks.Config.ToolServers, o.servers)
 	defer end()
 	if err != nil {
 		return err
@@ -137,8 +137,8 @@ func outcomeOf(s talk, text string) outcome {
 
 // carryOut has a session work until it is done or waits, and reports its state.
 func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) error {
-	t := &teller{lang: o.Lang, out: o.Out}
-	if o.JSON {
+	t := &teller{lang: o.term.Lang, out: o.term.Out}
+	if o.term.JSON {
 		t.out = io.Discard
 	}
 	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(o.given), work))
@@ -154,8 +154,8 @@ func (o *workOptions) report(s talk, text string, failed error) error {
 	if failed != nil {
 		done.Problem = failed.Error()
 	}
-	if o.JSON {
-		err = errors.Join(err, o.PrintJSON(done))
+	if o.term.JSON {
+		err = errors.Join(err, o.term.PrintJSON(done))
 	} else {
 		o.sayWork(done)
 	}
@@ -164,9 +164,9 @@ func (o *workOptions) report(s talk, text string, failed error) error {
 		err = errors.Join(err, o.fault(failed))
 		switch {
 		case errors.Is(err, terminal.ErrSpent):
-			o.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", done.ID)
+			o.term.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", done.ID)
 		case done.Status == sdk.Paused:
-			o.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
+			o.term.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
 		}
 		return err
 	case err != nil:
@@ -174,40 +174,40 @@ func (o *workOptions) report(s talk, text string, failed error) error {
 	case done.Status == sdk.Paused && len(done.Questions) > 0:
 		return terminal.ErrPending
 	case done.Status == sdk.Paused:
-		o.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
+		o.term.Warnf("it goes on with: bmad-mcp agent resume %s", done.ID)
 		return terminal.ErrStopped
 	}
 	return nil
 }
 
 // sayWork prints the report for people.
-func (p *program) sayWork(o outcome) {
+func (cs *clients) sayWork(o outcome) {
 	if o.Diff != "" {
-		p.Say("\nProposed changes to the project:\n")
-		fmt.Fprint(p.Out, o.Diff)
+		cs.term.Say("\nProposed changes to the project:\n")
+		fmt.Fprint(cs.term.Out, o.Diff)
 	}
-	fmt.Fprintln(p.Out)
-	p.sayDocuments(o.Documents, o.Saved)
+	fmt.Fprintln(cs.term.Out)
+	cs.sayDocuments(o.Documents, o.Saved)
 	if len(o.Documents) > 0 && len(o.Saved) == 0 {
-		p.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
+		cs.term.Say("To write the documents: bmad-mcp agent show %s --out DIR", o.ID)
 	}
-	p.Say("session %s, %s so far", o.ID, spentText(p.Lang, o.Costs))
+	cs.term.Say("session %s, %s so far", o.ID, spentText(cs.term.Lang, o.Costs))
 	if o.Status != sdk.Paused && o.Status != sdk.Waiting {
 		return
 	}
 	for _, q := range o.Questions {
-		showQuestion(p.Out, q)
-		p.Say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, terminal.ShellWord(q.ID))
+		showQuestion(cs.term.Out, q)
+		cs.term.Say("  to answer: bmad-mcp agent answer %s --question %s \"…\"", o.ID, terminal.ShellWord(q.ID))
 	}
 }
 
 // sayDocuments lists documents, and the files that they were saved in.
-func (p *program) sayDocuments(docs []sdk.Document, saved []string) {
+func (cs *clients) sayDocuments(docs []sdk.Document, saved []string) {
 	for _, d := range docs {
-		p.Say("document: %s (%d bytes)", d.Path, len(d.Content))
+		cs.term.Say("document: %s (%d bytes)", d.Path, len(d.Content))
 	}
 	for _, name := range saved {
-		p.Say("saved: %s", name)
+		cs.term.Say("saved: %s", name)
 	}
 }
 
@@ -240,10 +240,10 @@ func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Co
 	defer client.Close()
 	var limit price.Money
 	if o.limit != "" {
-		settings, _ := o.settings() // workingClient has refused wrong flags
+		settings, _ := o.settings(o.tasks.Workspace) // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
-	tools, end, err := run.Tools(ctx, o.App, o.servers)
+	tools, end, err := run.Tools(ctx, o.term, o.tasks.Config.ToolServers, o.servers)
 	defer end()
 	if err != nil {
 		return err
@@ -305,8 +305,8 @@ func (o *workOptions) resume(ctx context.Context, c *sdk.Conversation) error {
 	})
 }
 
-func answerCommand(p *program) *cobra.Command {
-	o, question := &workOptions{program: p}, ""
+func answerCommand(cs *clients) *cobra.Command {
+	o, question := &workOptions{clients: cs}, ""
 	cmd := &cobra.Command{
 		Use: "answer ID [TEXT]", Short: "Answer a question of a saved session, and have the agent go on", Args: cobra.MinimumNArgs(1),
 		Long: `Answers the oldest open question, or the one of --question. Without TEXT it asks you at
@@ -340,13 +340,13 @@ the terminal. Once every question is answered, the agent goes on.
 			})
 		},
 	}
-	o.add(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&question, "question", "", "the id of the question")
 	return cmd
 }
 
-func resumeCommand(p *program) *cobra.Command {
-	o := &workOptions{program: p}
+func resumeCommand(cs *clients) *cobra.Command {
+	o := &workOptions{clients: cs}
 	cmd := &cobra.Command{
 		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -369,6 +369,6 @@ func resumeCommand(p *program) *cobra.Command {
 			})
 		},
 	}
-	o.add(cmd)
+	o.addFlags(cmd)
 	return cmd
 }

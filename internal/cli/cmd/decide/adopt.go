@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
@@ -8,16 +10,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/request"
 )
 
-// adoptOptions are those of adopt.
-type adoptOptions struct {
-	*app.App
-	restore bool
-}
-
 // Adopt returns the command that accepts what other hands have changed.
-func Adopt(a *app.App) *cobra.Command {
-	o := adoptOptions{App: a}
-	cmd := a.OfTask(&cobra.Command{
+func Adopt(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	restore := false
+	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "adopt",
 		Short: "Accept a session or an approved text that was changed by other hands, as it is",
 		Long: `Shows how a session differs from this machine's record of it, and from which
@@ -32,36 +28,38 @@ keeps the edited one beside it and needs no person. A session that was copied fr
 another folder is adopted the same way. Exit code 5: there is nothing to adopt.
 
 ` + terminal.ExitHelp,
-		RunE: o.run,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runAdopt(cmd.Context(), term, tasks, args, restore)
+		},
 	})
-	cmd.Flags().BoolVar(&o.restore, "restore", false, "put the approved texts back as they were approved")
+	cmd.Flags().BoolVar(&restore, "restore", false, "put the approved texts back as they were approved")
 	return cmd
 }
 
-func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
-	at, err := o.Address(args)
+func runAdopt(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, args []string, restore bool) error {
+	at, err := tasks.Address(args)
 	if err != nil {
 		return err
 	}
 	req := request.Request{Address: at, Caller: request.Caller{By: "terminal"}}
-	req.Restore = o.restore
-	if !o.restore {
-		ask, err := o.Person()
+	req.Restore = restore
+	if !restore {
+		ask, err := term.Person()
 		if err != nil {
 			return err
 		}
 		req.Ask = ask
 	}
-	out, err := o.Engine().Adopt(cmd.Context(), req)
-	o.SpeakAs(cmd.Context(), req.Address, out, err)
+	out, err := tasks.Engine().Adopt(ctx, req)
+	tasks.SpeakAs(ctx, req.Address, out, err)
 	if err != nil {
 		return err
 	}
-	if err := printReply(o.App, out, false, o.Pretty()); err != nil {
+	if err := printReply(term, out, false, term.Pretty()); err != nil {
 		return err
 	}
-	if !o.JSON && out.State.Active() {
-		o.Say("\nNow tell your assistant to go on; it sees the session with status.")
+	if !term.JSON && out.State.Active() {
+		term.Say("\nNow tell your assistant to go on; it sees the session with status.")
 	}
 	return nil
 }

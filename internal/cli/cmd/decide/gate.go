@@ -2,6 +2,7 @@
 package decide
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,9 +15,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// gateOptions are those of a decision.
+// gateOptions are the flags of a decision.
 type gateOptions struct {
-	*app.App
 	reject, yes bool
 	// edited takes the draft as it was edited, without asking.
 	edited   bool
@@ -26,9 +26,9 @@ type gateOptions struct {
 
 // Gate returns a decision of the person at this terminal: confirm and approve ask for
 // any, reject only for the words.
-func Gate(a *app.App, name, short string) *cobra.Command {
-	o := gateOptions{App: a, reject: name == "reject"}
-	cmd := a.OfTask(&cobra.Command{
+func Gate(term *terminal.Terminal, tasks *app.Tasks, name, short string) *cobra.Command {
+	o := gateOptions{reject: name == "reject"}
+	cmd := tasks.OfTask(&cobra.Command{
 		Use:   name,
 		Short: short,
 		Long: short + `.
@@ -39,7 +39,9 @@ input is not a terminal it refuses; --yes decides without asking, which counts a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
 ` + terminal.ExitHelp,
-		RunE: o.run,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runGate(cmd, term, tasks, o, args)
+		},
 	})
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
 	if !o.reject {
@@ -51,13 +53,13 @@ script's decision and not as yours: a gate under the policy strict does not take
 	return cmd
 }
 
-func (o *gateOptions) run(cmd *cobra.Command, args []string) error {
-	at, err := o.Address(args)
+func runGate(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o gateOptions, args []string) error {
+	at, err := tasks.Address(args)
 	if err != nil {
 		return err
 	}
-	action, s, err := o.Engine().GateAction(cmd.Context(), at)
-	o.SpeakOf(s)
+	action, s, err := tasks.Engine().GateAction(cmd.Context(), at)
+	term.SpeakOf(s)
 	if err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (o *gateOptions) run(cmd *cobra.Command, args []string) error {
 			req.Revision = &o.revision
 		}
 	} else {
-		person, err := o.Person()
+		person, err := term.Person()
 		if err != nil {
 			return err
 		}
@@ -83,30 +85,30 @@ func (o *gateOptions) run(cmd *cobra.Command, args []string) error {
 			req.Yes = &yes
 		}
 	}
-	return runDecision(o.App, cmd, req)
+	return runDecision(cmd.Context(), term, tasks, req)
 }
 
 // runDecision runs a decision or an answer, and ends with ErrPending if none was given.
-func runDecision(a *app.App, cmd *cobra.Command, req request.Request) error {
-	out, err := a.Do(cmd.Context(), req)
+func runDecision(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, req request.Request) error {
+	out, err := tasks.Do(ctx, req)
 	if err != nil {
 		return err
 	}
-	if err := printReply(a, out, false, a.Pretty()); err != nil {
+	if err := printReply(term, out, false, term.Pretty()); err != nil {
 		return err
 	}
 	if out.Silence != nil {
 		return terminal.ErrPending
 	}
-	if !a.JSON && out.State.Active() {
-		a.Say("\nNow tell your assistant to go on; it sees your decision with status.")
+	if !term.JSON && out.State.Active() {
+		term.Say("\nNow tell your assistant to go on; it sees your decision with status.")
 	}
 	return nil
 }
 
 // Answer returns the command that asks the person the open questions.
-func Answer(a *app.App) *cobra.Command {
-	return a.OfTask(&cobra.Command{
+func Answer(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	return tasks.OfTask(&cobra.Command{
 		Use:   "answer",
 		Short: "Answer the open questions yourself, at this terminal",
 		Long: `Asks you each open question of a session. An empty line leaves one open, “skip”
@@ -114,40 +116,40 @@ skips it. Your answers are recorded as given at a terminal. For scripts: bmad-mc
 
 ` + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHere(a, cmd, args, workflow.ActionAnswer, "")
+			return askHere(cmd, term, tasks, args, workflow.ActionAnswer, "")
 		},
 	})
 }
 
 // askHere runs an action for which the person at this terminal is asked.
-func askHere(a *app.App, cmd *cobra.Command, args []string, action workflow.Action, stage string) error {
-	s, err := a.Session(cmd, args)
+func askHere(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string, action workflow.Action, stage string) error {
+	s, err := tasks.Session(cmd, args)
 	if err != nil {
 		return err
 	}
-	ask, err := a.Person()
+	ask, err := term.Person()
 	if err != nil {
 		return err
 	}
-	return runDecision(a, cmd, request.Request{Action: action, Address: project.Address{Session: s.SessionID},
+	return runDecision(cmd.Context(), term, tasks, request.Request{Action: action, Address: project.Address{Session: s.SessionID},
 		Stage: stage, Revision: &s.Revision, Caller: request.Caller{Ask: ask}})
 }
 
 // Leave is a decision of the person at this terminal to move a session away from its
 // present stage.
-func Leave(a *app.App, action workflow.Action, short string) *cobra.Command {
+func Leave(term *terminal.Terminal, tasks *app.Tasks, action workflow.Action, short string) *cobra.Command {
 	var stage string
-	cmd := a.OfTask(&cobra.Command{
+	cmd := tasks.OfTask(&cobra.Command{
 		Use:   string(action),
 		Short: short,
 		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHere(a, cmd, args, action, stage)
+			return askHere(cmd, term, tasks, args, action, stage)
 		},
 	})
 	if action == workflow.ActionReopen {
 		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")
-		a.CompleteStages(cmd)
+		tasks.CompleteStages(cmd)
 	}
 	return cmd
 }

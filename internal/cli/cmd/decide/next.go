@@ -10,8 +10,8 @@ import (
 )
 
 // Start returns the command by which a person starts a run.
-func Start(a *app.App) *cobra.Command {
-	o := taskOptions{App: a, person: true}
+func Start(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	o := taskOptions{term: term, tasks: tasks, person: true}
 	cmd := o.start()
 	cmd.Short = "Start a run in this folder, and see the next step"
 	cmd.Long = `Starts a run in this folder for what is to be built, and prints where it stands and what
@@ -25,11 +25,11 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
 	begin := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			person, err := a.Person()
+			person, err := term.Person()
 			if err != nil {
 				return fault.New(fault.InvalidArgument, "start needs an objective").WithHint("say in one or two sentences what is to be built")
 			}
-			words, err := person.Line(cmd.Context(), a.Lang.Say("What is to be built? "))
+			words, err := person.Line(cmd.Context(), term.Lang.Say("What is to be built? "))
 			if err != nil {
 				_, err = terminal.AnswerAtEnd(cmd.Context(), err)
 				return err
@@ -42,12 +42,12 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
 }
 
 // Next returns the command that shows the next step of a run.
-func Next(a *app.App) *cobra.Command {
-	o := taskOptions{App: a, person: true}
+func Next(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	o := taskOptions{term: term, tasks: tasks, person: true}
 	cmd := o.command("next", "See the next step of a run: what to read, what is asked, what to type", workflow.ActionStatus, nil)
 	cmd.Long = `Prints where a run stands, the draft to read, the questions to answer, and the command
 that you type next. It changes nothing.
 
 ` + terminal.ExitHelp
-	return a.OfTask(cmd)
+	return tasks.OfTask(cmd)
 }

@@ -4,74 +4,73 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
 // printReply prints a reply: as the tool gives it, or as text for people.
-func printReply(a *app.App, r engine.Outcome, withPrompt, person bool) error {
-	if a.JSON {
-		return a.PrintJSON(r.Reply)
+func printReply(term *terminal.Terminal, r engine.Outcome, withPrompt, person bool) error {
+	if term.JSON {
+		return term.PrintJSON(r.Reply)
 	}
-	a.Markdown(r.UserMessage, terminal.Plain(r.UserMessage))
+	term.Markdown(r.UserMessage, terminal.Plain(r.UserMessage))
 	for _, s := range r.Stages {
 		line := fmt.Sprintf("  %-10s %s", s.Stage, s.Status)
 		if s.Score != nil {
-			line += a.Lang.Say(", score %g", *s.Score)
+			line += term.Lang.Say(", score %g", *s.Score)
 		}
 		if s.Verdict != "" {
-			line += a.Lang.Say(", %s", s.Verdict)
+			line += term.Lang.Say(", %s", s.Verdict)
 		}
 		if s.Audit != nil {
-			line += a.Lang.Say(", audit %g", *s.Audit)
+			line += term.Lang.Say(", audit %g", *s.Audit)
 		}
 		if g := s.Grant; g != nil {
-			line += a.Lang.Say(", %s: %s", g.Decision, a.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
+			line += term.Lang.Say(", %s: %s", g.Decision, term.GrantText(&workflow.Grant{Channel: g.Channel, Assurance: g.Assurance, TookMS: g.TookMS}, g.Unvouched))
 			if who := g.Who(); who != "" && !g.Unvouched {
-				line += a.Lang.Say(", %s", who)
+				line += term.Lang.Say(", %s", who)
 			}
 		}
 		if s.Artifact != "" {
-			line += a.Lang.Say(", %s", s.Artifact)
+			line += term.Lang.Say(", %s", s.Artifact)
 		}
 		if s.Stale {
-			line += a.Lang.Say(" (out of date)")
+			line += term.Lang.Say(" (out of date)")
 		}
 		if s.Modified {
-			line += a.Lang.Say(" (modified since)")
+			line += term.Lang.Say(" (modified since)")
 		}
 		if s.Missing {
-			line += a.Lang.Say(" (missing on disk)")
+			line += term.Lang.Say(" (missing on disk)")
 		}
-		fmt.Fprintln(a.Out, line)
+		fmt.Fprintln(term.Out, line)
 	}
-	a.SayUnreadable(r.Unreadable)
+	term.SayUnreadable(r.Unreadable)
 	if res := r.Resource; res != nil {
-		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
+		fmt.Fprintf(term.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), strings.TrimRight(res.Text, "\n"))
 		if res.Truncated && res.Path != "" {
-			a.Say("… all of it is in %s", res.Path)
+			term.Say("… all of it is in %s", res.Path)
 		}
 	}
 	if withPrompt && r.RolePrompt != "" {
-		fmt.Fprintf(a.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
+		fmt.Fprintf(term.Out, "\n%s\n\n%s\n", strings.Repeat("─", 60), r.RolePrompt)
 	}
-	sayNext(a, r.Standing, person)
+	sayNext(term, r.Standing, person)
 	return nil
 }
 
 // sayNext prints the commands to run at the terminal now, and for a person what to say in the host.
-func sayNext(a *app.App, s *engine.Standing, person bool) {
+func sayNext(term *terminal.Terminal, s *engine.Standing, person bool) {
 	next := nextCommands(s, person)
 	if next == "" {
 		return
 	}
-	where := a.Lang.Say("From the terminal:")
+	where := term.Lang.Say("From the terminal:")
 	if person && works(s) {
-		where = a.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
+		where = term.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
 	}
-	fmt.Fprintf(a.Out, "\n%s\n%s", where, next)
+	fmt.Fprintf(term.Out, "\n%s\n%s", where, next)
 }
 
 // works reports whether an assistant has work to do.

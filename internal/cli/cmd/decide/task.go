@@ -17,7 +17,7 @@ import (
 )
 
 // Task returns the commands that do what the tool does, for scripts.
-func Task(a *app.App) *cobra.Command {
+func Task(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	task := &cobra.Command{
 		Use:   "task",
 		Short: "Do what the bmad-task tool does, from a terminal or a script",
@@ -33,14 +33,15 @@ one active session, or one that you have started. --json prints the tool's reply
 		(*taskOptions).start, (*taskOptions).submit, (*taskOptions).answer, (*taskOptions).confirm,
 		(*taskOptions).approve, (*taskOptions).status, (*taskOptions).resume, (*taskOptions).reopen, (*taskOptions).cancel,
 	} {
-		task.AddCommand(add(&taskOptions{App: a}))
+		task.AddCommand(add(&taskOptions{term: term, tasks: tasks}))
 	}
 	return task
 }
 
 // taskOptions are the arguments of the tool, as flags of one of its actions.
 type taskOptions struct {
-	*app.App
+	term            *terminal.Terminal
+	tasks           *app.Tasks
 	cmd             *cobra.Command
 	stage, feedback string
 	revision        int
@@ -57,10 +58,10 @@ type filler func(req *request.Request, args []string) error
 // command makes the command of an action; fill is nil if it takes nothing else.
 func (o *taskOptions) command(use, short string, action workflow.Action, fill filler) *cobra.Command {
 	o.cmd = &cobra.Command{
-		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.CompleteTasks,
+		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.tasks.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := o.Person(); err == nil && action != workflow.ActionStart && len(args) > 0 && !strings.Contains(args[0], "=") {
-				if args[0], err = o.Named(cmd.Context(), args[0]); err != nil {
+			if _, err := o.term.Person(); err == nil && action != workflow.ActionStart && len(args) > 0 && !strings.Contains(args[0], "=") {
+				if args[0], err = o.tasks.Named(cmd.Context(), args[0]); err != nil {
 					return err
 				}
 			}
@@ -76,14 +77,14 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 					return err
 				}
 			}
-			out, err := o.Do(cmd.Context(), req)
+			out, err := o.tasks.Do(cmd.Context(), req)
 			if err != nil {
 				return err
 			}
-			if o.person && !o.JSON {
+			if o.person && !o.term.JSON {
 				out.Stages = nil
 			}
-			err = printReply(o.App, out, o.withPrompt, o.person)
+			err = printReply(o.term, out, o.withPrompt, o.person)
 			if err == nil && o.exitCode && waits(out.Reply) {
 				return terminal.ErrPending
 			}
@@ -96,7 +97,7 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 // stageFlag adds the flag of a stage.
 func (o *taskOptions) stageFlag(usage string) {
 	o.cmd.Flags().StringVar(&o.stage, "stage", "", usage)
-	o.CompleteStages(o.cmd)
+	o.tasks.CompleteStages(o.cmd)
 }
 
 func (o *taskOptions) feedbackFlag(usage string) {
@@ -115,11 +116,11 @@ func (o *taskOptions) promptFlag() {
 func (o *taskOptions) start() *cobra.Command {
 	var start request.Start
 	fill := func(req *request.Request, args []string) error {
-		if err := o.StayHere(); err != nil {
+		if err := o.tasks.StayHere(); err != nil {
 			return err
 		}
 		req.Session, start.Objective = "", strings.Join(args, " ")
-		o.Speak(start.Objective)
+		o.term.Speak(start.Objective)
 		req.Start = start
 		return nil
 	}
@@ -127,7 +128,7 @@ func (o *taskOptions) start() *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
-	o.CompleteWorkflows(cmd)
+	o.tasks.CompleteWorkflows(cmd)
 	o.promptFlag()
 	return cmd
 }
@@ -150,7 +151,7 @@ func (o *taskOptions) answer() *cobra.Command {
 		if file == "" {
 			return nil
 		}
-		return o.ReadAnswers(o.cmd.Context(), file, req.Answers)
+		return o.term.ReadAnswers(o.cmd.Context(), file, req.Answers)
 	}
 	cmd := o.command("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
 	cmd.Args, cmd.ValidArgsFunction = nil, nil
@@ -183,7 +184,7 @@ func (o *taskOptions) approve() *cobra.Command {
 		if req.Via, req.Yes = workflow.ChannelScript, &yes; o.cmd.Flags().Changed("approved") {
 			return nil
 		}
-		return explicitRisk(o.App, o.cmd, args)
+		return explicitRisk(o.cmd, o.term, o.tasks, args)
 	}
 	cmd := o.command("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
 		workflow.ActionApprove, fill)
@@ -200,14 +201,14 @@ func (o *taskOptions) decisionFlags() {
 }
 
 // explicitRisk refuses a bare approve of failed work: a risk is accepted in so many words.
-func explicitRisk(a *app.App, cmd *cobra.Command, args []string) error {
-	s, err := a.Session(cmd, args)
+func explicitRisk(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string) error {
+	s, err := tasks.Session(cmd, args)
 	if err != nil {
 		return err
 	}
 	st, _ := s.Definition().Stage(s.CurrentStage)
 	if s.CurrentState == workflow.AwaitingApproval && st.Gate == workflow.GateVerdict {
-		role := a.Lang.Word(st.Role)
+		role := term.Lang.Word(st.Role)
 		refusal := fault.New(fault.InvalidArgument, "the %s failed this work; approve needs --approved or --approved=false", role)
 		switch rec := s.Current(); {
 		case rec.Spent():
@@ -263,7 +264,7 @@ func (o *taskOptions) status() *cobra.Command {
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {
-			changes = o.Engine().Projects().NewFeed(feed.Options{Now: o.Engine().Clock, Log: o.Log})
+			changes = o.tasks.Engine().Projects().NewFeed(feed.Options{Now: o.tasks.Engine().Clock, Log: o.tasks.Log})
 			defer changes.Close()
 		}
 		return act(cmd, args)

@@ -45,7 +45,7 @@ func (o *taskOptions) addResult(req *request.Request, by workflow.Engine, r hand
 		return nil
 	}
 	if r.text == "-" {
-		data, err := o.ReadAll(o.cmd.Context())
+		data, err := o.term.ReadAll(o.cmd.Context())
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,9 +21,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow/audit"
 )
 
-// auditOptions are those of audit.
+// auditOptions are the flags of audit, and its file.
 type auditOptions struct {
-	*app.App
 	file, stage, format, rubric string
 	from, objective             string
 	prd, architecture, plan     string
@@ -44,8 +44,8 @@ type auditReport struct {
 const maxAudited = 64 << 20
 
 // Audit returns the command that scores a document.
-func Audit(a *app.App) *cobra.Command {
-	o := auditOptions{App: a}
+func Audit(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	var o auditOptions
 	cmd := &cobra.Command{
 		Use:   "audit FILE",
 		Short: "Score a document by a rubric, finding by finding",
@@ -68,12 +68,12 @@ The exit code is 1 where the score is below --min, else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]
-			return o.run(cmd.Context())
+			return o.run(cmd.Context(), term, tasks)
 		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.stage, "stage", "", "stage of the document")
-	a.CompleteStages(cmd)
+	tasks.CompleteStages(cmd)
 	flags.StringVar(&o.from, "from", "", "folder with the documents of the stages before (default: beside FILE)")
 	flags.StringVar(&o.prd, "prd", "", "product requirements to trace to")
 	flags.StringVar(&o.architecture, "architecture", "", "architecture to trace to")
@@ -85,9 +85,9 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func (o *auditOptions) run(ctx context.Context) error {
-	o.Speak(o.objective)
-	if o.JSON {
+func (o *auditOptions) run(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) error {
+	term.Speak(o.objective)
+	if term.JSON {
 		o.format = "json"
 	}
 	if !slices.Contains([]string{"text", "json", "sarif"}, o.format) {
@@ -96,24 +96,24 @@ func (o *auditOptions) run(ctx context.Context) error {
 	if !(o.min >= 0 && o.min <= 100) {
 		return fault.New(fault.InvalidArgument, "--min %g is not a score", o.min).WithHint("pass a number from 0 to 100")
 	}
-	w, stage, err := o.auditedStage()
+	w, stage, err := o.auditedStage(tasks)
 	if err != nil {
 		return err
 	}
-	rubric, err := o.loadRubric(ctx, w, stage)
+	rubric, err := o.loadRubric(ctx, term, w, stage)
 	if err != nil {
 		return err
 	}
-	document, err := o.readDocument(ctx, o.file)
+	document, err := readDocument(ctx, term, o.file)
 	if err != nil {
 		return err
 	}
-	earlier, err := o.earlierDocuments(ctx, w, stage)
+	earlier, err := o.earlierDocuments(ctx, term, w, stage)
 	if err != nil {
 		return err
 	}
 	planned, _ := w.OfKind(workflow.KindPlan)
-	found := rubric.Audit(document, audit.Background{Language: o.Lang, Objective: o.objective, Earlier: earlier, Plan: planned.ID})
+	found := rubric.Audit(document, audit.Background{Language: term.Lang, Objective: o.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
 		File: filepath.ToSlash(o.file), Stage: stage.ID, Score: found.Score, Min: o.min,
 		OK: found.Score >= o.min, Summary: found.Summary, Findings: found.Findings,
@@ -123,11 +123,11 @@ func (o *auditOptions) run(ctx context.Context) error {
 	}
 	switch o.format {
 	case "json":
-		err = o.PrintJSON(report)
+		err = term.PrintJSON(report)
 	case "sarif":
-		err = o.printSARIF(report)
+		err = printSARIF(term.Out, report)
 	default:
-		o.print(report)
+		printFindings(term, report)
 	}
 	if err == nil && !report.OK {
 		return terminal.ErrReported
@@ -136,8 +136,8 @@ func (o *auditOptions) run(ctx context.Context) error {
 }
 
 // auditedStage returns the stage that was named, or whose artifact has the file's name, with its workflow.
-func (o *auditOptions) auditedStage() (*workflow.Definition, workflow.Stage, error) {
-	for _, w := range o.Workflows() {
+func (o *auditOptions) auditedStage(tasks *app.Tasks) (*workflow.Definition, workflow.Stage, error) {
+	for _, w := range tasks.Workflows() {
 		for _, st := range w.Definition.Stages {
 			meant := o.stage == string(st.ID)
 			if o.stage == "" && st.Artifact != "" {
@@ -148,7 +148,7 @@ func (o *auditOptions) auditedStage() (*workflow.Definition, workflow.Stage, err
 			}
 		}
 	}
-	ids := strings.Join(o.StageIDs(), ", ")
+	ids := strings.Join(tasks.StageIDs(), ", ")
 	if o.stage != "" {
 		return nil, workflow.Stage{}, fault.New(fault.InvalidArgument, "there is no stage %q", o.stage).
 			WithHint("the stages are: %s", ids)
@@ -158,7 +158,7 @@ func (o *auditOptions) auditedStage() (*workflow.Definition, workflow.Stage, err
 }
 
 // loadRubric returns the rubric at a path, a file or a folder of them, else the built-in one.
-func (o *auditOptions) loadRubric(ctx context.Context, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
+func (o *auditOptions) loadRubric(ctx context.Context, term *terminal.Terminal, w *workflow.Definition, stage workflow.Stage) (audit.Rubric, error) {
 	name := o.rubric
 	if name == "" {
 		return audit.Load(nil, w, stage)
@@ -171,7 +171,7 @@ func (o *auditOptions) loadRubric(ctx context.Context, w *workflow.Definition, s
 	if folder {
 		name = filepath.Join(name, audit.FileName(stage))
 	}
-	data, err := o.ReadNamed(ctx, name, maxAudited)
+	data, err := term.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case folder && errors.Is(err, fs.ErrNotExist):
 		return audit.Load(nil, w, stage)
@@ -183,7 +183,7 @@ func (o *auditOptions) loadRubric(ctx context.Context, w *workflow.Definition, s
 
 // earlierDocuments reads the documents of the stages before: as named, or by their
 // names in --from or beside the file. Only a named one must be there.
-func (o *auditOptions) earlierDocuments(ctx context.Context, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
+func (o *auditOptions) earlierDocuments(ctx context.Context, term *terminal.Terminal, w *workflow.Definition, stage workflow.Stage) (map[workflow.StageID]string, error) {
 	folder := o.from
 	if folder == "" && o.file != "-" {
 		folder = filepath.Dir(o.file)
@@ -204,7 +204,7 @@ func (o *auditOptions) earlierDocuments(ctx context.Context, w *workflow.Definit
 		if name == "" {
 			continue
 		}
-		text, err := o.readDocument(ctx, name)
+		text, err := readDocument(ctx, term, name)
 		switch {
 		case err == nil:
 			out[s.ID] = text
@@ -215,8 +215,8 @@ func (o *auditOptions) earlierDocuments(ctx context.Context, w *workflow.Definit
 	return out, nil
 }
 
-func (o *auditOptions) readDocument(ctx context.Context, name string) (string, error) {
-	data, err := o.ReadNamed(ctx, name, maxAudited)
+func readDocument(ctx context.Context, term *terminal.Terminal, name string) (string, error) {
+	data, err := term.ReadNamed(ctx, name, maxAudited)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return "", ctx.Err()
@@ -226,24 +226,24 @@ func (o *auditOptions) readDocument(ctx context.Context, name string) (string, e
 	return string(data), nil
 }
 
-func (o *auditOptions) print(r auditReport) {
+func printFindings(term *terminal.Terminal, r auditReport) {
 	if r.Min > 0 {
-		o.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
+		term.Say("%s: %g of 100 as %s, %g asked for", r.File, r.Score, r.Stage, r.Min)
 	} else {
-		o.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
+		term.Say("%s: %g of 100 as %s", r.File, r.Score, r.Stage)
 	}
 	if len(r.Findings) == 0 {
-		o.Say("nothing found")
+		term.Say("nothing found")
 		return
 	}
-	fmt.Fprintln(o.Out)
+	fmt.Fprintln(term.Out)
 	for _, f := range r.Findings {
-		fmt.Fprintf(o.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
+		fmt.Fprintf(term.Out, "%s:%d %s −%g %s %s\n    %s\n", r.File, max(f.Line, 1), f.Severity, f.Points, f.ID, f.Problem, f.Fix)
 	}
 }
 
 // printSARIF prints the findings as code scanners and editors read them.
-func (o *auditOptions) printSARIF(r auditReport) error {
+func printSARIF(out io.Writer, r auditReport) error {
 	uri := r.File
 	if uri == "-" {
 		uri = "stdin"
@@ -252,5 +252,5 @@ func (o *auditOptions) printSARIF(r auditReport) error {
 			uri = filepath.ToSlash(rel)
 		}
 	}
-	return audit.WriteSARIF(o.Out, audit.Scan{Version: app.Version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
+	return audit.WriteSARIF(out, audit.Scan{Version: app.Version(), File: uri, Stage: r.Stage, Score: r.Score, Findings: r.Findings})
 }

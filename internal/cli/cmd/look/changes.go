@@ -2,7 +2,6 @@ package look
 
 import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -20,28 +19,28 @@ func adoptionText(l lang.Language, by *workflow.Adoption) string {
 }
 
 // sayMoved tells that the project of a session was moved.
-func sayMoved(a *app.App, v workflow.Verification) {
+func sayMoved(term *terminal.Terminal, v workflow.Verification) {
 	if v.MovedFrom != "" {
-		a.Say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
+		term.Say("Moved here from %s, which no longer has it; its next step records that.", v.MovedFrom)
 	}
 }
 
 // sayAltered names the approved texts that are not as they were approved, and the ways out.
-func sayAltered(a *app.App, s *workflow.Session, v workflow.Verification) {
+func sayAltered(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
 	if len(v.Altered) == 0 {
 		return
 	}
 	for _, t := range v.Altered {
-		a.Say("Not as approved: %s.", t.Text())
+		term.Say("Not as approved: %s.", t.Text())
 	}
-	a.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
+	term.Say("To accept that: bmad-mcp adopt %s; to put the approved text back: bmad-mcp adopt %s --restore\n", terminal.ShellWord(s.TaskName), terminal.ShellWord(s.TaskName))
 }
 
 // warnOfChanges warns of a session that was changed by other hands.
-func warnOfChanges(a *app.App, s *workflow.Session, v workflow.Verification) {
-	sayMoved(a, v)
-	sayAltered(a, s, v)
+func warnOfChanges(term *terminal.Terminal, s *workflow.Session, v workflow.Verification) {
+	sayMoved(term, v)
+	sayAltered(term, s, v)
 	if v.Changed() {
-		a.Say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
+		term.Say("Changed by other hands: %s. It may not show what happened.\nTo continue from it as it is: bmad-mcp adopt %s\n", v.Problem, terminal.ShellWord(s.TaskName))
 	}
 }

@@ -21,7 +21,7 @@ import (
 const savedWord = "saved"
 
 // Diff returns the command that compares two submissions.
-func Diff(a *app.App) *cobra.Command {
+func Diff(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff TASK STAGE [ITERATION [ITERATION]]",
 		Short: "Show what changed between two submissions of a stage",
@@ -35,22 +35,22 @@ one: that one and the latest.
 
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return a.StageIDs(), cobra.ShellCompDirectiveNoFileComp
+				return tasks.StageIDs(), cobra.ShellCompDirectiveNoFileComp
 			}
-			return a.CompleteTasks(cmd, args, prefix)
+			return tasks.CompleteTasks(cmd, args, prefix)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(a, cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd, term, tasks, args) },
 	}
 }
 
-func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
+func runDiff(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string) error {
 	stage := workflow.StageID(args[1])
-	name, err := a.Named(cmd.Context(), args[0])
+	name, err := tasks.Named(cmd.Context(), args[0])
 	if err != nil {
 		return err
 	}
 	args[0] = name
-	s, err := a.Session(cmd, args[:1])
+	s, err := tasks.Session(cmd, args[:1])
 	if err != nil {
 		return err
 	}
@@ -61,37 +61,37 @@ func runDiff(a *app.App, cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	at, err := a.Address(args)
+	at, err := tasks.Address(args)
 	if err != nil {
 		return err
 	}
 	at.Session = s.SessionID
-	rounds, err := a.Engine().Submissions(cmd.Context(), at, stage, from, to)
+	rounds, err := tasks.Engine().Submissions(cmd.Context(), at, stage, from, to)
 	if err != nil {
 		return err
 	}
-	before, after := roundName(a.Lang, stage, rounds[0]), roundName(a.Lang, stage, rounds[1])
+	before, after := roundName(term.Lang, stage, rounds[0]), roundName(term.Lang, stage, rounds[1])
 	text := string(diff.Diff(before, []byte(rounds[0].Text), after, []byte(rounds[1].Text)))
-	if a.JSON {
-		return a.PrintJSON(map[string]any{
+	if term.JSON {
+		return term.PrintJSON(map[string]any{
 			"session_id": s.SessionID, "task_name": s.TaskName, "stage": stage,
 			"from": roundJSON(rounds[0]), "to": roundJSON(rounds[1]), "diff": text,
 		})
 	}
 	for _, r := range rounds {
 		if r.Edited && r.Iteration != engine.SavedRound {
-			a.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
+			term.Warnf("%s was edited after it was submitted; this is the text as it is now", r.Path)
 		}
 	}
 	if text == "" {
-		a.Say("%s and %s are the same", before, after)
+		term.Say("%s and %s are the same", before, after)
 		return nil
 	}
 	// The first line only repeats the two that follow.
 	_, text, _ = strings.Cut(text, "\n")
-	return a.Page(cmd.Context(), func() error {
+	return term.Page(cmd.Context(), func() error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-			a.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
+			term.Styled(map[byte]string{'+': terminal.Green, '-': terminal.Red, '@': terminal.Cyan}[(line + " ")[0]], line)
 		}
 		return nil
 	})

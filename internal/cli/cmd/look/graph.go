@@ -11,8 +11,8 @@ import (
 )
 
 // Graph returns the command that draws a run.
-func Graph(a *app.App) *cobra.Command {
-	return a.OfTask(&cobra.Command{
+func Graph(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	return tasks.OfTask(&cobra.Command{
 		Use:   "graph",
 		Short: "Draw a run with its rounds, or the state diagram, as mermaid",
 		Long: `With TASK: the stages of that run, how many rounds each has had and with which
@@ -23,13 +23,13 @@ same in every workflow. The stages of a workflow: bmad-mcp workflow graph.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := workflow.Graph()
 			if len(args) > 0 {
-				s, err := a.Session(cmd, args)
+				s, err := tasks.Session(cmd, args)
 				if err != nil {
 					return err
 				}
 				text = s.Graph()
 			}
-			_, err := fmt.Fprint(a.Out, text)
+			_, err := fmt.Fprint(term.Out, text)
 			return err
 		},
 	})

@@ -16,16 +16,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// logOptions are those of log.
-type logOptions struct {
-	*app.App
-	verify bool
-}
-
 // Log returns the command that prints a history.
-func Log(a *app.App) *cobra.Command {
-	o := logOptions{App: a}
-	cmd := a.OfTask(&cobra.Command{
+func Log(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	verify := false
+	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "log",
 		Short: "Print what happened to a session: who, when, from where to where, and how long it waited",
 		Long: `Print what happened to a session, the oldest first: when, by whom, from where to
@@ -46,54 +40,55 @@ shows a change, but the key does not vouch for all entries, as after work on ano
 machine.
 
 ` + terminal.ExitHelp,
-		RunE: o.run,
+		RunE: func(cmd *cobra.Command, args []string) error { return runLog(cmd, term, tasks, args, verify) },
 	})
-	cmd.Flags().BoolVar(&o.verify, "verify", false, "check that nobody has changed the history")
+	cmd.Flags().BoolVar(&verify, "verify", false, "check that nobody has changed the history")
 	return cmd
 }
 
-func (o *logOptions) run(cmd *cobra.Command, args []string) error {
-	s, v, _, err := o.Inspect(cmd, args)
+func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args []string, verify bool) error {
+	s, v, _, err := tasks.Inspect(cmd, args)
 	if err != nil {
 		return err
 	}
-	signed, err := checkSignatures(o.App, s)
-	if o.verify {
+	signed, err := checkSignatures(tasks, s)
+	if verify {
 		if err != nil {
 			return err
 		}
-		return o.check(s, v, signed)
+		return checkHistory(term, tasks, s, v, signed)
 	}
 	steps := s.Steps(v)
 	for i := range steps {
 		steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
 	}
-	if o.JSON {
-		return o.printJSON(s, v, steps, signed)
+	if term.JSON {
+		return printHistoryJSON(term, s, v, steps, signed)
 	}
 	if len(steps) == 0 {
-		o.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
+		term.Say("%s was written by an older server, which kept no history; it is at %s", s.TaskName, s.Place())
 		return nil
 	}
-	warnOfChanges(o.App, s, v)
-	signed.print(o.App, false)
-	return o.Page(cmd.Context(), func() error { return o.print(s, steps) })
+	warnOfChanges(term, s, v)
+	signed.print(term, false)
+	isShared := tasks.Config.Store.Address != ""
+	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, isShared) })
 }
 
-// check reports whether the history is unchanged, or the entry since which it is not.
-func (o *logOptions) check(s *workflow.Session, v workflow.Verification, signed signatures) error {
-	_, err := o.Trust().ReadSigner() // a broken key would have been ignored
+// checkHistory reports whether the history is unchanged, or the entry since which it is not.
+func checkHistory(term *terminal.Terminal, tasks *app.Tasks, s *workflow.Session, v workflow.Verification, signed signatures) error {
+	_, err := app.Trust().ReadSigner() // a broken key would have been ignored
 	if err != nil {
 		return err
 	}
-	if o.JSON {
+	if term.JSON {
 		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
 		signed.add(out)
-		err = o.PrintJSON(out)
+		err = term.PrintJSON(out)
 	} else {
-		o.printVerification(s, v)
-		sayAltered(o.App, s, v)
-		signed.print(o.App, true)
+		printVerification(term, s, v, tasks.Config.Store.Address != "")
+		sayAltered(term, s, v)
+		signed.print(term, true)
 	}
 	adopted := 0
 	if v.Adopted != nil {
@@ -111,56 +106,56 @@ func (o *logOptions) check(s *workflow.Session, v workflow.Verification, signed 
 	return unsigned
 }
 
-func (o *logOptions) printVerification(s *workflow.Session, v workflow.Verification) {
+func printVerification(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, isShared bool) {
 	if v.Adopted != nil && v.Status != workflow.ChainChanged {
-		o.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
+		term.Say("%s: adopted at entry %d by %s on %s; what came before was changed: %s.", s.TaskName,
 			v.Adopted.Entry, v.Adopted.By, v.Adopted.At.Local().Format("2006-01-02 15:04:05"), v.Adopted.Problem)
 	}
 	switch v.Status {
 	case workflow.ChainChanged:
 		if v.Displaced {
-			o.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
+			term.Say("%s: the history is whole, but not of this folder: %s.", s.TaskName, v.Problem)
 			break
 		}
 		since := ""
 		if v.BrokenAt != nil {
-			since = o.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
+			since = term.Lang.Say(" (%s)", v.BrokenAt.Local().Format("2006-01-02 15:04:05"))
 		}
-		o.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
+		term.Say("%s: the history does not hold from entry %d on%s: %s.", s.TaskName, v.Broken, since, v.Problem)
 	case workflow.ChainAdopted:
-		o.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
+		term.Say("Since then nothing shows a change, and the newest entry is sealed (%d).", v.Entries)
 	case workflow.ChainHolds:
-		o.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
+		term.Say("%s: the history is as it was written, and sealed (%d).", s.TaskName, v.Entries)
 	case workflow.ChainPartly:
-		o.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
+		term.Say("%s: nothing shows a change, but %s. They come from another machine or state folder, from an older program, or from someone who took the seal off.",
 			s.TaskName, v.Problem)
 	}
-	sayMoved(o.App, v)
+	sayMoved(term, v)
 	for _, m := range v.Members {
-		o.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
+		term.Say("Sealed by %s too, with the key %s.", terminal.OneLine(m.Who()), terminal.OneLine(m.Key))
 	}
 	switch {
-	case len(v.Strangers) > 0 && o.Config.Store.Address != "":
-		o.Say("Sealed with keys that the store does not list for this project: %s.", terminal.JoinWords(v.Strangers))
+	case len(v.Strangers) > 0 && isShared:
+		term.Say("Sealed with keys that the store does not list for this project: %s.", terminal.JoinWords(v.Strangers))
 	case len(v.Strangers) > 0:
-		o.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
+		term.Say("Sealed with keys that you have not added: %s. If you know whose they are: bmad-mcp allow.", terminal.JoinWords(v.Strangers))
 	}
 	if len(v.OtherKeys) > 0 {
-		o.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
+		term.Say("It was sealed with other keys too, which are not here: %s.", terminal.JoinWords(v.OtherKeys))
 	}
 }
 
-func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
-	if o.Config.Store.Address != "" {
-		o.Say("%s — %s", s.TaskName, s.Place())
+func printHistory(term *terminal.Terminal, s *workflow.Session, steps []workflow.Step, isShared bool) error {
+	if isShared {
+		term.Say("%s — %s", s.TaskName, s.Place())
 	} else {
-		o.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
+		term.Say("%s — %s\nDocuments are in %s/", s.TaskName, s.Place(), store.ContentFolder(s.SessionID))
 	}
 	if steps[0].From != "" {
-		o.Say("An older server kept no history of the steps before.")
+		term.Say("An older server kept no history of the steps before.")
 	}
-	fmt.Fprintln(o.Out)
-	rows := [][]string{o.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
+	fmt.Fprintln(term.Out)
+	rows := [][]string{term.Header("WHEN\tWHO\tWHAT\tFROM → TO\tROUND\tRESULT\tDECIDED\tWAITED\tDOCUMENT\tWORDS")}
 	for _, e := range steps {
 		from := e.From
 		if from == "" {
@@ -179,7 +174,7 @@ func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
 		if e.Feedback != "" {
 			words = "“" + terminal.OneLine(e.Feedback) + "”"
 		}
-		if text := commentsText(o.Lang, e.Grant); text != "" {
+		if text := commentsText(term.Lang, e.Grant); text != "" {
 			words = strings.TrimSpace(words + " " + text)
 		}
 		switch {
@@ -189,14 +184,14 @@ func (o *logOptions) print(s *workflow.Session, steps []workflow.Step) error {
 			words = cmp.Or(e.Edit, e.Evidence, e.Candidates)
 		}
 		if e.Adoption != nil {
-			words = adoptionText(o.Lang, e.Adoption)
+			words = adoptionText(term.Lang, e.Adoption)
 		}
 		rows = append(rows, []string{
-			o.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
-			o.GrantText(e.Grant, e.Unvouched), waited, document, words,
+			term.When(e.At, "2006-01-02 15:04:05"), e.Actor(), string(e.Event), from + " → " + e.To, round, resultText(e.Transition),
+			term.GrantText(e.Grant, e.Unvouched), waited, document, words,
 		})
 	}
-	return o.Columns(rows[0], rows[1:])
+	return term.Columns(rows[0], rows[1:])
 }
 
 // resultText returns the score or verdict of a transition.
@@ -212,9 +207,9 @@ func resultText(e workflow.Transition) string {
 	return ""
 }
 
-// printJSON prints the entries of the session's history, each with the seconds that
+// printHistoryJSON prints the entries of the session's history, each with the seconds that
 // the session had waited for the human.
-func (o *logOptions) printJSON(s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
+func printHistoryJSON(term *terminal.Terminal, s *workflow.Session, v workflow.Verification, steps []workflow.Step, signed signatures) error {
 	out := map[string]any{
 		"session_id": s.SessionID, "task_name": s.TaskName, "current_stage": s.CurrentStage, "current_state": s.CurrentState, "entries": steps,
 	}
@@ -225,5 +220,5 @@ func (o *logOptions) printJSON(s *workflow.Session, v workflow.Verification, ste
 		out["altered"] = v.Altered
 	}
 	signed.add(out)
-	return o.PrintJSON(out)
+	return term.PrintJSON(out)
 }

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,8 @@ import (
 )
 
 // Passkeys returns the commands of passkeys.
-func Passkeys(a *app.App) *cobra.Command {
-	list := func(*cobra.Command, []string) error { return listPasskeys(a) }
+func Passkeys(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	list := func(*cobra.Command, []string) error { return listPasskeys(term, tasks) }
 	cmd := &cobra.Command{
 		Use:   "passkeys",
 		Short: "List or remove the passkeys that sign your decisions in the dashboard",
@@ -35,19 +36,21 @@ earlier signatures can still be checked.
 		&cobra.Command{Use: "list", Short: "Show the passkeys in use", Args: cobra.NoArgs, RunE: list},
 		&cobra.Command{
 			Use: "remove ID", Short: "Take a passkey out of use, by its name or the beginning of its id", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return removePasskey(cmd, a, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return removePasskey(cmd.Context(), term, tasks, args[0])
+			},
 		},
 	)
 	return cmd
 }
 
 // passkeys returns the person's passkeys, to list and to check with.
-func passkeys(a *app.App) (*passkey.Keys, error) {
-	return passkey.New(passkey.Options{Folder: a.StateFolder(), Now: a.Engine().Clock})
+func passkeys(tasks *app.Tasks) (*passkey.Keys, error) {
+	return passkey.New(passkey.Options{Folder: app.StateFolder(), Now: tasks.Engine().Clock})
 }
 
-func listPasskeys(a *app.App) error {
-	keys, err := passkeys(a)
+func listPasskeys(term *terminal.Terminal, tasks *app.Tasks) error {
+	keys, err := passkeys(tasks)
 	if err != nil {
 		return err
 	}
@@ -57,38 +60,38 @@ func listPasskeys(a *app.App) error {
 	}
 	var rows [][]string
 	for _, key := range list {
-		by := a.Lang.Say("allowed at a terminal")
+		by := term.Lang.Say("allowed at a terminal")
 		if id, ok := key.Allower(); ok {
-			by = a.Lang.Say("allowed by %s", id)
+			by = term.Lang.Say("allowed by %s", id)
 		}
-		rows = append(rows, []string{key.Short(), key.Name, a.Since(key.Added), by, a.Since(key.Used)})
+		rows = append(rows, []string{key.Short(), key.Name, term.Since(key.Added), by, term.Since(key.Used)})
 	}
-	return a.List(a.JSON, map[string]any{"passkeys": append([]passkey.Key{}, list...)},
-		lang.T("None. A passkey is added in the dashboard: bmad-mcp dashboard."), a.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
+	return term.List(term.JSON, map[string]any{"passkeys": append([]passkey.Key{}, list...)},
+		lang.T("None. A passkey is added in the dashboard: bmad-mcp dashboard."), term.Header("ID\tNAME\tADDED\tBY\tUSED"), rows)
 }
 
 // removePasskey takes a passkey out of use for the person at this terminal.
-func removePasskey(cmd *cobra.Command, a *app.App, name string) error {
-	if _, err := a.Person(); err != nil {
+func removePasskey(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, name string) error {
+	if _, err := term.Person(); err != nil {
 		return err
 	}
-	keys, err := passkeys(a)
+	keys, err := passkeys(tasks)
 	if err != nil {
 		return err
 	}
-	key, err := keys.Remove(cmd.Context(), name)
+	key, err := keys.Remove(ctx, name)
 	if err != nil {
 		return err
 	}
-	return a.Conclude(map[string]any{"removed": key},
+	return term.Conclude(map[string]any{"removed": key},
 		"The passkey %q is removed: it signs nothing any more. Delete it on its device too.", key.Name)
 }
 
 // signatures are the decisions of a session that passkeys signed, checked again.
 type signatures []passkey.Checked
 
-func checkSignatures(a *app.App, s *workflow.Session) (signatures, error) {
-	keys, err := passkeys(a)
+func checkSignatures(tasks *app.Tasks, s *workflow.Session) (signatures, error) {
+	keys, err := passkeys(tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -129,25 +132,25 @@ func (s signatures) verdict(adopted int) error {
 }
 
 // print prints the result of each signature, of those that hold only if all is true.
-func (s signatures) print(a *app.App, all bool) {
+func (s signatures) print(term *terminal.Terminal, all bool) {
 	var good []string
 	for _, c := range s {
 		switch c.Status {
 		case passkey.Holds:
-			good = append(good, a.Lang.Say("entry %d by %q", c.Entry, c.Passkey))
+			good = append(good, term.Lang.Say("entry %d by %q", c.Entry, c.Passkey))
 		case passkey.UnknownKey, passkey.RemovedKey:
 			if all {
-				a.Say("Entry %d was signed with a passkey that is not in use here: its text is as it was signed, and nothing shows by whom.", c.Entry)
+				term.Say("Entry %d was signed with a passkey that is not in use here: its text is as it was signed, and nothing shows by whom.", c.Entry)
 			}
 		case passkey.Missing:
-			a.Say("Entry %d says that a passkey signed it, and has no signature: it was changed.", c.Entry)
+			term.Say("Entry %d says that a passkey signed it, and has no signature: it was changed.", c.Entry)
 		case passkey.Changed:
-			a.Say("Entry %d was changed: the passkey signed another decision, document or words.", c.Entry)
+			term.Say("Entry %d was changed: the passkey signed another decision, document or words.", c.Entry)
 		default:
-			a.Say("Entry %d was changed: its signature is not one of a passkey of yours.", c.Entry)
+			term.Say("Entry %d was changed: its signature is not one of a passkey of yours.", c.Entry)
 		}
 	}
 	if all && len(good) > 0 {
-		a.Say("Signed with a passkey, and as signed: %s.", strings.Join(good, a.Lang.Say(", ")))
+		term.Say("Signed with a passkey, and as signed: %s.", strings.Join(good, term.Lang.Say(", ")))
 	}
 }

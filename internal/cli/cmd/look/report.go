@@ -16,17 +16,16 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/report"
 )
 
-// reportOptions are those of report.
+// reportOptions are the flags of report.
 type reportOptions struct {
-	*app.App
 	asHTML, asMarkdown, force bool
 	out                       string
 }
 
 // Report returns the command that writes the story of a run.
-func Report(a *app.App) *cobra.Command {
-	o := reportOptions{App: a}
-	cmd := a.OfTask(&cobra.Command{
+func Report(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	var o reportOptions
+	cmd := tasks.OfTask(&cobra.Command{
 		Use:   "report",
 		Short: "Write the story of a run: stages, scores, decisions, findings, accepted risks",
 		Long: `Write the story of a run for people who were not there: its stages, rounds with their
@@ -37,7 +36,7 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 ` + terminal.ExitHelp,
 		Example: `  bmad-mcp report sign-in | gh pr comment --body-file -
   bmad-mcp report sign-in --out sign-in.html`,
-		RunE: o.run,
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(cmd, term, tasks, o, args) },
 	})
 	cmd.Flags().BoolVar(&o.asHTML, "html", false, "write one HTML file (default where --out ends in .html)")
 	cmd.Flags().BoolVar(&o.asMarkdown, "markdown", false, "write Markdown (default)")
@@ -47,26 +46,26 @@ became of them, evidence, and accepted risks. As Markdown, for a pull request, o
 	return cmd
 }
 
-func (o *reportOptions) run(cmd *cobra.Command, args []string) error {
-	s, found, _, err := o.Inspect(cmd, args)
+func runReport(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, o reportOptions, args []string) error {
+	s, found, _, err := tasks.Inspect(cmd, args)
 	if err != nil {
 		return err
 	}
 	ending := strings.ToLower(filepath.Ext(o.out))
-	text := report.Markdown(s, found, o.Lang)
+	text := report.Markdown(s, found, term.Lang)
 	if o.asHTML || !o.asMarkdown && (ending == ".html" || ending == ".htm") {
-		if text, err = report.HTML(s, found, o.Lang); err != nil {
+		if text, err = report.HTML(s, found, term.Lang); err != nil {
 			return err
 		}
 	}
 	if o.out == "" {
-		_, err = fmt.Fprint(o.Out, text)
+		_, err = fmt.Fprint(term.Out, text)
 		return err
 	}
 	if err := writeNew(o.out, text, o.force); err != nil {
 		return err
 	}
-	o.Say("Written: %s", o.out)
+	term.Say("Written: %s", o.out)
 	return nil
 }
 

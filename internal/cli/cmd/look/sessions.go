@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
@@ -25,53 +26,53 @@ type sessionRow struct {
 }
 
 // Sessions returns the command that lists the sessions.
-func Sessions(a *app.App) *cobra.Command {
+func Sessions(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of the project, the oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := a.Project()
+			dir, err := tasks.Project()
 			if err != nil {
 				return err
 			}
-			sessions, unreadable, cwd, err := a.Engine().Sessions(cmd.Context(), project.Address{Cwd: dir})
+			sessions, unreadable, cwd, err := tasks.Engine().Sessions(cmd.Context(), project.Address{Cwd: dir})
 			if err != nil {
 				return err
 			}
-			changed, err := a.Engine().Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
+			changed, err := tasks.Engine().Changed(cmd.Context(), project.Address{Cwd: dir}, sessions, false)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return printSessionsJSON(a, cwd, sessions, changed, unreadable)
+			if term.JSON {
+				return printSessionsJSON(term, cwd, sessions, changed, unreadable)
 			}
 			if len(sessions)+len(unreadable) == 0 {
-				a.Say("%s has no sessions. Start one: bmad-mcp start \"what is to be built\"", cwd)
+				term.Say("%s has no sessions. Start one: bmad-mcp start \"what is to be built\"", cwd)
 				return nil
 			}
-			rows := [][]string{a.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
+			rows := [][]string{term.Header("TASK\tSTAGE\tSTATE\tCHANGED\tID\tOBJECTIVE")}
 			for _, s := range sessions {
 				rows = append(rows, []string{
-					s.TaskName, string(s.CurrentStage), string(s.CurrentState), a.When(s.UpdatedAt, "2006-01-02 15:04"),
+					s.TaskName, string(s.CurrentStage), string(s.CurrentState), term.When(s.UpdatedAt, "2006-01-02 15:04"),
 					s.SessionID, visible.Cut(visible.Line(s.Objective), 48, "…"),
 				})
 			}
-			if err := a.Columns(rows[0], rows[1:]); err != nil {
+			if err := term.Columns(rows[0], rows[1:]); err != nil {
 				return err
 			}
 			for _, s := range sessions {
 				if v, found := changed[s.SessionID]; found {
-					a.Say("changed by other hands: %s: %s", s.TaskName, v.In(a.Lang).Problem)
+					term.Say("changed by other hands: %s: %s", s.TaskName, v.In(term.Lang).Problem)
 				}
 			}
-			a.SayUnreadable(unreadable)
+			term.SayUnreadable(unreadable)
 			return nil
 		},
 	}
 }
 
-func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
+func printSessionsJSON(term *terminal.Terminal, cwd string, sessions []workflow.Summary, changed map[string]workflow.Verification, unreadable []string) error {
 	rows := make([]sessionRow, len(sessions))
 	for i, s := range sessions {
 		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}
@@ -79,5 +80,5 @@ func printSessionsJSON(a *app.App, cwd string, sessions []workflow.Summary, chan
 	if unreadable == nil {
 		unreadable = []string{}
 	}
-	return a.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
+	return term.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
 }

@@ -21,24 +21,28 @@ import (
 )
 
 // Show returns the command that prints a session.
-func Show(a *app.App) *cobra.Command {
-	return a.OfTask(&cobra.Command{
+func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *cobra.Command {
+	return tasks.OfTask(&cobra.Command{
 		Use:   "show",
 		Short: "Print a session: scores, gaps, questions, artifacts and history",
 		Long:  "Print a session: scores, gaps, questions, artifacts and history.\n--json prints the session file.\n\n" + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, v, cwd, err := a.Inspect(cmd, args)
+			s, v, cwd, err := tasks.Inspect(cmd, args)
 			if err != nil {
 				return err
 			}
-			signed, _ := checkSignatures(a, s) // log --verify names a list that cannot be read
-			if a.JSON {
-				return a.PrintJSON(inspected{s, v, signed})
+			signed, _ := checkSignatures(tasks, s) // log --verify names a list that cannot be read
+			if term.JSON {
+				return term.PrintJSON(inspected{s, v, signed})
 			}
-			return a.Page(cmd.Context(), func() error {
-				warnOfChanges(a, s, v)
-				signed.print(a, false)
-				return (&sessionText{a, s, v, signed}).print(cwd)
+			where := store.SessionPath(s.SessionID)
+			if d, err := databases.TeamStore(); err == nil {
+				where = s.SessionID + " · " + d.String()
+			}
+			return term.Page(cmd.Context(), func() error {
+				warnOfChanges(term, s, v)
+				signed.print(term, false)
+				return (&sessionText{term, s, v, signed}).print(cwd, where)
 			})
 		},
 	})
@@ -73,44 +77,37 @@ func (i inspected) MarshalJSON() ([]byte, error) {
 
 // sessionText prints a session for people.
 type sessionText struct {
-	*app.App
+	term    *terminal.Terminal
 	session *workflow.Session
 	found   workflow.Verification
 	signed  signatures
 }
 
-// where names the place of the session.
-func (t *sessionText) where() string {
-	if d, err := t.TeamStore(); err == nil {
-		return t.session.SessionID + " · " + d.String()
-	}
-	return store.SessionPath(t.session.SessionID)
-}
-
-func (t *sessionText) print(cwd string) error {
+// print prints the session, which is saved where the text says.
+func (t *sessionText) print(cwd, where string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
-	fmt.Fprintf(t.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
+	fmt.Fprintf(t.term.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
 	facts := [][]string{
-		{t.Lang.Say("Objective"), s.Objective},
-		{t.Lang.Say("Project"), cwd},
-		{t.Lang.Say("Session"), t.where()},
-		{t.Lang.Say("Started"), t.When(s.CreatedAt, "2006-01-02 15:04:05")},
-		{t.Lang.Say("Changed"), t.When(s.UpdatedAt, "2006-01-02 15:04:05")},
+		{t.term.Lang.Say("Objective"), s.Objective},
+		{t.term.Lang.Say("Project"), cwd},
+		{t.term.Lang.Say("Session"), where},
+		{t.term.Lang.Say("Started"), t.term.When(s.CreatedAt, "2006-01-02 15:04:05")},
+		{t.term.Lang.Say("Changed"), t.term.When(s.UpdatedAt, "2006-01-02 15:04:05")},
 	}
 	if s.ReworkCount > 0 {
-		facts = append(facts, []string{t.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
+		facts = append(facts, []string{t.term.Lang.Say("Reworks"), strconv.Itoa(s.ReworkCount)})
 	}
-	if err := t.Columns(nil, facts); err != nil {
+	if err := t.term.Columns(nil, facts); err != nil {
 		return err
 	}
 
-	t.Styled(terminal.Bold, t.Lang.Say("\nStages"))
+	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nStages"))
 	var stages [][]string
 	for _, st := range w.Stages {
 		r := s.Record(st.ID)
-		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.Lang, r), auditText(t.Lang, r), artifactText(t.Lang, r, v)})
+		stages = append(stages, []string{"  " + st.Label, string(r.Status), scoreText(t.term.Lang, r), auditText(t.term.Lang, r), artifactText(t.term.Lang, r, v)})
 	}
-	if err := t.Columns(nil, stages); err != nil {
+	if err := t.term.Columns(nil, stages); err != nil {
 		return err
 	}
 	t.printVerify(w)
@@ -118,38 +115,38 @@ func (t *sessionText) print(cwd string) error {
 		t.printRecord(st, s.Record(st.ID), unvouchedAnswers(s, v, st.ID))
 	}
 	if len(s.Sprints) > 0 {
-		t.Styled(terminal.Bold, t.Lang.Say("\nSprints"))
+		t.term.Styled(terminal.Bold, t.term.Lang.Say("\nSprints"))
 		for _, sp := range s.Sprints {
-			fmt.Fprintf(t.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
+			fmt.Fprintf(t.term.Out, "  %d  %s: %s\n", sp.Number, sp.Title, sp.Status)
 		}
 	}
-	t.Styled(terminal.Bold, t.Lang.Say("\nHistory"))
+	t.term.Styled(terminal.Bold, t.term.Lang.Say("\nHistory"))
 	var history [][]string
 	for i, e := range s.History {
 		history = append(history, []string{
-			"  " + t.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.Lang.Say("by %s", e.Actor()),
+			"  " + t.term.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.term.Lang.Say("by %s", e.Actor()),
 			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
 		})
 	}
-	return t.Columns(nil, history)
+	return t.term.Columns(nil, history)
 }
 
 // note describes a step of the history besides its place.
 func (t *sessionText) note(e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
-		note = t.Lang.Say("score %g", *e.Score)
+		note = t.term.Lang.Say("score %g", *e.Score)
 	}
 	if e.Verdict != "" {
 		note = string(e.Verdict)
 	}
 	if e.Grant != nil {
-		note += " " + t.GrantText(e.Grant, unvouched)
+		note += " " + t.term.GrantText(e.Grant, unvouched)
 	}
 	if e.Feedback != "" {
 		note += " “" + e.Feedback + "”"
 	}
-	if text := commentsText(t.Lang, e.Grant); text != "" {
+	if text := commentsText(t.term.Lang, e.Grant); text != "" {
 		note += " " + text
 	}
 	for _, words := range []string{e.Policy, e.Edit, e.Candidates} {
@@ -158,7 +155,7 @@ func (t *sessionText) note(e workflow.Transition, unvouched bool) string {
 		}
 	}
 	if e.Adoption != nil {
-		note += " " + adoptionText(t.Lang, e.Adoption)
+		note += " " + adoptionText(t.term.Lang, e.Adoption)
 	}
 	return note
 }
@@ -172,21 +169,21 @@ func (t *sessionText) printVerify(w *workflow.Definition) {
 			continue
 		}
 		if !headed {
-			t.Styled(terminal.Bold, t.Lang.Say("\nVerify commands of this run"))
+			t.term.Styled(terminal.Bold, t.term.Lang.Say("\nVerify commands of this run"))
 			headed = true
 		}
 		now := ""
 		switch {
 		case c.Instead == nil:
 		case *c.Instead == "":
-			now = t.Lang.Say("; no longer configured")
+			now = t.term.Lang.Say("; no longer configured")
 		default:
-			now = t.Lang.Say("; configured now: %s", *c.Instead)
+			now = t.term.Lang.Say("; configured now: %s", *c.Instead)
 		}
 		if c.Accepted {
-			now += t.Lang.Say(", accepted")
+			now += t.term.Lang.Say(", accepted")
 		}
-		t.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
+		t.term.Say("  %s: %s (set by: %s%s)", st.Label, c.Command, c.SetBy, now)
 	}
 }
 
@@ -249,12 +246,12 @@ func artifactText(l lang.Language, r *workflow.Record, v workflow.Verification) 
 
 // printRecord prints the open points and the questions of a stage.
 func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouched bool) {
-	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
+	heading := func(name lang.Text) { t.term.Styled(terminal.Bold, t.term.Lang.Say("\n%s: %s", st.Label, name)) }
 	t.printSeen(st, r)
 	if len(r.Gaps) > 0 {
 		heading(lang.T("gaps"))
 		for _, g := range r.Gaps {
-			fmt.Fprintf(t.Out, "  - %s\n", g)
+			fmt.Fprintf(t.term.Out, "  - %s\n", g)
 		}
 	}
 	if len(r.ChangeRequests) > 0 {
@@ -269,21 +266,21 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 			answer := r.Answers[q.ID]
 			switch {
 			case q.Status == workflow.QuestionSkipped:
-				answer = t.Lang.Say("(skipped)")
+				answer = t.term.Lang.Say("(skipped)")
 			case answer == "":
-				answer = t.Lang.Say("(left open)")
+				answer = t.term.Lang.Say("(left open)")
 			}
 			by := ""
 			if channel := r.AnswerChannels[q.ID]; channel != "" {
 				by = " (" + string(channel) + ")"
 				if unvouched {
-					by = t.Lang.Say(" (unvouched: says %s)", channel)
+					by = t.term.Lang.Say(" (unvouched: says %s)", channel)
 				}
 			}
-			fmt.Fprintf(t.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
+			fmt.Fprintf(t.term.Out, "  %s  %s\n      → %s%s\n", q.ID, q.Question, answer, by)
 		}
 		for _, q := range r.OpenQuestions() {
-			t.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
+			t.term.Say("  %s  %s\n      (waits for an answer)", q.ID, q.Question)
 		}
 	}
 	if len(r.Findings) > 0 {
@@ -291,16 +288,16 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 		for _, f := range r.Findings {
 			state := f.Status
 			if f.Open() {
-				state = t.Lang.Say("open")
+				state = t.term.Lang.Say("open")
 			}
-			fmt.Fprintf(t.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
+			fmt.Fprintf(t.term.Out, "  %s  %s, %s  %s  %s\n", f.ID, f.Severity, state, f.File, f.Problem)
 		}
 	}
 	if len(r.Criteria) > 0 {
-		heading(lang.T("%s", engine.DescribeRows(t.Lang, r.Criteria)))
+		heading(lang.T("%s", engine.DescribeRows(t.term.Lang, r.Criteria)))
 		for _, c := range verdict.WorstFirst(r.Criteria) {
 			if c.Result != workflow.ResultPass {
-				fmt.Fprintf(t.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
+				fmt.Fprintf(t.term.Out, "  %s  %s  %s  %s\n", c.ID, c.Result, c.Criterion, terminal.OneLine(verdict.Evidence(c)))
 			}
 		}
 	}
@@ -308,22 +305,22 @@ func (t *sessionText) printRecord(st workflow.Stage, r *workflow.Record, unvouch
 
 // printRequest prints a change request, and the note of the author of the document.
 func (t *sessionText) printRequest(c workflow.ChangeRequest) {
-	where := t.Lang.Say("the whole document")
+	where := t.term.Lang.Say("the whole document")
 	switch {
 	case c.To > c.From:
-		where = t.Lang.Say("lines %d to %d", c.From, c.To)
+		where = t.term.Lang.Say("lines %d to %d", c.From, c.To)
 	case c.From > 0:
-		where = t.Lang.Say("line %d", c.From)
+		where = t.term.Lang.Say("line %d", c.From)
 	}
 	if c.Stage != "" {
 		where = string(c.Stage) + ", " + where
 	}
-	fmt.Fprintln(t.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
+	fmt.Fprintln(t.term.Out, strings.TrimRight(fmt.Sprintf("  %s  %s  %s, %s  %s", c.ID, c.Status, c.Kind, where, terminal.OneLine(c.Text)), " "))
 	if c.Replace != "" {
-		t.Say("      instead: %s", terminal.OneLine(c.Replace))
+		t.term.Say("      instead: %s", terminal.OneLine(c.Replace))
 	}
 	if c.Note != "" {
-		fmt.Fprintf(t.Out, "      → %s\n", terminal.OneLine(c.Note))
+		fmt.Fprintf(t.term.Out, "      → %s\n", terminal.OneLine(c.Note))
 	}
 }
 
@@ -337,28 +334,28 @@ func commentsText(l lang.Language, g *workflow.Grant) string {
 
 // printSeen prints the server's own findings about a stage's document.
 func (t *sessionText) printSeen(st workflow.Stage, r *workflow.Record) {
-	heading := func(name lang.Text) { t.Styled(terminal.Bold, t.Lang.Say("\n%s: %s", st.Label, name)) }
+	heading := func(name lang.Text) { t.term.Styled(terminal.Bold, t.term.Lang.Say("\n%s: %s", st.Label, name)) }
 	if r.Audit != nil && len(r.Audit.Findings) > 0 {
 		heading(lang.T("audit %g", r.Audit.Score))
 		for _, f := range r.Audit.Findings {
 			line := ""
 			if f.Line > 0 {
-				line = t.Lang.Say("line %d: ", f.Line)
+				line = t.term.Lang.Say("line %d: ", f.Line)
 			}
-			t.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
+			t.term.Say("  −%g  %s  %s%s; %s", f.Points, f.ID, line, f.Problem, f.Fix)
 		}
 	}
 	if e := r.Evidence; e != nil {
 		heading(lang.T("verify command"))
-		t.Say("  %s: %s", e.Command, evidenceText(t.Lang, e))
+		t.term.Say("  %s: %s", e.Command, evidenceText(t.term.Lang, e))
 		if e.Changed != "" {
-			t.Say("  changed during the run: %s", e.Changed)
+			t.term.Say("  changed during the run: %s", e.Changed)
 		}
 		for _, note := range e.Notes {
-			t.Say("  note: %s", note)
+			t.term.Say("  note: %s", note)
 		}
 		if e.Tail != "" {
-			fmt.Fprintln(t.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
+			fmt.Fprintln(t.term.Out, terminal.Indent(terminal.Indent(strings.TrimRight(e.Tail, "\n"))))
 		}
 	}
 }

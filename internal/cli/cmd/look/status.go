@@ -29,7 +29,7 @@ type waitingRow struct {
 }
 
 // Status returns the command that lists the runs that wait for the person.
-func Status(a *app.App) *cobra.Command {
+func Status(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "List what waits for you, in all projects that are known",
@@ -39,18 +39,18 @@ all projects in which a run was started, with the command that you type next.
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here, err := a.Project()
+			here, err := tasks.Project()
 			if err != nil {
 				return err
 			}
 			rows, unreadable, working := []waitingRow{}, []string{}, []string(nil)
-			for _, folder := range a.Engine().Projects().List() {
+			for _, folder := range tasks.Engine().Projects().List() {
 				if _, gone := os.Stat(folder); gone != nil {
 					continue
 				}
-				board, err := a.Engine().Board(cmd.Context(), project.Address{Cwd: folder}, engine.MaxBoard, a.Lang)
+				board, err := tasks.Engine().Board(cmd.Context(), project.Address{Cwd: folder}, engine.MaxBoard, term.Lang)
 				if err != nil {
-					board.Broken = []string{folder + ": " + lang.Of(err).In(a.Lang)}
+					board.Broken = []string{folder + ": " + lang.Of(err).In(term.Lang)}
 				}
 				unreadable = append(unreadable, board.Broken...)
 				for _, r := range board.Rows {
@@ -70,17 +70,17 @@ all projects in which a run was started, with the command that you type next.
 			slices.SortStableFunc(rows, func(a, b waitingRow) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 			var table [][]string
 			for _, r := range rows {
-				table = append(table, []string{r.TaskName, filepath.Base(r.Project), string(r.Stage), a.Since(r.UpdatedAt), r.Command})
+				table = append(table, []string{r.TaskName, filepath.Base(r.Project), string(r.Stage), term.Since(r.UpdatedAt), r.Command})
 			}
-			if !a.JSON {
-				defer a.SayUnreadable(unreadable)
+			if !term.JSON {
+				defer term.SayUnreadable(unreadable)
 			}
 			none := lang.T("Nothing waits for you. Start a run: bmad-mcp start \"what is to be built\"")
 			if len(working) > 0 {
 				none = lang.T("Nothing waits for you. The assistant has work to do in: %s.", terminal.JoinWords(working))
 			}
-			return a.List(a.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
-				a.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
+			return term.List(term.JSON, map[string]any{"waiting": rows, "unreadable": unreadable}, none,
+				term.Header("TASK\tPROJECT\tSTAGE\tSINCE\tTYPE NEXT"), table)
 		},
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Sync returns the command that writes the documents that a checkout lacks.
-func Sync(a *app.App) *cobra.Command {
+func Sync(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync",
 		Short: "Write the documents that this checkout lacks",
@@ -19,28 +19,28 @@ those under way, as far as this checkout lacks them. One that people have edited
 it is, and is named.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := a.Project()
+			dir, err := tasks.Project()
 			if err != nil {
 				return err
 			}
-			done, err := a.Engine().Sync(cmd.Context(), project.Address{Cwd: dir})
+			done, err := tasks.Engine().Sync(cmd.Context(), project.Address{Cwd: dir})
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				if err = a.PrintJSON(done); err == nil && len(done.Failed) > 0 {
+			if term.JSON {
+				if err = term.PrintJSON(done); err == nil && len(done.Failed) > 0 {
 					err = terminal.ErrReported
 				}
 				return err
 			}
 			for _, name := range done.Written {
-				a.Say("written: %s", name)
+				term.Say("written: %s", name)
 			}
 			for _, name := range done.Edited {
-				a.Say("edited, left as it is: %s", name)
+				term.Say("edited, left as it is: %s", name)
 			}
 			if len(done.Written)+len(done.Failed) == 0 {
-				a.Say("Nothing is missing.")
+				term.Say("Nothing is missing.")
 			}
 			if len(done.Failed) > 0 {
 				err = fault.New(fault.Storage, "%s cannot be written", done.Failed[0]).WithHint("make room for it, and repeat the command")

@@ -7,13 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-func itemsCommand(a *app.App, kind catalog.Kind, name string) *cobra.Command {
+func itemsCommand(term *terminal.Terminal, lib library, kind catalog.Kind, name string) *cobra.Command {
 	var module, category string
 	var table bool
 	cmd := &cobra.Command{
@@ -28,26 +27,26 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 `, name) + terminal.ExitHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.Shelf(cmd.Context())
+			s, err := lib.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
 			if len(args) == 1 {
-				return showItem(a, s, kind, args[0])
+				return showItem(term, s, kind, args[0])
 			}
 			items, err := s.All(kind, category, module)
 			if err != nil {
 				return err
 			}
-			return a.List(!table && !a.ForPeople(), map[string]any{name: items, "total": len(items)}, noneMatch[kind],
-				a.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), itemRows(items))
+			return term.List(!table && !term.ForPeople(), map[string]any{name: items, "total": len(items)}, noneMatch[kind],
+				term.Header("NAME\tMODULE\tCODE\tFROM\tTITLE\tWHAT IT IS"), itemRows(items))
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var names []string
 			if len(given) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			if s, err := a.Shelf(cmd.Context()); err == nil {
+			if s, err := lib.Shelf(cmd.Context()); err == nil {
 				for _, i := range s.Catalog.Items(kind) {
 					names = append(names, i.Name)
 				}
@@ -63,20 +62,20 @@ The list is a table on a terminal, and JSON elsewhere or with --json.
 	return cmd
 }
 
-func showItem(a *app.App, s *method.Snapshot, kind catalog.Kind, name string) error {
-	if a.JSON {
+func showItem(term *terminal.Terminal, s *method.Snapshot, kind catalog.Kind, name string) error {
+	if term.JSON {
 		details, err := s.Details(kind, name)
 		if err != nil {
 			return err
 		}
-		return a.PrintJSON(details)
+		return term.PrintJSON(details)
 	}
 	show := map[catalog.Kind]func(string, string, method.ToolNames) (string, error){catalog.Agent: s.Agent, catalog.Workflow: s.Workflow, catalog.Task: s.Task}[kind]
 	text, err := show(name, "", methodWays)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.Out, strings.TrimRight(text, "\n"))
+	_, err = fmt.Fprintln(term.Out, strings.TrimRight(text, "\n"))
 	return err
 }
 
@@ -100,7 +99,7 @@ func itemRows(items []catalog.Item) (rows [][]string) {
 // methodWays are the commands by which the reader of a document at a terminal reaches its items.
 var methodWays = method.ToolNames{Read: "bmad-mcp method read ADDRESS", Workflow: "bmad-mcp method workflows NAME", Agent: "bmad-mcp method agents NAME"}
 
-func searchCommand(a *app.App) *cobra.Command {
+func searchCommand(term *terminal.Terminal, lib library) *cobra.Command {
 	var table bool
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
@@ -111,7 +110,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 ` + terminal.ExitHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := a.Shelf(cmd.Context())
+			s, err := lib.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -124,7 +123,7 @@ the best first. The list is a table on a terminal, and JSON elsewhere or with --
 				rows = append(rows, []string{string(h.Kind), h.Full(), h.Title, terminal.OneLine(h.Description)})
 			}
 			none := lang.T("Nothing has these words. Try fewer, or list: bmad-mcp method agents, bmad-mcp method workflows.")
-			return a.List(!table && !a.ForPeople(), page, none, a.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
+			return term.List(!table && !term.ForPeople(), page, none, term.Header("KIND\tNAME\tTITLE\tWHAT IT IS"), rows)
 		},
 	}
 	cmd.Flags().BoolVar(&table, "table", false, "print the table also where the output is not a terminal")

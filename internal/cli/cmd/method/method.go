@@ -2,15 +2,25 @@
 package method
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/sources"
 )
 
+// library has the installations of the method, and the git repositories that some come from.
+type library interface {
+	Shelf(ctx context.Context) (*method.Snapshot, error)
+	Repositories() sources.Repositories
+}
+
 // Command groups the commands that read the installed BMAD method.
-func Command(a *app.App) *cobra.Command {
+func Command(term *terminal.Terminal, workspace *app.Workspace, lib library) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "method",
 		Short: "List, show and search the agents, workflows and tasks of the installed BMAD method",
@@ -21,18 +31,18 @@ repositories that you have added.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(Commands(a)...)
+	cmd.AddCommand(Commands(term, workspace, lib)...)
 	return cmd
 }
 
 // Commands returns the subcommands of method, which have names at the top too.
-func Commands(a *app.App) []*cobra.Command {
+func Commands(term *terminal.Terminal, workspace *app.Workspace, lib library) []*cobra.Command {
 	return []*cobra.Command{
-		itemsCommand(a, catalog.Agent, "agents"),
-		itemsCommand(a, catalog.Workflow, "workflows"),
-		itemsCommand(a, catalog.Task, "tasks"),
-		readCommand(a),
-		searchCommand(a),
-		sourcesCommand(a),
+		itemsCommand(term, lib, catalog.Agent, "agents"),
+		itemsCommand(term, lib, catalog.Workflow, "workflows"),
+		itemsCommand(term, lib, catalog.Task, "tasks"),
+		readCommand(term, workspace, lib),
+		searchCommand(term, lib),
+		sourcesCommand(term, workspace, lib),
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/method/catalog"
 )
 
-func readCommand(a *app.App) *cobra.Command {
+func readCommand(term *terminal.Terminal, workspace *app.Workspace, lib library) *cobra.Command {
 	return &cobra.Command{
 		Use:   "read ADDRESS",
 		Short: "Print a file of the installed BMAD method",
@@ -23,9 +23,9 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ref, err := catalog.ParseRef(args[0]); err == nil && ref.Cwd != "" {
-				a.Cwd = ref.Cwd // the address names the project itself
+				workspace.Cwd = ref.Cwd // the address names the project itself
 			}
-			s, err := a.Shelf(cmd.Context())
+			s, err := lib.Shelf(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -33,12 +33,12 @@ bmad://config/current is the configuration, bmad://manifests/agents the agents.
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]any{"uri": r.URI, "mime_type": r.MIMEType, "size": len(r.Data), "text": string(r.Data)})
+			if term.JSON {
+				return term.PrintJSON(map[string]any{"uri": r.URI, "mime_type": r.MIMEType, "size": len(r.Data), "text": string(r.Data)})
 			}
-			out := a.Raw
-			if terminal.IsTerminal(a.Raw) {
-				out = a.Out // text of a repository must not move the cursor
+			out := term.Raw
+			if terminal.IsTerminal(term.Raw) {
+				out = term.Out // text of a repository must not move the cursor
 			}
 			_, err = out.Write(r.Data)
 			return err

@@ -24,8 +24,8 @@ type sourceRow struct {
 	TriedAt   *time.Time `json:"tried_at,omitempty"`
 }
 
-func listSources(ctx context.Context, a *app.App) error {
-	s, err := a.Shelf(ctx)
+func listSources(ctx context.Context, term *terminal.Terminal, lib library) error {
+	s, err := lib.Shelf(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,15 +35,15 @@ func listSources(ctx context.Context, a *app.App) error {
 		row := sourceRow{SearchedSource: src}
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
-			if c, err := a.Repositories().Cache.Copy(spec); err == nil {
+			if c, err := lib.Repositories().Cache.Copy(spec); err == nil {
 				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
-				if about = describeCopy(a, c); c.Problem != "" {
-					about = a.Lang.Say("%s; last try: %s", about, c.Problem)
+				if about = describeCopy(term, c); c.Problem != "" {
+					about = term.Lang.Say("%s; last try: %s", about, c.Problem)
 				}
 			}
 		}
 		rows = append(rows, row)
-		lines = append(lines, src.Name+": "+src.State+setBy(a, src.From))
+		lines = append(lines, src.Name+": "+src.State+setBy(term.Lang, src.From))
 		for _, more := range []string{src.Place, terminal.OneLine(about)} {
 			if more != "" {
 				lines = append(lines, "  "+more)
@@ -51,38 +51,38 @@ func listSources(ctx context.Context, a *app.App) error {
 		}
 	}
 	problems := s.Check()
-	if !a.ForPeople() {
-		return a.PrintJSON(map[string]any{"sources": rows, "problems": problems})
+	if !term.ForPeople() {
+		return term.PrintJSON(map[string]any{"sources": rows, "problems": problems})
 	}
 	if len(lines) == 0 {
-		a.Say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
+		term.Say("There is no place to search. Install BMAD into the project, or add a repository: bmad-mcp method sources add git+https://…")
 		return nil
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.Out, line)
+		fmt.Fprintln(term.Out, line)
 	}
 	if len(problems) > 0 {
-		a.Say("\nLeft out, %d:", len(problems))
+		term.Say("\nLeft out, %d:", len(problems))
 	}
 	for _, p := range problems {
-		fmt.Fprintf(a.Out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
+		fmt.Fprintf(term.Out, "  %s: %s (%s)\n", p.Path, p.Text, p.Source)
 	}
 	return nil
 }
 
 // setBy tells people whose setting names a source.
-func setBy(a *app.App, from string) string {
+func setBy(l lang.Language, from string) string {
 	switch from {
 	case "":
 		return ""
 	case "added":
-		return a.Lang.Say(", added by you")
+		return l.Say(", added by you")
 	case "settings":
-		return a.Lang.Say(", set by your settings")
+		return l.Say(", set by your settings")
 	case "project":
-		return a.Lang.Say(", set by the project, allowed by you")
+		return l.Say(", set by the project, allowed by you")
 	}
-	return a.Lang.Say(", set by %s", from)
+	return l.Say(", set by %s", from)
 }
 
 func set(at time.Time) *time.Time {
@@ -94,64 +94,64 @@ func set(at time.Time) *time.Time {
 
 // cachedRepositories returns the repositories and the project that they are for, or an error if there
 // is no place for copies.
-func cachedRepositories(a *app.App) (sources.Repositories, string, error) {
-	r := a.Repositories()
+func cachedRepositories(workspace *app.Workspace, lib library) (sources.Repositories, string, error) {
+	r := lib.Repositories()
 	if r.Cache == nil {
 		return r, "", fault.New(fault.Storage, "there is no cache folder to keep copies in").WithHint("set HOME, or XDG_CACHE_HOME to an absolute path")
 	}
-	project, err := a.Project()
+	project, err := workspace.Project()
 	return r, project, err
 }
 
-func addSource(ctx context.Context, a *app.App, url string) error {
+func addSource(ctx context.Context, term *terminal.Terminal, workspace *app.Workspace, lib library, url string) error {
 	spec, err := gitsource.Parse(url)
 	if err != nil {
 		return err
 	}
-	r, _, err := cachedRepositories(a)
+	r, _, err := cachedRepositories(workspace, lib)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Err, a.Lang.Say("Fetching %s …", spec))
+	fmt.Fprintln(term.Err, term.Lang.Say("Fetching %s …", spec))
 	added, err := r.Add(ctx, url, spec)
 	if added.Stale != nil {
-		a.Warnf("%v; the copy that was there stays", added.Stale)
+		term.Warnf("%v; the copy that was there stays", added.Stale)
 	}
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit,
+	if term.JSON {
+		return term.PrintJSON(map[string]any{"source": spec.String(), "added": added.New, "commit": added.Copy.Commit,
 			"agents": added.Agents, "workflows": added.Workflows, "tasks": added.Tasks})
 	}
 	if added.New {
-		a.Say("Added: %s (%s).", spec, describeCopy(a, added.Copy))
+		term.Say("Added: %s (%s).", spec, describeCopy(term, added.Copy))
 	} else {
-		a.Say("It was added before: %s (%s).", spec, describeCopy(a, added.Copy))
+		term.Say("It was added before: %s (%s).", spec, describeCopy(term, added.Copy))
 	}
 	if added.Agents+added.Workflows+added.Tasks == 0 {
-		a.Say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
+		term.Say("It holds no agents, workflows or tasks that are known here: check the folder after #ref:/")
 		return nil
 	}
-	a.Say("It has %s, %s and %s; those of the project and of your home go before them.",
+	term.Say("It has %s, %s and %s; those of the project and of your home go before them.",
 		lang.Count(added.Agents, "agent"), lang.Count(added.Workflows, "workflow"), lang.Count(added.Tasks, "task"))
 	return nil
 }
 
 // completeSources completes the names of repositories.
-func completeSources(a *app.App) cobra.CompletionFunc {
+func completeSources(workspace *app.Workspace, lib library) cobra.CompletionFunc {
 	return func(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
-		project, err := a.Project()
+		project, err := workspace.Project()
 		if err != nil || len(given) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		remotes, _ := a.Repositories().Of(project)
+		remotes, _ := lib.Repositories().Of(project)
 		return sources.Names(remotes), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func updateSources(ctx context.Context, a *app.App, args []string) error {
-	r, project, err := cachedRepositories(a)
+func updateSources(ctx context.Context, term *terminal.Terminal, workspace *app.Workspace, lib library, args []string) error {
+	r, project, err := cachedRepositories(workspace, lib)
 	if err != nil {
 		return err
 	}
@@ -167,29 +167,29 @@ func updateSources(ctx context.Context, a *app.App, args []string) error {
 			return ctx.Err()
 		}
 		result := map[string]any{"source": remote.Spec.String(), "changed": changed, "commit": c.Commit}
-		line := a.Lang.Say("%s: unchanged (%s)", remote.Spec, describeCopy(a, c))
+		line := term.Lang.Say("%s: unchanged (%s)", remote.Spec, describeCopy(term, c))
 		switch {
 		case err != nil:
 			failed = true
-			line = lang.Of(err).In(a.Lang)
+			line = lang.Of(err).In(term.Lang)
 			result["problem"] = line
 			if c.Dir != "" {
-				line = a.Lang.Say("%s; the copy stays (%s)", line, describeCopy(a, c))
+				line = term.Lang.Say("%s; the copy stays (%s)", line, describeCopy(term, c))
 			}
 		case changed:
-			line = a.Lang.Say("%s: new (%s)", remote.Spec, describeCopy(a, c))
+			line = term.Lang.Say("%s: new (%s)", remote.Spec, describeCopy(term, c))
 		}
 		results = append(results, result)
-		if !a.JSON {
-			fmt.Fprintln(a.Out, line)
+		if !term.JSON {
+			fmt.Fprintln(term.Out, line)
 		}
 	}
-	if a.JSON {
-		if err := a.PrintJSON(map[string]any{"sources": results}); err != nil {
+	if term.JSON {
+		if err := term.PrintJSON(map[string]any{"sources": results}); err != nil {
 			return err
 		}
 	} else if len(remotes) == 0 {
-		a.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
+		term.Say("There is no repository to ask. Add one: bmad-mcp method sources add git+https://…")
 	}
 	if failed {
 		return terminal.ErrReported
@@ -197,19 +197,19 @@ func updateSources(ctx context.Context, a *app.App, args []string) error {
 	return nil
 }
 
-func removeSource(ctx context.Context, a *app.App, named string) error {
-	project, err := a.Project()
+func removeSource(ctx context.Context, term *terminal.Terminal, workspace *app.Workspace, lib library, named string) error {
+	project, err := workspace.Project()
 	if err != nil {
 		return err
 	}
-	spec, err := a.Repositories().Remove(ctx, project, named)
+	spec, err := lib.Repositories().Remove(ctx, project, named)
 	if err != nil {
 		return err
 	}
-	return a.Conclude(map[string]any{"source": spec.String(), "removed": true}, "Removed: %s", spec)
+	return term.Conclude(map[string]any{"source": spec.String(), "removed": true}, "Removed: %s", spec)
 }
 
-func sourcesCommand(a *app.App) *cobra.Command {
+func sourcesCommand(term *terminal.Terminal, workspace *app.Workspace, lib library) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sources",
 		Short: "List the sources of the BMAD method; add, update or remove git repositories",
@@ -230,34 +230,40 @@ need the credentials that git has for them (credential helper, ssh agent).
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "Show the places searched for the method, and what was found", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), a) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 		},
 		&cobra.Command{
 			Use: "add ADDRESS", Short: "Add a git repository, for all your projects", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return addSource(cmd.Context(), a, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return addSource(cmd.Context(), term, workspace, lib, args[0])
+			},
 		},
 		&cobra.Command{
-			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(a),
-			RunE: func(cmd *cobra.Command, args []string) error { return updateSources(cmd.Context(), a, args) },
+			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return updateSources(cmd.Context(), term, workspace, lib, args)
+			},
 		},
 		&cobra.Command{
-			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(a),
-			RunE: func(cmd *cobra.Command, args []string) error { return removeSource(cmd.Context(), a, args[0]) },
+			Use: "remove NAME|ADDRESS", Short: "Remove a git repository that you have added, and its copy", Args: cobra.ExactArgs(1), ValidArgsFunction: completeSources(workspace, lib),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return removeSource(cmd.Context(), term, workspace, lib, args[0])
+			},
 		},
 	)
 	return cmd
 }
 
 // describeCopy describes a copy to people.
-func describeCopy(a *app.App, c gitsource.Copy) string {
+func describeCopy(term *terminal.Terminal, c gitsource.Copy) string {
 	commit := c.Commit
 	if len(commit) > 12 {
 		commit = commit[:12]
 	}
-	return a.Lang.Say("commit %s, checked %s", commit, a.Since(c.CheckedAt))
+	return term.Lang.Say("commit %s, checked %s", commit, term.Since(c.CheckedAt))
 }

@@ -25,12 +25,12 @@ func (o *options) forget() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			agreed, err := o.AskPerson(ctx, yes, o.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
+			agreed, err := o.term.AskPerson(ctx, yes, o.term.Lang.Say("%s\nDelete this note [y/n]: ", terminal.Indent(visible.Text(n.Text))))
 			if err != nil {
 				return err
 			}
 			if !agreed {
-				o.Say("Not deleted.")
+				o.term.Say("Not deleted.")
 				return nil
 			}
 			result := map[string]any{"status": "deleted", "id": n.ID, "type": n.Type}
@@ -38,13 +38,13 @@ func (o *options) forget() *cobra.Command {
 				if _, err := b.Forget(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 					return err
 				}
-				return o.Conclude(result, "Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
+				return o.term.Conclude(result, "Deleted. bmad-mcp memory restore %s brings it back.", n.ID)
 			}
 			if _, err := b.Purge(ctx, n.Type, n.ID, notes.ByTerminal); err != nil {
 				return err
 			}
 			result["status"] = "purged"
-			return o.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
+			return o.term.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
@@ -56,14 +56,14 @@ func (o *options) restore() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
 		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
-			if _, err := o.AskPerson(ctx, true, ""); err != nil {
+			if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
 				return err
 			}
 			n, err := b.Restore(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
 			}
-			return o.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
+			return o.term.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
 				"It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
 		}),
 	}
@@ -75,7 +75,7 @@ func (o *options) gc() *cobra.Command {
 		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
 		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
 			if apply {
-				if _, err := o.AskPerson(ctx, true, ""); err != nil {
+				if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
 					return err
 				}
 			}
@@ -83,17 +83,17 @@ func (o *options) gc() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return o.PrintJSON(c)
+			if o.term.JSON {
+				return o.term.PrintJSON(c)
 			}
-			o.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
+			o.term.Say("expired: %d, deleted: %d, replaced by a later line: %d, old deletions: %d, ids to separate: %d", c.Expired, c.Deleted, c.Superseded, c.Tombstones, c.Separated)
 			switch {
 			case len(c.Files) == 0:
-				o.Say("Nothing to remove.")
+				o.term.Say("Nothing to remove.")
 			case apply:
-				o.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
+				o.term.Say("Removed %d lines. Deleted notes can no longer be restored; the history of git keeps them.", c.Lines())
 			default:
-				o.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
+				o.term.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
 			}
 			return nil
 		}),
@@ -116,12 +116,12 @@ with the reason: credentials, texts that are too long, notes that you have delet
 
 ` + terminal.ExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := o.ReadNamed(cmd.Context(), args[0], maxImport)
+			data, err := o.term.ReadNamed(cmd.Context(), args[0], maxImport)
 			if err != nil {
 				return err
 			}
 			src := memory.Source{Name: filepath.Base(args[0]), Data: data, Type: notes.Type(o.kind), Agent: o.agent, By: notes.ByTerminal}
-			return o.WithBook(func(b *memory.Book) error {
+			return o.store.WithBook(func(b *memory.Book) error {
 				done, err := b.Import(cmd.Context(), src, apply)
 				if err != nil {
 					return err
@@ -135,18 +135,18 @@ with the reason: credentials, texts that are too long, notes that you have delet
 }
 
 func (o *options) printImport(done memory.Imported) error {
-	if o.JSON {
-		return o.PrintJSON(done)
+	if o.term.JSON {
+		return o.term.PrintJSON(done)
 	}
 	for _, i := range done.Items {
 		if i.Status == memory.Refused {
-			o.Say("line %d is refused: %s", i.Line, i.Reason(o.Lang))
+			o.term.Say("line %d is refused: %s", i.Line, i.Reason(o.term.Lang))
 		}
 	}
 	o.sayProblems(done.Problems)
-	o.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
+	o.term.Say("new: %d, unchanged: %d, changed: %d, refused: %d", done.Count[notes.Created], done.Count[notes.Unchanged], done.Count[notes.Updated], done.Count[memory.Refused])
 	if !done.Applied {
-		o.Say("Nothing was written; --apply does it.")
+		o.term.Say("Nothing was written; --apply does it.")
 	}
 	return nil
 }
@@ -160,10 +160,10 @@ func (o *options) export() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return o.PrintJSON(map[string]any{"format": format, "text": text})
+			if o.term.JSON {
+				return o.term.PrintJSON(map[string]any{"format": format, "text": text})
 			}
-			_, err = fmt.Fprint(o.Out, text)
+			_, err = fmt.Fprint(o.term.Out, text)
 			return err
 		}),
 	}
@@ -179,10 +179,10 @@ func (o *options) check() *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case o.JSON:
-				err = o.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)})
+			case o.term.JSON:
+				err = o.term.PrintJSON(map[string]any{"problems": append([]notes.Problem{}, problems...)})
 			case len(problems) == 0:
-				o.Say("All notes can be used.")
+				o.term.Say("All notes can be used.")
 			default:
 				o.sayProblems(problems)
 			}
@@ -204,18 +204,18 @@ func (o *options) stats(name, short string) *cobra.Command {
 				return err
 			}
 			switch {
-			case o.JSON && name == "stats":
-				return o.PrintJSON(s)
-			case o.JSON:
-				return o.PrintJSON(map[string]any{"agents": s.ByAgent})
+			case o.term.JSON && name == "stats":
+				return o.term.PrintJSON(s)
+			case o.term.JSON:
+				return o.term.PrintJSON(map[string]any{"agents": s.ByAgent})
 			case name == "stats":
-				o.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
+				o.term.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
 					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return o.Columns(nil, counts(s.ByType))
+				return o.term.Columns(nil, counts(s.ByType))
 			case len(s.ByAgent) == 0:
-				o.Say("No agent has notes.")
+				o.term.Say("No agent has notes.")
 			}
-			return o.Columns(nil, counts(s.ByAgent))
+			return o.term.Columns(nil, counts(s.ByAgent))
 		}),
 	}
 }
@@ -237,19 +237,19 @@ func (o *options) museum() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return o.PrintJSON(m)
+			if o.term.JSON {
+				return o.term.PrintJSON(m)
 			}
 			for _, one := range m.Failures {
 				if o.agent == "" || strings.EqualFold(o.agent, one.Agent) {
-					fmt.Fprintln(o.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
+					fmt.Fprintln(o.term.Out, strings.Join(slices.DeleteFunc([]string{one.Severity, one.Date, one.Agent,
 						one.Category, visible.Line(one.Title)}, func(s string) bool { return s == "" }), "  "))
 					if one.Lesson != "" {
-						fmt.Fprintln(o.Out, terminal.Indent(visible.Line(one.Lesson)))
+						fmt.Fprintln(o.term.Out, terminal.Indent(visible.Line(one.Lesson)))
 					}
 				}
 			}
-			o.Say("%d of %d failures.", len(m.Failures), m.Total)
+			o.term.Say("%d of %d failures.", len(m.Failures), m.Total)
 			o.sayProblems(m.Problems)
 			return nil
 		}),

@@ -7,21 +7,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
+
+// store opens the notes and the queue of the project.
+type store interface {
+	WithBook(do func(b *memory.Book) error) error
+	WithQueue(do func(q *queue.Queue) error) error
+}
 
 // options are the flags of all commands of the memory, which choose notes or describe a new one.
 type options struct {
-	*app.App
+	term        *terminal.Terminal
+	store       store
 	kind, agent string
 }
 
-// Command returns the commands of the memory.
-func Command(a *app.App) *cobra.Command {
-	o := &options{App: a}
+// Command returns the commands of the memory. work is the one that has a model do the waiting tasks.
+func Command(term *terminal.Terminal, s store, work *cobra.Command) *cobra.Command {
+	o := &options{term: term, store: s}
 	cmd := o.list("memory")
 	cmd.Short = "Search, read and write the notes of this project"
 	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
@@ -40,7 +47,7 @@ they refuse an assistant's terminal.
 		o.list("list"), o.show(), o.add(), o.search(),
 		o.forget(), o.restore(), o.gc(), o.takeIn(), o.export(),
 		o.check(), o.stats("stats", "Count the notes"), o.stats("agents", "List the agents that have notes"),
-		o.museum(), o.queue(),
+		o.museum(), o.queue(work),
 	)
 	return cmd
 }
@@ -52,13 +59,13 @@ func (o *options) filter() memory.Filter {
 // onBook runs a subcommand with the notes of the project.
 func (o *options) onBook(do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		return o.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
+		return o.store.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
 	}
 }
 
 // sayProblems names lines and files that cannot be used.
 func (o *options) sayProblems(problems []notes.Problem) {
 	for _, p := range problems {
-		fmt.Fprintln(o.Err, o.Lang.Say("cannot be used: %s", p.In(o.Lang)))
+		fmt.Fprintln(o.term.Err, o.term.Lang.Say("cannot be used: %s", p.In(o.term.Lang)))
 	}
 }

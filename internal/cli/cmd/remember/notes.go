@@ -42,22 +42,22 @@ func (o *options) list(use string) *cobra.Command {
 }
 
 func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
-	if o.JSON {
+	if o.term.JSON {
 		rows := []noteRow{}
 		for _, n := range list.Notes {
 			rows = append(rows, noteRow{Note: n, Suspicious: n.Suspicious()})
 		}
-		return o.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
+		return o.term.PrintJSON(map[string]any{"folder": b.Path(), "notes": rows, "problems": append([]notes.Problem{}, list.Problems...)})
 	}
 	if len(list.Notes) == 0 {
-		o.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
+		o.term.Say("There are no such notes in %s. Keep the first: bmad-mcp memory add \"what the team should know\"", b.Path())
 	} else {
-		rows := [][]string{o.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
+		rows := [][]string{o.term.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
 			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
 			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
 		}
-		if err := o.Columns(rows[0], rows[1:]); err != nil {
+		if err := o.term.Columns(rows[0], rows[1:]); err != nil {
 			return err
 		}
 	}
@@ -73,32 +73,32 @@ func (o *options) show() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return o.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
+			if o.term.JSON {
+				return o.term.PrintJSON(noteRow{n, deleted, n.Suspicious(), file})
 			}
 			if n.Text == "" {
-				o.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
+				o.term.Say("%s, %s: it was deleted, and its text removed; the history of git may have it.", n.Type, n.ID)
 				return nil
 			}
 			if n.By == "" {
 				n.By = "?"
 			}
-			fmt.Fprintf(o.Out, "%s\n\n%s\n\n%s\n", o.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
+			fmt.Fprintf(o.term.Out, "%s\n\n%s\n\n%s\n", o.term.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
 				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
-				o.Say("tags: %s", strings.Join(n.Tags, ", "))
+				o.term.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
 			if n.Finding != "" {
-				o.Say("session: %s, finding %s", n.Session, n.Finding)
+				o.term.Say("session: %s, finding %s", n.Session, n.Finding)
 			}
-			o.Say("in %s", file)
+			o.term.Say("in %s", file)
 			switch {
 			case deleted:
-				o.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
-			case n.Expired(o.Now()):
-				o.Say("It has expired, and is not found any more.")
+				o.term.Say("It is deleted: bmad-mcp memory restore %s brings it back.", n.ID)
+			case n.Expired(o.term.Now()):
+				o.term.Say("It has expired, and is not found any more.")
 			case n.Suspicious():
-				o.Say("It addresses the model that reads it, so that no briefing carries it.")
+				o.term.Say("It addresses the model that reads it, so that no briefing carries it.")
 			}
 			return nil
 		}),
@@ -118,7 +118,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.Join(args, " ")
 			if len(args) == 0 {
-				data, err := o.ReadAll(cmd.Context())
+				data, err := o.term.ReadAll(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -141,7 +141,7 @@ twice, and --tag replaces its tags. Credentials are refused.
 				}
 				d.ExpiresAt = notes.At(day)
 			}
-			return o.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
+			return o.store.WithBook(func(b *memory.Book) error { return o.addNote(cmd, b, d) })
 		},
 	}
 	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a word by which the note can be found; may be repeated")
@@ -154,21 +154,21 @@ func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) erro
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return o.PrintJSON(done)
+	if o.term.JSON {
+		return o.term.PrintJSON(done)
 	}
 	switch done.Status {
 	case notes.Unchanged:
-		o.Say("It is known already: %s in %s.", done.ID, done.File)
+		o.term.Say("It is known already: %s in %s.", done.ID, done.File)
 	case notes.Updated:
-		o.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
+		o.term.Say("It was known; its tags or its expiry are new: %s in %s.", done.ID, done.File)
 	case notes.Restored:
-		o.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
+		o.term.Say("It had been deleted, and is back: %s in %s.", done.ID, done.File)
 	default:
-		o.Say("Kept: %s in %s.", done.ID, done.File)
+		o.term.Say("Kept: %s in %s.", done.ID, done.File)
 	}
 	for _, s := range done.Similar {
-		o.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
+		o.term.Say("nearly the same: %s %s", s.ID[:min(len(s.ID), 8)], visible.Cut(visible.Line(s.Text), 60, "…"))
 	}
 	return nil
 }
@@ -182,14 +182,14 @@ func (o *options) search() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.JSON {
-				return o.PrintJSON(found)
+			if o.term.JSON {
+				return o.term.PrintJSON(found)
 			}
 			for _, r := range found.Results {
-				fmt.Fprintf(o.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, o.marksOf(r), terminal.Indent(strings.TrimSpace(r.Text)))
+				fmt.Fprintf(o.term.Out, "%s  %s, %s, %s%s\n%s\n\n", r.ID[:min(len(r.ID), 8)], r.Type, r.Agent, r.Date, o.marksOf(r), terminal.Indent(strings.TrimSpace(r.Text)))
 			}
 			if found.NothingClose {
-				o.Say("Nothing close among %d notes.", found.Searched)
+				o.term.Say("Nothing close among %d notes.", found.Searched)
 			}
 			o.sayProblems(found.Problems)
 			return nil
@@ -203,13 +203,13 @@ func (o *options) search() *cobra.Command {
 func (o *options) marksOf(r memory.Found) string {
 	out := ""
 	if r.Weak {
-		out += o.Lang.Say(" (weak)")
+		out += o.term.Lang.Say(" (weak)")
 	}
 	if r.Stale {
-		out += o.Lang.Say(" (stale: the files that it names are gone)")
+		out += o.term.Lang.Say(" (stale: the files that it names are gone)")
 	}
 	if r.Suspicious {
-		out += o.Lang.Say(" (suspicious: it addresses the model)")
+		out += o.term.Lang.Say(" (suspicious: it addresses the model)")
 	}
 	return out
 }

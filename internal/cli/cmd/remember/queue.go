@@ -7,16 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/agents"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
-func (o *options) queue() *cobra.Command {
+func (o *options) queue(work *cobra.Command) *cobra.Command {
 	cmd := o.queueList("queue")
 	cmd.AddCommand(
 		o.queueList("list"),
-		agents.QueueWork(o.App),
+		work,
 		o.queueStep("take [ID]", "Claim a task: the one of that id, else the one that has waited longest", queue.Claimed, cobra.MaximumNArgs(1)),
 		o.queueStep("done ID [RESULT]", "Say that a claimed task is done", queue.Completed, cobra.MinimumNArgs(1)),
 		o.queueStep("fail ID [REASON]", "Say that a claimed task has failed", queue.Failed, cobra.MinimumNArgs(1)),
@@ -30,7 +29,7 @@ func (o *options) queueList(use string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.WithQueue(func(q *queue.Queue) error { return o.printTasks(cmd.Context(), q, run) })
+			return o.store.WithQueue(func(q *queue.Queue) error { return o.printTasks(cmd.Context(), q, run) })
 		},
 	}
 	if use == "list" {
@@ -46,19 +45,19 @@ func (o *options) printTasks(ctx context.Context, q *queue.Queue, run string) er
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return o.PrintJSON(map[string]any{"tasks": append([]queue.Task{}, tasks...), "problems": append([]notes.Problem{}, problems...)})
+	if o.term.JSON {
+		return o.term.PrintJSON(map[string]any{"tasks": append([]queue.Task{}, tasks...), "problems": append([]notes.Problem{}, problems...)})
 	}
 	o.sayProblems(problems)
 	if len(tasks) == 0 {
-		o.Say("There are no tasks. The tool spawn_subagent_task queues one.")
+		o.term.Say("There are no tasks. The tool spawn_subagent_task queues one.")
 		return nil
 	}
-	rows := [][]string{o.Header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
+	rows := [][]string{o.term.Header("ID\tSTATE\tAGENT\tRUN\tOUTPUT\tTASK")}
 	for _, t := range tasks {
 		rows = append(rows, []string{t.ID[:min(len(t.ID), 8)], t.Status, t.Agent, t.RunID, t.OutputKey, visible.Cut(visible.Line(t.Task), 48, "…")})
 	}
-	return o.Columns(rows[0], rows[1:])
+	return o.term.Columns(rows[0], rows[1:])
 }
 
 func (o *options) queueStep(use, short, to string, args cobra.PositionalArgs) *cobra.Command {
@@ -69,20 +68,20 @@ func (o *options) queueStep(use, short, to string, args cobra.PositionalArgs) *c
 			if len(args) > 0 {
 				step.ID, step.Result = args[0], strings.Join(args[1:], " ")
 			}
-			return o.WithQueue(func(q *queue.Queue) error {
+			return o.store.WithQueue(func(q *queue.Queue) error {
 				t, err := q.Step(cmd.Context(), step)
 				if err != nil {
 					return err
 				}
-				if o.JSON {
-					return o.PrintJSON(t)
+				if o.term.JSON {
+					return o.term.PrintJSON(t)
 				}
-				o.Say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
+				o.term.Say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
 				if to == queue.Claimed {
 					for _, name := range t.ContextFiles {
-						o.Say("read first: %s", name)
+						o.term.Say("read first: %s", name)
 					}
-					o.Say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
+					o.term.Say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
 				}
 				return nil
 			})

@@ -30,9 +30,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/provider"
 )
 
-// options are those of run.
+// options are the flags of run.
 type options struct {
-	*app.App
 	kept                      headless.Flags // with the run
 	engineFor, modelFor, docs []string
 	budget                    string
@@ -45,8 +44,9 @@ type options struct {
 var runExitHelp = terminal.WithExits("the budget or the time is spent", "the engine did not do the work; nothing was submitted")
 
 // Command returns the command that runs all stages.
-func Command(a *app.App) *cobra.Command {
-	o := &options{App: a}
+// useAudits has the engine ask for a second opinion on the scores.
+func Command(term *terminal.Terminal, tasks *app.Tasks, useAudits func()) *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
 		Use:   "run OBJECTIVE… | run --resume TASK",
 		Short: "Take an objective through all stages without a host, by Claude Code, Codex or an API",
@@ -63,7 +63,9 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 		Example: `  bmad-mcp run "Add a --json flag to the list command"
   bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), strings.Join(args, " ")) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.work(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.resume, "resume", "", "go on with this task, of a run or of an assistant")
@@ -87,37 +89,38 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	flags.BoolVar(&o.kept.Dirty, "allow-dirty", false, "work in a project with uncommitted changes, or outside of git")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "show stages, engines, gates and ceiling; start nothing")
 	flags.StringVar(&o.events, "events", "", "write each event as a line of JSON to this file, or - for standard output")
-	a.CompleteWorkflows(cmd)
-	_ = cmd.RegisterFlagCompletionFunc("resume", a.CompleteTasks) // the error is for a missing flag
+	tasks.CompleteWorkflows(cmd)
+	_ = cmd.RegisterFlagCompletionFunc("resume", tasks.CompleteTasks) // the error is for a missing flag
 	return cmd
 }
 
-func (o *options) run(ctx context.Context, objective string) (err error) {
-	if err := o.check(objective); err != nil {
+// work starts or resumes a run, and shows it.
+func (o *options) work(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
+	if err := o.check(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
 	if o.resume == "" {
-		err = o.StayHere()
+		err = tasks.StayHere()
 	} else {
-		o.resume, err = o.Named(ctx, o.resume)
+		o.resume, err = tasks.Named(ctx, o.resume)
 	}
 	if err != nil {
 		return err
 	}
-	o.UseAudits()
-	opts, err := o.runner(ctx)
+	useAudits()
+	opts, err := o.runner(ctx, term, tasks)
 	if err != nil {
 		return err
 	}
 	if objective != "" {
-		o.Speak(objective)
-	} else if s, _, err := o.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
-		o.SpeakOf(s)
+		term.Speak(objective)
+	} else if s, _, err := tasks.Engine().Session(ctx, project.Address{Cwd: opts.Folder, Session: o.resume}); err == nil {
+		term.SpeakOf(s)
 	}
 	if o.dryRun {
-		return dryRun(ctx, o.App, opts, objective)
+		return dryRun(ctx, term, opts, objective)
 	}
-	out, task, err := Show(o.App, opts, o.events, func(r *headless.Runner) (*headless.Result, error) {
+	out, task, err := Show(term, opts, o.events, func(r *headless.Runner) (*headless.Result, error) {
 		if o.resume != "" {
 			return r.Resume(ctx, o.resume)
 		}
@@ -125,7 +128,7 @@ func (o *options) run(ctx context.Context, objective string) (err error) {
 	})
 	switch {
 	case errors.Is(err, context.Canceled) && task != "":
-		o.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", task)
+		term.Warnf("interrupted; it goes on with: bmad-mcp run --resume %s", task)
 		return terminal.ErrStopped
 	case err != nil:
 		return err
@@ -134,7 +137,7 @@ func (o *options) run(ctx context.Context, objective string) (err error) {
 }
 
 // check refuses flags that contradict each other, and reads the others.
-func (o *options) check(objective string) (err error) {
+func (o *options) check(inJSON bool, servers []config.ToolServer, objective string) (err error) {
 	switch {
 	case o.resume == "" && objective == "":
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
@@ -148,7 +151,7 @@ func (o *options) check(objective string) (err error) {
 		return fault.New(fault.InvalidArgument, "--yes and --gates %s contradict each other", o.gates).WithHint("leave one out")
 	case o.gates != "" && !slices.Contains([]headless.Gates{headless.Ask, headless.Stop, headless.Yes}, headless.Gates(o.gates)):
 		return fault.New(fault.InvalidArgument, "--gates %q is not one of ask, stop, yes", o.gates).WithHint("see bmad-mcp run --help")
-	case o.events == "-" && o.JSON:
+	case o.events == "-" && inJSON:
 		return fault.New(fault.InvalidArgument, "--events - and --json both want standard output").WithHint("write the events to a file")
 	case o.kept.Minutes < 0:
 		return fault.New(fault.InvalidArgument, "--max-minutes %d is not a time", o.kept.Minutes).WithHint("name whole minutes, 1 or more")
@@ -159,7 +162,7 @@ func (o *options) check(objective string) (err error) {
 	if err := CheckOpen(o.kept.Open); err != nil {
 		return err
 	}
-	if _, err := toolServers(o.App, o.kept.ToolServers); err != nil {
+	if _, err := toolServers(servers, o.kept.ToolServers); err != nil {
 		return err
 	}
 	return o.read()
@@ -192,23 +195,23 @@ func (o *options) read() (err error) {
 }
 
 // runner returns the options of a runner for the flags.
-func (o *options) runner(ctx context.Context) (headless.Options, error) {
-	out, err := optionsHere(o.App)
+func (o *options) runner(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) (headless.Options, error) {
+	out, err := optionsHere(term, tasks)
 	if err != nil {
 		return out, err
 	}
 	out.Gates, out.Flags, out.Answers, out.By = headless.Gates(o.gates), o.kept, map[string]string{}, "bmad-mcp run"
 	if o.answers != "" {
-		if err := o.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
+		if err := term.ReadAnswers(ctx, o.answers, out.Answers); err != nil {
 			return out, err
 		}
 	}
-	person, err := o.Person()
+	person, err := term.Person()
 	switch {
 	case err == nil:
 		out.Person, out.Gates = person, cmp.Or(out.Gates, headless.Ask)
 		if o.events == "-" {
-			person.Out = o.Err
+			person.Out = term.Err
 		}
 	case out.Gates == headless.Ask && !o.dryRun:
 		return out, err
@@ -231,22 +234,22 @@ func CheckOpen(open []string) error {
 }
 
 // optionsHere returns the options of a runner that every run in this folder has.
-func optionsHere(a *app.App) (o headless.Options, err error) {
-	o = headless.Options{Engine: a.Engine(), Look: look, Log: a.Log}
-	o.Rights = func(project string) sdk.Rights { return a.Trust().Rights("runs", project, headless.RunFile) }
-	if o.Folder, err = a.Project(); err != nil {
+func optionsHere(term *terminal.Terminal, tasks *app.Tasks) (o headless.Options, err error) {
+	o = headless.Options{Engine: tasks.Engine(), Look: look, Log: tasks.Log}
+	o.Rights = func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) }
+	if o.Folder, err = tasks.Project(); err != nil {
 		return o, err
 	}
 	if o.Prices, _, err = app.PriceTable(); err != nil {
 		return o, err
 	}
-	o.Workers = runWorkers(a, o.Prices)
-	return o, a.Unread // the limit of the costs may be in it
+	o.Workers = runWorkers(term, tasks, o.Prices)
+	return o, tasks.Unread // the limit of the costs may be in it
 }
 
 // runWorkers returns the engines on this machine, the likeliest first: programs bring their own
 // login, permissions and sandbox.
-func runWorkers(a *app.App, prices *price.Table) []headless.Worker {
+func runWorkers(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table) []headless.Worker {
 	var out []headless.Worker
 	if path, err := exec.LookPath("claude"); err == nil {
 		out = append(out, &hostcli.Claude{Path: path})
@@ -258,22 +261,24 @@ func runWorkers(a *app.App, prices *price.Table) []headless.Worker {
 		return slices.ContainsFunc(names, func(name string) bool { return os.Getenv(name) != "" })
 	}
 	if set("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN") {
-		out = append(out, apiWorker(a, prices, "api", config.ProviderAnthropic))
+		out = append(out, apiWorker(term, tasks, prices, "api", config.ProviderAnthropic))
 	}
-	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || a.Config.Model.BaseURL != "" && a.Config.Model.Provider != config.ProviderAnthropic {
-		out = append(out, apiWorker(a, prices, "openai", config.ProviderOpenAI))
+	if set("OPENAI_API_KEY", "OPENAI_BASE_URL") || tasks.Config.Model.BaseURL != "" && tasks.Config.Model.Provider != config.ProviderAnthropic {
+		out = append(out, apiWorker(term, tasks, prices, "openai", config.ProviderOpenAI))
 	}
 	return out
 }
 
 // apiWorker returns the worker of an API. The settings name its model if they are for that API.
-func apiWorker(a *app.App, prices *price.Table, engine, name string) headless.Worker {
-	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) { return Tools(ctx, a, names) }
-	command := func(ctx context.Context, dir, line string, tail int) workflow.Evidence {
-		return verify.Run(ctx, dir, line, a.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})
+func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, engine, name string) headless.Worker {
+	tools := func(ctx context.Context, names []string) ([]sdk.AnyTool, func(), error) {
+		return Tools(ctx, term, tasks.Config.ToolServers, names)
 	}
-	return &headless.API{Engine: engine, Prices: prices, Clock: a.Engine().Clock, Command: command, Tools: tools, Provider: func(model string) (provider.Provider, error) {
-		m := a.Config.Model
+	command := func(ctx context.Context, dir, line string, tail int) workflow.Evidence {
+		return verify.Run(ctx, dir, line, tasks.Engine().Clock, verify.Limits{Tail: tail, Language: lang.English})
+	}
+	return &headless.API{Engine: engine, Prices: prices, Clock: tasks.Engine().Clock, Command: command, Tools: tools, Provider: func(model string) (provider.Provider, error) {
+		m := tasks.Config.Model
 		if m.Provider == "" && m.BaseURL != "" { // an address alone is not that of Anthropic
 			m.Provider = config.ProviderOpenAI
 		}
@@ -281,7 +286,7 @@ func apiWorker(a *app.App, prices *price.Table, engine, name string) headless.Wo
 			m = config.Model{}
 		}
 		m.Provider, m.Name = name, cmp.Or(model, m.Name)
-		return app.NewProvider(m, prices, a.Now())
+		return app.NewProvider(m, prices, term.Now())
 	}}
 }
 

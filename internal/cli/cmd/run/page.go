@@ -11,7 +11,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 	"github.com/bmad-mcp/bmad-mcp/sdk/price"
@@ -48,9 +48,9 @@ type pageFacts struct {
 // redraw is the interval at which the time is drawn anew.
 const redraw = 500 * time.Millisecond
 
-func newRunPage(a *app.App) *runPage {
-	p := &runPage{out: a.Raw, size: a.Size, now: a.Engine().Clock, stop: make(chan struct{})}
-	p.facts = pageFacts{language: a.Lang, color: a.Colored(), results: map[workflow.StageID]string{}, began: p.now()}
+func newRunPage(term *terminal.Terminal, clock func() time.Time) *runPage {
+	p := &runPage{out: term.Raw, size: term.Size, now: clock, stop: make(chan struct{})}
+	p.facts = pageFacts{language: term.Lang, color: term.Colored(), results: map[workflow.StageID]string{}, began: p.now()}
 	fmt.Fprint(p.out, hideCursor)
 	p.done.Go(func() {
 		tick := time.NewTicker(redraw)

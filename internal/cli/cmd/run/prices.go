@@ -55,7 +55,7 @@ func priceRowOf(r price.Rate) priceRow {
 }
 
 // Prices returns the command that lists prices.
-func Prices(a *app.App) *cobra.Command {
+func Prices(term *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use: "prices [MODEL]", Short: "Show what models cost, as sessions are counted", Args: cobra.MaximumNArgs(1),
 		Long: `Shows the prices by which sessions with agents are counted, in US dollars for a million
@@ -72,7 +72,7 @@ model by model, and has the form of the built-in file:
 			}
 			rates := t.All()
 			if len(args) == 1 {
-				r, ok := t.Find(args[0], a.Now())
+				r, ok := t.Find(args[0], term.Now())
 				if !ok {
 					return fault.New(fault.NotFound, "the price of the model %q is not known", args[0]).WithHint("write it into %s", app.PricesFile())
 				}
@@ -85,21 +85,21 @@ model by model, and has the form of the built-in file:
 				rows = append(rows, row)
 				note := row.From
 				if row.Retired != "" {
-					note = a.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
+					note = term.Lang.Say("retired %s, take %s", row.Retired, row.Successor)
 				}
 				table = append(table, []string{r.Model, text(r.Input), text(r.Output), text(r.CacheWrite5m), text(r.CacheRead), note})
 			}
-			if a.JSON {
+			if term.JSON {
 				out := map[string]any{"unit": "US dollars per million tokens", "prices": rows}
 				if own {
 					out["file"] = app.PricesFile()
 				}
-				return a.PrintJSON(out)
+				return term.PrintJSON(out)
 			}
 			if own {
-				a.Say("Prices of %s take precedence over the built-in ones.", app.PricesFile())
+				term.Say("Prices of %s take precedence over the built-in ones.", app.PricesFile())
 			}
-			return a.Table(a.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
+			return term.Table(term.Header("MODEL\tINPUT\tOUTPUT\tCACHE WRITE\tCACHE READ\tFROM"), table)
 		},
 	}
 }

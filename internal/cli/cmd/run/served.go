@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless"
 	"github.com/bmad-mcp/bmad-mcp/internal/headless/sdkhttp"
 )
@@ -33,9 +34,8 @@ type servedRun struct {
 }
 
 // Serve serves the runs of the project until base ends.
-func Serve(base context.Context, a *app.App) *Served {
-	a.UseAudits()
-	options := func(req sdkhttp.RunRequest) (headless.Options, error) { return servedOptions(a, req) }
+func Serve(base context.Context, term *terminal.Terminal, tasks *app.Tasks) *Served {
+	options := func(req sdkhttp.RunRequest) (headless.Options, error) { return servedOptions(term, tasks, req) }
 	return &Served{base: base, options: options}
 }
 
@@ -175,8 +175,8 @@ func (r *servedRun) since(after int64) (events []headless.Event, changed <-chan 
 }
 
 // servedOptions returns the options of a run that a client starts.
-func servedOptions(a *app.App, req sdkhttp.RunRequest) (headless.Options, error) {
-	o, err := optionsHere(a)
+func servedOptions(term *terminal.Terminal, tasks *app.Tasks, req sdkhttp.RunRequest) (headless.Options, error) {
+	o, err := optionsHere(term, tasks)
 	o.Gates, o.By = headless.Stop, "bmad-mcp agent serve"
 	o.Flags = headless.Flags{Workflow: req.Workflow, Engine: req.Engine, Budget: req.CostLimit}
 	return o, err

@@ -2,7 +2,7 @@ package run
 
 import (
 	"context"
-	"log/slog"
+	"io"
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -31,11 +31,12 @@ func (l lazy) Work(ctx context.Context, _ hostcli.Job) (*hostcli.Outcome, error)
 // was started later; one that the server's end interrupts is kept.
 func TestServedRuns(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := &app.App{Terminal: &terminal.Terminal{}, Log: slog.New(slog.DiscardHandler), Cwd: t.TempDir()}
+	a := app.New(&terminal.Terminal{Err: io.Discard})
+	a.Tasks.Cwd = t.TempDir()
 	calls := make(chan struct{})
 	a.UseAudits()
 	with := func(req sdkhttp.RunRequest) (headless.Options, error) {
-		o, err := servedOptions(a, req)
+		o, err := servedOptions(a.Terminal, a.Tasks, req)
 		o.Workers, o.Flags.Dirty = []headless.Worker{lazy{calls}}, true
 		return o, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/sdk"
 	"github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
@@ -21,16 +21,16 @@ func ToolFlag(cmd *cobra.Command, names *[]string) {
 	cmd.Flags().StringArrayVar(names, "tool-server", nil, "the name of an MCP server of your tool_servers setting whose tools the agent may use")
 }
 
-// Tools connects to tool servers of the person's settings, and returns their tools. end, which is never
+// Tools connects to the known tool servers of some names, and returns their tools. end, which is never
 // nil, ends the connections.
-func Tools(ctx context.Context, a *app.App, names []string) (tools []sdk.AnyTool, end func(), err error) {
+func Tools(ctx context.Context, term *terminal.Terminal, known []config.ToolServer, names []string) (tools []sdk.AnyTool, end func(), err error) {
 	var servers []*toolserver.Server
 	end = func() {
 		for _, s := range servers {
 			s.Close()
 		}
 	}
-	options, err := toolServers(a, names)
+	options, err := toolServers(known, names)
 	if err != nil {
 		return nil, end, err
 	}
@@ -41,16 +41,16 @@ func Tools(ctx context.Context, a *app.App, names []string) (tools []sdk.AnyTool
 		}
 		servers, tools = append(servers, s), append(tools, s.Tools()...)
 		if len(s.Skipped) > 0 {
-			a.Warnf("the tool server %s has tools that are not offered: %s", o.Name, strings.Join(s.Skipped, "; "))
+			term.Warnf("the tool server %s has tools that are not offered: %s", o.Name, strings.Join(s.Skipped, "; "))
 		}
 	}
 	return tools, end, nil
 }
 
 // toolServers returns the servers of some names, with the values of their variables.
-func toolServers(a *app.App, names []string) (out []toolserver.Options, err error) {
+func toolServers(known []config.ToolServer, names []string) (out []toolserver.Options, err error) {
 	for n, name := range names {
-		at := slices.IndexFunc(a.Config.ToolServers, func(s config.ToolServer) bool { return s.Name == name })
+		at := slices.IndexFunc(known, func(s config.ToolServer) bool { return s.Name == name })
 		switch {
 		case at < 0:
 			return nil, fault.New(fault.InvalidArgument, "--tool-server %q is not in your settings", name).
@@ -58,7 +58,7 @@ func toolServers(a *app.App, names []string) (out []toolserver.Options, err erro
 		case slices.Contains(names[:n], name):
 			continue
 		}
-		s := a.Config.ToolServers[at]
+		s := known[at]
 		o := toolserver.Options{Name: s.Name, Command: s.Command, URL: s.URL, Env: toolserver.BasicEnv()}
 		for _, variable := range s.Variables {
 			value, set := os.LookupEnv(variable)

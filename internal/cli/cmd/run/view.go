@@ -21,7 +21,7 @@ import (
 
 // view shows a run as it goes: on a page, as lines, or as lines of JSON.
 type view struct {
-	app  *app.App
+	term *terminal.Terminal
 	page *runPage
 	// lines is nil if only a program reads.
 	lines io.Writer
@@ -36,11 +36,11 @@ type work = func(*headless.Runner) (*headless.Result, error)
 
 // Show has a runner do a run, and shows how it goes and ends. The events go to a file too, "-" for
 // standard output. task is the name of the run's task, "" if it has not begun.
-func Show(a *app.App, o headless.Options, events string, do work) (out *headless.Result, task string, err error) {
-	v := &view{app: a}
+func Show(term *terminal.Terminal, o headless.Options, events string, do work) (out *headless.Result, task string, err error) {
+	v := &view{term: term}
 	switch {
 	case events == "-":
-		v.events = func(line []byte) { _, _ = a.Out.Write(line) } // a reader that has gone does not end the run
+		v.events = func(line []byte) { _, _ = term.Out.Write(line) } // a reader that has gone does not end the run
 	case events != "":
 		folder, err := durable.OpenDir(filepath.Dir(events))
 		if err != nil {
@@ -49,7 +49,7 @@ func Show(a *app.App, o headless.Options, events string, do work) (out *headless
 		defer func() { _ = folder.Close() }()
 		v.events = func(line []byte) {
 			if err := folder.AppendLines(filepath.Base(events), line); err != nil {
-				a.Log.Warn("an event was not written", "error", err)
+				o.Log.Warn("an event was not written", "error", err)
 			}
 		}
 	}
@@ -62,17 +62,17 @@ func Show(a *app.App, o headless.Options, events string, do work) (out *headless
 
 // watch has a runner do a run, and shows its events.
 func (v *view) watch(o headless.Options, events string, do work) (*headless.Result, error) {
-	a := v.app
+	term := v.term
 	switch {
-	case a.JSON || events == "-":
-	case a.Pretty():
-		v.page = newRunPage(a)
+	case term.JSON || events == "-":
+	case term.Pretty():
+		v.page = newRunPage(term, o.Engine.Clock)
 		defer v.page.close()
 		if o.Person != nil {
 			o.Person = pausing{v.page, o.Person}
 		}
 	default:
-		v.lines = a.Out
+		v.lines = term.Out
 	}
 	o.Tell = v.tell
 	return do(headless.New(o))
@@ -92,7 +92,7 @@ func (v *view) tell(e headless.Event) {
 		v.page.tell(e)
 	}
 	if v.lines != nil {
-		if text := e.Line(v.app.Lang); text != "" {
+		if text := e.Line(v.term.Lang); text != "" {
 			fmt.Fprintln(v.lines, text)
 		}
 	}
@@ -113,33 +113,33 @@ func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 
 // end prints the result of a run.
 func (v *view) end(r *headless.Result) error {
-	a := v.app
-	if a.JSON {
-		return a.PrintJSON(r)
+	term := v.term
+	if term.JSON {
+		return term.PrintJSON(r)
 	}
 	if v.page == nil && v.lines == nil {
 		return nil
 	}
-	a.Say("\n%s: %s", r.Session.TaskName, r.Why)
+	term.Say("\n%s: %s", r.Session.TaskName, r.Why)
 	if r.Reason == headless.Person {
-		printWaiting(a, r)
+		printWaiting(term, r)
 	}
 	if r.Resume != "" {
-		a.Say("  go on:   %s", r.Resume)
+		term.Say("  go on:   %s", r.Resume)
 	}
 	reported := ""
 	if r.Reported != nil {
-		reported = a.Lang.Say(" (the engines say %s)", headless.Stated(*r.Reported))
+		reported = term.Lang.Say(" (the engines say %s)", headless.Stated(*r.Reported))
 	}
-	a.Say("  cost:    %s%s, %d tokens", headless.Spending(a.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
+	term.Say("  cost:    %s%s, %d tokens", headless.Spending(term.Lang, r.Cost.Spent, r.Cost.Unknown), reported, r.Cost.Usage.Prompt()+r.Cost.Usage.Output)
 	if r.Cost.Unknown {
-		a.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
+		term.Say("           the prices of %s are not known; they can stand in %s", terminal.JoinWords(listUnpriced(r.Cost)), app.PricesFile())
 	}
 	if len(r.Unused) > 0 {
-		a.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
+		term.Say("  unused:  nothing has asked for the answers %s", terminal.JoinWords(r.Unused))
 	}
 	if r.After != nil && r.Reason != headless.Person {
-		a.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
+		term.Say("  changed: %s, not committed", changedFiles(r.After.Files()))
 	}
 	return nil
 }
@@ -173,42 +173,42 @@ func changedFiles(names []string) lang.Text {
 }
 
 // printWaiting prints the decision or questions that wait for the person.
-func printWaiting(a *app.App, r *headless.Result) {
+func printWaiting(term *terminal.Terminal, r *headless.Result) {
 	s := r.Session
 	var audit *float64
 	if s.Audit != nil {
 		audit = &s.Audit.Score
 	}
 	if s.State.Gated() {
-		a.Say("  stage:   %s, round %d%s", s.Stage, s.Iteration, headless.Outcome(a.Lang, s.Score, audit, s.Verdict, ""))
+		term.Say("  stage:   %s, round %d%s", s.Stage, s.Iteration, headless.Outcome(term.Lang, s.Score, audit, s.Verdict, ""))
 	}
 	if s.Draft != nil {
-		a.Say("  draft:   %s", s.Draft.Path)
+		term.Say("  draft:   %s", s.Draft.Path)
 	}
 	for _, f := range s.Findings {
-		fmt.Fprintf(a.Out, "    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
+		fmt.Fprintf(term.Out, "    %s %s: %s\n", f.ID, f.Severity, terminal.OneLine(f.Problem))
 	}
 	for _, q := range s.Questions {
-		fmt.Fprintf(a.Out, "    %s  %s\n", q.ID, terminal.OneLine(q.Question))
+		fmt.Fprintf(term.Out, "    %s  %s\n", q.ID, terminal.OneLine(q.Question))
 		if len(q.Options) > 0 {
-			fmt.Fprintf(a.Out, "        (%s)\n", strings.Join(q.Options, " | "))
+			fmt.Fprintf(term.Out, "        (%s)\n", strings.Join(q.Options, " | "))
 		}
 	}
 	if r.Command != "" {
-		a.Say("  decide:  %s", r.Command)
+		term.Say("  decide:  %s", r.Command)
 	}
 }
 
 // dryRun prints the plan of a run.
-func dryRun(ctx context.Context, a *app.App, o headless.Options, objective string) error {
+func dryRun(ctx context.Context, term *terminal.Terminal, o headless.Options, objective string) error {
 	plan, err := headless.New(o).Plan(ctx, objective)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(plan)
+	if term.JSON {
+		return term.PrintJSON(plan)
 	}
-	rows := [][]string{a.Header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
+	rows := [][]string{term.Header("STAGE\tENGINE\tMODEL\tGATE\tBECAUSE")}
 	for _, s := range plan.Stages {
 		gate := string(s.Gate)
 		if s.Score != nil {
@@ -223,16 +223,16 @@ func dryRun(ctx context.Context, a *app.App, o headless.Options, objective strin
 		}
 		rows = append(rows, row)
 	}
-	if err := a.Columns(rows[0], rows[1:]); err != nil {
+	if err := term.Columns(rows[0], rows[1:]); err != nil {
 		return err
 	}
-	ceiling := a.Lang.Say("no ceiling")
+	ceiling := term.Lang.Say("no ceiling")
 	if plan.Budget > 0 {
 		ceiling = plan.Budget.String()
 	}
-	a.Say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
+	term.Say("\nWorkflow %s, gates: %s, budget: %s. Nothing was started.", plan.Workflow, plan.Gates, ceiling)
 	if plan.Refused != "" {
-		a.Say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
+		term.Say("A run would be refused now: %s. --allow-dirty lets it begin.", plan.Refused)
 	}
 	return nil
 }

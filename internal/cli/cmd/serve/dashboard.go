@@ -16,18 +16,17 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
-// dashboardOptions are those of dashboard.
+// dashboardOptions are the flags of dashboard.
 type dashboardOptions struct {
-	*app.App
 	port             int
 	roots            []string
 	noOpen, readOnly bool
 }
 
 // Dashboard returns the command that serves pages.
-func Dashboard(a *app.App) *cobra.Command {
-	o := dashboardOptions{App: a}
-	cmd := a.MayOfTask(&cobra.Command{
+func Dashboard(s Server) *cobra.Command {
+	var o dashboardOptions
+	cmd := s.Tasks.MayOfTask(&cobra.Command{
 		Use:   "dashboard",
 		Short: "Read runs in a web browser, and decide there",
 		Long: `Serves pages on this machine alone, for all projects that are known or for those in the
@@ -40,7 +39,7 @@ that its page /pair shows, which you type as: bmad-mcp pair CODE
 An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args, len(args) > 0) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.serve(cmd.Context(), s, args, len(args) > 0) },
 	})
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of this machine; 0 takes a free one")
@@ -51,9 +50,9 @@ An assistant that starts it gets pages that read: it cannot pair a browser.`,
 }
 
 // Open returns the command that shows one run in the person's browser.
-func Open(a *app.App) *cobra.Command {
-	o := dashboardOptions{App: a}
-	return a.OfTask(&cobra.Command{
+func Open(s Server) *cobra.Command {
+	var o dashboardOptions
+	return s.Tasks.OfTask(&cobra.Command{
 		Use:   "open",
 		Short: "Open the page of a run in your browser",
 		Long: `Opens the page of a run in your browser, where you can read it and decide, until Ctrl+C
@@ -61,12 +60,12 @@ ends it. Without a browser it prints the address. It is the same as: bmad-mcp da
 
 ` + terminal.ExitHelp,
 		Example: "  bmad-mcp open sign-in",
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args, true) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.serve(cmd.Context(), s, args, true) },
 	})
 }
 
 // Pair is the person's word at a terminal that a browser may decide.
-func Pair(a *app.App) *cobra.Command {
+func Pair(term *terminal.Terminal, clock func() time.Time) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pair CODE",
 		Short: "Let the browser that shows a code decide in your name",
@@ -76,35 +75,35 @@ code is good for five minutes, once. Type only a code that your own browser show
 		Example: "  bmad-mcp pair 7K2M-9QXD",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := a.Person(); err != nil {
+			if _, err := term.Person(); err != nil {
 				return err
 			}
-			origin, err := pairing.Approve(a.StateFolder(), args[0], a.Engine().Clock())
+			origin, err := pairing.Approve(app.StateFolder(), args[0], clock())
 			if err != nil {
 				return err
 			}
-			return a.Conclude(map[string]any{"origin": origin},
+			return term.Conclude(map[string]any{"origin": origin},
 				"The page of %s that shows this code can decide now, until that dashboard ends.\nIf it is not in your own browser, end the dashboard at once.", origin)
 		},
 	}
 }
 
-func (o *dashboardOptions) run(ctx context.Context, args []string, one bool) error {
+func (o *dashboardOptions) serve(ctx context.Context, s Server, args []string, one bool) error {
 	if o.port < 0 || o.port > 65535 {
 		return fault.New(fault.InvalidArgument, "there is no port %d", o.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
 	var roots []string
-	served := o.Parts()
+	served := s.Parts()
 	if len(o.roots) > 0 {
 		var err error
-		if roots, err = o.Roots(o.roots); err != nil {
+		if roots, err = s.Tasks.Roots(o.roots); err != nil {
 			return err
 		}
-		served = o.Build(roots)
+		served = s.Build(roots)
 	}
 	page := "/"
 	if one {
-		at, err := o.Address(args)
+		at, err := s.Tasks.Address(args)
 		if err != nil {
 			return err
 		}
@@ -115,38 +114,38 @@ func (o *dashboardOptions) run(ctx context.Context, args []string, one bool) err
 		page = web.PageOf(p.Dir.Path(), id, "")
 		p.Close()
 	}
-	shown, err := openDashboard(ctx, o.App, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)), o.readOnly, roots, served)
+	shown, err := openDashboard(ctx, s, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)), o.readOnly, roots, served)
 	if err != nil {
 		return err
 	}
 	defer func() { shown.remove() }()
-	if err := o.announce(ctx, shown, page); err != nil {
+	if err := o.announce(ctx, s.Term, shown, page); err != nil {
 		return errors.Join(err, shown.close())
 	}
-	return o.RunHTTP(ctx, shown.server, shown.first, shown.d, 10*time.Second)
+	return app.RunHTTP(ctx, s.Term, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
 // announce prints the address, and opens the browser of a person at a terminal.
-func (o *dashboardOptions) announce(ctx context.Context, s *dashboardServer, page string) error {
-	address := s.d.Address(page)
-	_, nobody := o.Person()
+func (o *dashboardOptions) announce(ctx context.Context, term *terminal.Terminal, shown *dashboardServer, page string) error {
+	address := shown.d.Address(page)
+	_, nobody := term.Person()
 	opens := nobody == nil && !o.noOpen
-	if o.JSON {
-		return o.PrintJSON(map[string]any{"address": address})
+	if term.JSON {
+		return term.PrintJSON(map[string]any{"address": address})
 	}
-	o.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
+	term.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", address)
 	if opens {
-		opened, err := openBrowser(ctx, o.StateFolder(), s.d, page)
+		opened, err := openBrowser(ctx, app.StateFolder(), shown.d, page)
 		if err == nil {
-			o.Say("Your browser opens, paired to decide.")
-			registered := s.remove
-			s.remove = func() { opened(); registered() }
+			term.Say("Your browser opens, paired to decide.")
+			registered := shown.remove
+			shown.remove = func() { opened(); registered() }
 			return nil
 		}
-		o.Warnf("no browser could be opened: %v", err)
+		term.Warnf("no browser could be opened: %v", err)
 	}
 	if !o.readOnly {
-		o.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
+		term.Say("To decide there, open its page /pair and type the code at a terminal of your own: bmad-mcp pair CODE")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/agents"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
@@ -17,11 +18,11 @@ func TestDashboardServer(t *testing.T) {
 		t.Setenv(name, home)
 	}
 	t.Chdir(home)
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
-	shown, err := openDashboard(t.Context(), a, "127.0.0.1:0", false, nil, a.Parts())
+	shown, err := openDashboard(t.Context(), Server{Term: a.Terminal, Tasks: a.Tasks}, "127.0.0.1:0", false, nil, a.Parts())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +36,12 @@ func TestDashboardServer(t *testing.T) {
 // TestServerHasTheNamedModel: the server's assistants can hand tasks to the model of the settings, if
 // they name one.
 func TestServerHasTheNamedModel(t *testing.T) {
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	s := Server{Term: a.Terminal, Tasks: a.Tasks, Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) }}
 	for model, want := range map[string]bool{"": false, "claude-haiku-5-5": true} {
-		a.Config.Model.Name = model
-		if got := serverOptions(a, &app.Parts{}, mcpserver.Places{}).Model != nil; got != want {
+		a.Tasks.Config.Model.Name = model
+		if got := serverOptions(s, &app.Parts{}, mcpserver.Places{}).Model != nil; got != want {
 			t.Errorf("with the model %q: %t", model, got)
 		}
 	}

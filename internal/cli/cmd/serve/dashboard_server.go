@@ -13,7 +13,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/httpguard"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/passkey"
@@ -29,7 +28,7 @@ type dashboardServer struct {
 }
 
 // openDashboard listens on an address of this machine, and registers the dashboard.
-func openDashboard(ctx context.Context, a *app.App, address string, readOnly bool, roots []string, p *app.Parts) (*dashboardServer, error) {
+func openDashboard(ctx context.Context, s Server, address string, readOnly bool, roots []string, p *app.Parts) (*dashboardServer, error) {
 	first, second, err := listenBoth(ctx, address)
 	if err != nil {
 		return nil, app.CannotListen(address, err)
@@ -38,37 +37,37 @@ func openDashboard(ctx context.Context, a *app.App, address string, readOnly boo
 	if port := first.Addr().(*net.TCPAddr).Port; port != 80 {
 		origin += ":" + strconv.Itoa(port)
 	}
-	state := a.StateFolder()
+	state := app.StateFolder()
 	o := web.Options{
-		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: setup.Health(a), Log: a.Log,
+		Version: app.Version(), Engine: p.Engine, Library: p.Library, Memory: p.Memory, Health: s.Health, Log: s.Tasks.Log,
 		Recheck: p.Library.Recheck, Origin: origin, Pairing: state, ReadOnly: readOnly,
 	}
-	s := &dashboardServer{first: first, second: second, remove: func() {}}
+	out := &dashboardServer{first: first, second: second, remove: func() {}}
 	if state != "" {
 		o.State = filepath.Join(state, "dashboard")
 		o.Passkeys, err = passkey.New(passkey.Options{Folder: state, Origins: []string{origin}, Now: p.Engine.Clock})
 	}
 	if err == nil {
-		s.d, err = web.New(o)
+		out.d, err = web.New(o)
 	}
 	if err == nil && state != "" {
 		var registered func()
-		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: a.Now(), Roots: roots}); err == nil {
-			s.remove = registered
+		if registered, err = pairing.Register(state, pairing.Dashboard{Origin: origin, Started: s.Term.Now(), Roots: roots}); err == nil {
+			out.remove = registered
 		} else { // it is not named to assistants, and works without
-			a.Warnf("the dashboard is not registered: %v", err)
+			s.Term.Warnf("the dashboard is not registered: %v", err)
 			err = nil
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close())
+		return nil, errors.Join(err, out.close())
 	}
-	s.server = httpguard.NewServer(s.d.Guarded())
-	s.server.WriteTimeout = time.Minute
+	out.server = httpguard.NewServer(out.d.Guarded())
+	out.server.WriteTimeout = time.Minute
 	if second != nil {
-		go s.server.Serve(second) //nolint:errcheck // it ends with the first
+		go out.server.Serve(second) //nolint:errcheck // it ends with the first
 	}
-	return s, nil
+	return out, nil
 }
 
 // close closes the listeners of a dashboard that is not served.

@@ -17,11 +17,25 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/web"
 )
 
-// options are those of serve.
+// Server is what serves the program's tasks: the parts of the person at the terminal, those for folders
+// that clients name, and the folders that an assistant is confined to.
+type Server struct {
+	Term    *terminal.Terminal
+	Tasks   *app.Tasks
+	Parts   func() *app.Parts
+	Build   func(within []string) *app.Parts
+	Confine func(opened []string) *reach.Reach
+	// Model returns the person's model for tasks that an assistant hands over, nil without one.
+	Model  func() mcpserver.Model
+	Health web.HealthFunc
+}
+
+// options are the flags of serve.
 type options struct {
-	*app.App
 	app.HTTP
 	roots     []string
 	metrics   bool
@@ -29,8 +43,8 @@ type options struct {
 }
 
 // Command returns the command that serves MCP.
-func Command(a *app.App) *cobra.Command {
-	o := options{App: a}
+func Command(s Server) *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
 		Use:   "serve [FOLDER...]",
 		Short: "Serve MCP: on stdio, or with --http to several clients at once",
@@ -60,14 +74,14 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 				if len(args) > 0 {
 					return fault.New(fault.InvalidArgument, "%q is a folder for stdio, and --http serves HTTP", args[0]).WithHint("name it with --root")
 				}
-				return o.run(cmd.Context())
+				return o.serve(cmd.Context(), s)
 			}
 			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics", "dashboard"} {
 				if cmd.Flags().Changed(name) {
 					return fault.New(fault.InvalidArgument, "--%s is for --http", name).WithHint("add --http 127.0.0.1:7777, or leave it out")
 				}
 			}
-			return Stdio(a, cmd, args)
+			return Stdio(cmd.Context(), s, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -81,17 +95,16 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 	flags.DurationVar(&o.Grace, "grace", 10*time.Second, "how long accepted requests have to be answered when it ends")
 	flags.StringVar(&o.dashboard, "dashboard", "", "also serve the dashboard, on this address of this machine, such as 127.0.0.1:7778")
 	flags.BoolVar(&o.metrics, "metrics", false, "serve /metrics, for Prometheus")
-	a.ToolsetFlag(cmd)
 	return cmd
 }
 
-// run is the server on HTTP.
-func (o *options) run(ctx context.Context) error {
+// serve is the server on HTTP.
+func (o *options) serve(ctx context.Context, s Server) error {
 	who, err := o.Check()
 	if err != nil {
 		return err
 	}
-	roots, err := o.Roots(o.roots)
+	roots, err := s.Tasks.Roots(o.roots)
 	if err != nil {
 		return err
 	}
@@ -99,9 +112,8 @@ func (o *options) run(ctx context.Context) error {
 	if len(o.roots) == 0 {
 		places.Project = roots[0]
 	}
-	p := o.Build(roots)
-	s := mcpserver.New(p.Engine, serverOptions(o.App, p, places))
-	h := s.Handler(mcpserver.HTTPOptions{
+	p := s.Build(roots)
+	h := mcpserver.New(p.Engine, serverOptions(s, p, places)).Handler(mcpserver.HTTPOptions{
 		Options: who,
 		MaxBody: o.MaxBody, Idle: o.Idle, Metrics: o.metrics, Now: p.Engine.Clock,
 	})
@@ -110,37 +122,37 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if o.dashboard != "" {
-		end, err := o.serveDashboard(ctx, roots, p)
+		end, err := o.serveDashboard(ctx, s, roots, p)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
 		defer end()
 	}
-	o.Warn(o.Terminal)
-	fmt.Fprintf(o.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
-	o.SayOpen(o.Terminal)
-	return o.RunHTTP(ctx, httpguard.NewServer(h), listener, h, o.Grace)
+	o.Warn(s.Term)
+	fmt.Fprintf(s.Term.Err, "BMAD MCP Server running on http://%s%s, for projects in %s. End it with Ctrl+C.\n", listener.Addr(), mcpserver.Endpoint, strings.Join(roots, ", "))
+	o.SayOpen(s.Term)
+	return app.RunHTTP(ctx, s.Term, httpguard.NewServer(h), listener, h, o.Grace)
 }
 
 // serveDashboard serves the dashboard beside MCP, until end.
-func (o *options) serveDashboard(ctx context.Context, roots []string, p *app.Parts) (end func(), err error) {
+func (o *options) serveDashboard(ctx context.Context, s Server, roots []string, p *app.Parts) (end func(), err error) {
 	host, _, err := net.SplitHostPort(o.dashboard)
 	if err != nil || host != "127.0.0.1" && host != "localhost" {
 		return nil, fault.New(fault.InvalidArgument, "invalid --dashboard address %q",
 			o.dashboard).WithHint("the dashboard is for this machine alone: give 127.0.0.1 and a port, such as 127.0.0.1:7778")
 	}
-	s, err := openDashboard(ctx, o.App, o.dashboard, false, roots, p)
+	shown, err := openDashboard(ctx, s, o.dashboard, false, roots, p)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(o.Err, o.Lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", s.d.Address("/")))
+	fmt.Fprintln(s.Term.Err, s.Term.Lang.Say("The dashboard is at %s\nIt lets the browser that opens it read. End it with Ctrl+C.", shown.d.Address("/")))
 	done := make(chan struct{})
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(done)
-		if err := o.RunHTTP(ctx, s.server, s.first, s.d, o.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			o.Log.Error("the dashboard ended", "error", err)
+		if err := app.RunHTTP(ctx, s.Term, shown.server, shown.first, shown.d, o.Grace); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			s.Tasks.Log.Error("the dashboard ended", "error", err)
 		}
 	}()
-	return func() { stop(); <-done; s.remove() }, nil
+	return func() { stop(); <-done; shown.remove() }, nil
 }

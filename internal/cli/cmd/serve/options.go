@@ -6,18 +6,17 @@ import (
 	"strings"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/agents"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/web"
 	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
 // serverOptions returns the options of a server for some places.
-func serverOptions(a *app.App, p *app.Parts, places mcpserver.Places) mcpserver.Options {
+func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Options {
 	return mcpserver.Options{
-		Version: app.Version(), Places: places, HostConfirm: a.Config.HostConfirm,
-		Method: p.Library, Memory: p.Memory, Model: agents.NewDelegate(a), Toolsets: a.Config.Toolsets, Log: a.Log,
-		Page: draftPage(a.StateFolder()), State: a.StateFolder(),
+		Version: app.Version(), Places: places, HostConfirm: s.Tasks.Config.HostConfirm,
+		Method: p.Library, Memory: p.Memory, Model: s.Model(), Toolsets: s.Tasks.Config.Toolsets, Log: s.Tasks.Log,
+		Page: draftPage(app.StateFolder()), State: app.StateFolder(),
 	}
 }
 

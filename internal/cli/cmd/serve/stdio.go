@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
@@ -19,7 +17,7 @@ import (
 
 // Stdio is the server on stdio, for a project or for the folders that are named. Its caller is an
 // assistant, which may not open every folder that it names.
-func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
+func Stdio(ctx context.Context, s Server, folders []string) error {
 	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
 	for _, folder := range folders {
 		if !filepath.IsAbs(folder) {
@@ -28,18 +26,18 @@ func Stdio(a *app.App, cmd *cobra.Command, folders []string) error {
 		}
 	}
 	places, opened := stdioPlaces(folders)
-	a.Confine(opened)
-	options := serverOptions(a, a.Parts(), places)
-	options.Reach = a.Reach // Confine has set it
-	s := mcpserver.New(a.Engine(), options)
+	bounds := s.Confine(opened)
+	options := serverOptions(s, s.Parts(), places)
+	options.Reach = bounds
+	server := mcpserver.New(s.Tasks.Engine(), options)
 	// Only the protocol goes to stdout.
-	fmt.Fprintln(a.Err, "BMAD MCP Server running on stdio")
-	if f, ok := a.In.(*os.File); ok {
+	fmt.Fprintln(s.Term.Err, "BMAD MCP Server running on stdio")
+	if f, ok := s.Term.In.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			fmt.Fprintln(a.Err, a.Lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
+			fmt.Fprintln(s.Term.Err, s.Term.Lang.Say("It waits for an MCP client on its input. To see what it does, end it with Ctrl+C and run: bmad-mcp demo"))
 		}
 	}
-	err := s.ServeStdio(cmd.Context(), a.In, a.Raw)
+	err := server.ServeStdio(ctx, s.Term.In, s.Term.Raw)
 	if errors.Is(err, context.Canceled) {
 		return nil // hosts end a server by a signal
 	}

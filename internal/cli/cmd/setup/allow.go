@@ -7,8 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/engine"
-
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
@@ -16,20 +14,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
-// allowOptions are those of allow.
-type allowOptions struct {
-	*app.App
-	list, forget bool
-}
-
 // Allow returns the command that allows a project's commands.
-func Allow(a *app.App) *cobra.Command {
-	o := allowOptions{App: a}
+func Allow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	var list, forget bool
 	cmd := &cobra.Command{
 		Use:   "allow",
 		Short: "Allow this project's commands, rubrics and repositories, or take that back",
@@ -49,34 +42,34 @@ allowed for this project alone: not for a copy, and not for what comes to its pa
                allowed, the lower of both scores counts)
   source       a git repository from which agents and workflows of the BMAD method are taken`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAllow(cmd.Context(), term, tasks, list, forget) },
 	}
-	cmd.Flags().BoolVar(&o.list, "list", false, "only show them")
-	cmd.Flags().BoolVar(&o.forget, "forget", false, "take back everything that was allowed in this project")
+	cmd.Flags().BoolVar(&list, "list", false, "only show them")
+	cmd.Flags().BoolVar(&forget, "forget", false, "take back everything that was allowed in this project")
 	return cmd
 }
 
-func (o *allowOptions) run(ctx context.Context) error {
-	at, err := o.Address(nil)
+func runAllow(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, list, forget bool) error {
+	at, err := tasks.Address(nil)
 	if err != nil {
 		return err
 	}
-	cwd, wants, err := o.Engine().Wants(at)
+	cwd, wants, err := tasks.Engine().Wants(at)
 	switch {
 	case err != nil:
 		return err
-	case o.forget:
-		return o.takeBack(ctx, cwd)
-	case o.list || o.JSON:
-		return o.show(cwd, wants)
+	case forget:
+		return takeBack(ctx, term, cwd)
+	case list || term.JSON:
+		return showWants(term, cwd, wants)
 	}
-	return o.ask(ctx, cwd, wants)
+	return askWants(ctx, term, tasks.Engine(), cwd, wants)
 }
 
-func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
+func takeBack(ctx context.Context, term *terminal.Terminal, cwd string) error {
 	n := 0
 	for _, kind := range trust.Kinds() {
-		some, err := o.Trust().Disallow(ctx, cwd, kind)
+		some, err := app.Trust().Disallow(ctx, cwd, kind)
 		if err != nil {
 			return err
 		}
@@ -84,33 +77,33 @@ func (o *allowOptions) takeBack(ctx context.Context, cwd string) error {
 			n += some
 		}
 	}
-	o.Say("Taken back in %s: %d.", cwd, n)
+	term.Say("Taken back in %s: %d.", cwd, n)
 	return nil
 }
 
-func (o *allowOptions) show(cwd string, wants []engine.Want) error {
-	if o.JSON {
+func showWants(term *terminal.Terminal, cwd string, wants []engine.Want) error {
+	if term.JSON {
 		out := []map[string]any{}
 		for _, w := range wants {
 			out = append(out, wantJSON(w))
 		}
-		return o.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
+		return term.PrintJSON(map[string]any{"cwd": cwd, "wants": out})
 	}
 	if len(wants) == 0 {
-		o.Say("This project asks for nothing that you would have to allow.")
+		term.Say("This project asks for nothing that you would have to allow.")
 	}
 	for _, w := range wants {
 		state := w.Note
 		switch {
 		case state != "":
 		case w.Allowed:
-			state = o.Lang.Say("allowed")
+			state = term.Lang.Say("allowed")
 		default:
-			state = o.Lang.Say("not allowed yet")
+			state = term.Lang.Say("not allowed yet")
 		}
-		o.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
-		for _, line := range aboutWant(o.Lang, w) {
-			fmt.Fprintf(o.Out, "  %s\n", visible.Exact(line))
+		term.Say("%s (%s): %s\n  %s", w.Kind, w.Use, state, visible.Exact(w.Text))
+		for _, line := range aboutWant(term.Lang, w) {
+			fmt.Fprintf(term.Out, "  %s\n", visible.Exact(line))
 		}
 	}
 	return nil
@@ -182,7 +175,7 @@ func question(w engine.Want) lang.Text {
 	return lang.T("may the server run this command, with your rights, when its stage is handed in")
 }
 
-func (o *allowOptions) ask(ctx context.Context, cwd string, wants []engine.Want) error {
+func askWants(ctx context.Context, term *terminal.Terminal, e *engine.Engine, cwd string, wants []engine.Want) error {
 	open := wants[:0:0]
 	for _, w := range wants {
 		if !w.Allowed {
@@ -190,13 +183,13 @@ func (o *allowOptions) ask(ctx context.Context, cwd string, wants []engine.Want)
 		}
 	}
 	if len(open) == 0 {
-		return o.show(cwd, wants)
+		return showWants(term, cwd, wants)
 	}
-	person, err := o.Person()
+	person, err := term.Person()
 	if err != nil {
 		return err
 	}
-	o.Say("In %s", cwd)
+	term.Say("In %s", cwd)
 	for _, w := range open {
 		for _, text := range append(scriptNames(w), w.Text) {
 			if visible.Steers(text) {
@@ -204,32 +197,32 @@ func (o *allowOptions) ask(ctx context.Context, cwd string, wants []engine.Want)
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		o.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
-		for _, line := range aboutWant(o.Lang, w) {
-			fmt.Fprintln(o.Out, line)
+		term.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		for _, line := range aboutWant(term.Lang, w) {
+			fmt.Fprintln(term.Out, line)
 		}
 		if len(w.Scripts) > 0 {
-			o.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
+			term.Say("Read them first. When one changes later it still runs, and you are told. The programs that they run in turn are not checked.")
 		}
 		if w.Note != "" {
 			first, size := utf8.DecodeRuneInString(w.Note)
-			o.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
+			term.Say("%s.", string(unicode.ToUpper(first))+w.Note[size:])
 		}
 		if visible.Hides(w.Text) {
-			o.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
+			term.Say("It has characters that do not show; they are written as escapes (\\u…) above.\n")
 		}
-		agreed, err := person.Agrees(ctx, o.Lang.Say("Allow it [y/n]: "))
+		agreed, err := person.Agrees(ctx, term.Lang.Say("Allow it [y/n]: "))
 		if err != nil {
 			return err
 		}
 		if !agreed {
-			o.Say("Not allowed.")
+			term.Say("Not allowed.")
 			continue
 		}
-		if err := o.Engine().Allow(ctx, w); err != nil {
+		if err := e.Allow(ctx, w); err != nil {
 			return err
 		}
-		o.Say("Allowed.")
+		term.Say("Allowed.")
 	}
 	return nil
 }

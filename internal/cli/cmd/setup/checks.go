@@ -25,11 +25,11 @@ import (
 
 // Health gathers the program's own state for the dashboard, as doctor and projects do at a
 // terminal. It repairs nothing.
-func Health(base *app.App) web.HealthFunc {
+func Health(of func(folder string, l lang.Language) Upkeep) web.HealthFunc {
 	return func(ctx context.Context, l lang.Language, folder string, whole bool) (web.Health, error) {
-		a := base.For(folder, l)
-		out := web.Health{UserFile: filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile))}
-		rows, err := projectRows(a)
+		u := of(folder, l)
+		out := web.Health{UserFile: filepath.Join(u.Tasks.Settings.UserFolder, filepath.FromSlash(config.UserFile))}
+		rows, err := projectRows(u.Term.Lang, u.Tasks.Workspace)
 		if err != nil {
 			return out, err
 		}
@@ -43,13 +43,13 @@ func Health(base *app.App) web.HealthFunc {
 				return out, fault.From(err)
 			}
 			defer func() { _ = dir.Close() }()
-			files := doctor.New(dir, a.Parts().Summaries.Store(dir))
+			files := doctor.New(dir, u.Parts().Summaries.Store(dir))
 			files.Language = l
-			if checks, err = projectChecks(ctx, a, files, folder); err != nil {
+			if checks, err = projectChecks(ctx, u, files, folder); err != nil {
 				return out, err
 			}
 		}
-		for _, c := range append(checks, append(doctorMachine(a, folder).Check(), checkFolders(a))...) {
+		for _, c := range append(checks, append(doctorMachine(l, folder).Check(), checkFolders(u))...) {
 			row := web.Check{Name: c.Name, Status: string(c.Status), Detail: c.Detail, Remedy: c.Remedy}
 			for _, item := range c.Items[:min(len(c.Items), shownItems)] {
 				row.Items = append(row.Items, item.Path+": "+item.What)
@@ -64,71 +64,71 @@ func Health(base *app.App) web.HealthFunc {
 }
 
 // projectChecks checks a project: its settings, files, histories, method and memory.
-func projectChecks(ctx context.Context, a *app.App, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
+func projectChecks(ctx context.Context, u Upkeep, files *doctor.ProjectFiles, cwd string) ([]doctor.Check, error) {
 	checks, err := files.Check(ctx)
-	if a.Config.Store.Address != "" { // the files are only what the work leaves here
-		checks, err = checkTeamStore(ctx, a)
+	if u.Tasks.Config.Store.Address != "" { // the files are only what the work leaves here
+		checks, err = checkTeamStore(ctx, u)
 	}
 	if err != nil {
 		return nil, err
 	}
-	settings := checkSettings(a, cwd)
-	histories, err := checkHistories(ctx, a, cwd)
+	settings := checkSettings(u, cwd)
+	histories, err := checkHistories(ctx, u, cwd)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(a, cwd), checkMemory(ctx, a)), nil
+	return slices.Concat([]doctor.Check{settings}, checks, []doctor.Check{histories}, checkMethod(u, cwd), checkMemory(ctx, u)), nil
 }
 
 // checkTeamStore checks the database of the team, and the project's sessions in it.
-func checkTeamStore(ctx context.Context, a *app.App) ([]doctor.Check, error) {
+func checkTeamStore(ctx context.Context, u Upkeep) ([]doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "store", Status: doctor.OK}
 	var checks []doctor.Check
-	d, err := a.TeamStore()
+	d, err := u.Databases.TeamStore()
 	if err == nil {
 		s, statusErr := d.Status(ctx)
 		if c.Detail, err = s.Line(), statusErr; len(s.Warnings()) > 0 {
-			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("with %s the database can lose what it has acknowledged", strings.Join(s.Warnings(), ", "))
+			c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("with %s the database can lose what it has acknowledged", strings.Join(s.Warnings(), ", "))
 		}
 	}
 	if err == nil {
-		err = withCarrier(a, func(_ *project.Project, sessions store.Carrier) (err error) {
-			if checks, err = doctor.CheckSessions(ctx, a.Lang, sessions); err != nil {
+		err = withCarrier(u, func(_ *project.Project, sessions store.Carrier) (err error) {
+			if checks, err = doctor.CheckSessions(ctx, u.Term.Lang, sessions); err != nil {
 				return err
 			}
-			members, err := doctor.CheckMembers(ctx, a.Lang, sessions.(store.Members))
+			members, err := doctor.CheckMembers(ctx, u.Term.Lang, sessions.(store.Members))
 			checks = append(checks, members)
 			return err
 		})
 	}
 	if err != nil {
-		f := fault.From(err).Translated(a.Lang)
+		f := fault.From(err).Translated(u.Term.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 	}
 	return append([]doctor.Check{c}, checks...), ctx.Err()
 }
 
 // checkSettings checks the needs of every action: the settings and the prompts.
-func checkSettings(a *app.App, cwd string) doctor.Check {
-	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: a.Lang.Say("settings and prompts can be used")}
-	if err := a.Engine().Projects().Ready(project.Address{Cwd: cwd}); err != nil {
-		f := fault.From(err).Translated(a.Lang)
+func checkSettings(u Upkeep, cwd string) doctor.Check {
+	c := doctor.Check{Group: doctor.OfProject, Name: "settings", Status: doctor.OK, Detail: u.Term.Lang.Say("settings and prompts can be used")}
+	if err := u.Tasks.Engine().Projects().Ready(project.Address{Cwd: cwd}); err != nil {
+		f := fault.From(err).Translated(u.Term.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 		return c
 	}
-	checkPolicy(a, cwd, &c)
+	checkPolicy(u, cwd, &c)
 	return c
 }
 
 // checkFolders says in which folders assistants may work besides those that their hosts have
 // open, and names those on record that do not count.
-func checkFolders(a *app.App) doctor.Check {
+func checkFolders(u Upkeep) doctor.Check {
 	c := doctor.Check{Group: doctor.OfMachine, Name: "folders", Status: doctor.OK}
-	rows, err := projectRows(a)
+	rows, err := projectRows(u.Term.Lang, u.Tasks.Workspace)
 	if err != nil {
-		f := fault.From(err).Translated(a.Lang)
-		if c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint; a.Unread != nil { // the check of the settings names the cause
-			c.Status, c.Detail, c.Remedy = doctor.OK, a.Lang.Say("not checked: the settings cannot be read"), ""
+		f := fault.From(err).Translated(u.Term.Lang)
+		if c.Status, c.Detail, c.Remedy = doctor.Warning, f.Message, f.Hint; u.Tasks.Unread != nil { // the check of the settings names the cause
+			c.Status, c.Detail, c.Remedy = doctor.OK, u.Term.Lang.Say("not checked: the settings cannot be read"), ""
 		}
 		return c
 	}
@@ -141,28 +141,28 @@ func checkFolders(a *app.App) doctor.Check {
 		if row.Missing && row.From == app.FromSessions {
 			continue // projects come and go
 		}
-		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
-		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: a.Lang.Say("does not count: %s", row.Why)})
+		c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("bmad-mcp projects remove DIR takes it off the list")
+		c.Items = append(c.Items, doctor.Defect{Path: row.Folder, What: u.Term.Lang.Say("does not count: %s", row.Why)})
 	}
-	c.Detail = a.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
+	c.Detail = u.Term.Lang.Say("assistants may work in the folders that their host has open, in %s with sessions and in %s of yours (bmad-mcp projects)",
 		lang.Count(count[app.FromSessions], "project"), lang.Count(count[app.FromTerminal]+count[app.FromForm]+count[app.FromSettings], "folder"))
 	return c
 }
 
 // checkHistories names the sessions that were changed by other hands.
-func checkHistories(ctx context.Context, a *app.App, cwd string) (doctor.Check, error) {
+func checkHistories(ctx context.Context, u Upkeep, cwd string) (doctor.Check, error) {
 	c := doctor.Check{Group: doctor.OfProject, Name: "histories", Status: doctor.OK}
 	at := project.Address{Cwd: cwd}
 	var found []foundHistory
-	n, err := a.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
+	n, err := u.Tasks.Engine().Histories(ctx, at, func(s *workflow.Summary, v workflow.Verification) {
 		f := foundHistory{Summary: s, altered: v.Altered}
 		if v.Changed() {
-			f.changed = a.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(a.Lang).Problem)
+			f.changed = u.Term.Lang.Say("%s was changed by other hands: %s", s.TaskName, v.In(u.Term.Lang).Problem)
 		}
 		found = append(found, f)
 	})
 	if err != nil {
-		c.Detail = a.Lang.Say("not checked: the project cannot be used")
+		c.Detail = u.Term.Lang.Say("not checked: the project cannot be used")
 		return c, ctx.Err() // the other checks name the cause
 	}
 	slices.SortFunc(found, func(a, b foundHistory) int { return store.CompareAge(*a.Summary, *b.Summary) })
@@ -172,14 +172,14 @@ func checkHistories(ctx context.Context, a *app.App, cwd string) (doctor.Check, 
 		}
 		c.Status = doctor.Problem
 		c.Items = append(c.Items, doctor.Defect{Path: store.SessionPath(f.SessionID), What: f.changed})
-		c.Remedy = a.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
+		c.Remedy = u.Term.Lang.Say("put the file back as it was, or accept it at a terminal: bmad-mcp adopt %s", terminal.ShellWord(f.TaskName))
 	}
-	c.Detail = a.Lang.Say("%d, none shows a change by other hands", n)
+	c.Detail = u.Term.Lang.Say("%d, none shows a change by other hands", n)
 	if len(c.Items) > 0 {
-		c.Detail = a.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
+		c.Detail = u.Term.Lang.Say("%d of %d were changed by other hands", len(c.Items), n)
 	}
 	for _, f := range found {
-		addAltered(a, f.TaskName, f.altered, &c)
+		addAltered(u.Term.Lang, f.TaskName, f.altered, &c)
 	}
 	return c, nil
 }
@@ -193,12 +193,12 @@ type foundHistory struct {
 
 // addAltered names the approved texts of an active run that are not as they were approved; those of
 // a run that has ended are free to change.
-func addAltered(a *app.App, name string, altered []workflow.Alteration, c *doctor.Check) {
+func addAltered(l lang.Language, name string, altered []workflow.Alteration, c *doctor.Check) {
 	for _, t := range altered {
-		c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: a.Lang.Say("%s: not as approved: %s", name, t.Text())})
+		c.Items = append(c.Items, doctor.Defect{Path: t.Path, What: l.Say("%s: not as approved: %s", name, t.Text())})
 		if c.Status == doctor.OK {
 			c.Status = doctor.Warning
-			c.Remedy = a.Lang.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name))
+			c.Remedy = l.Say("accept it: bmad-mcp adopt %s; or put it back: bmad-mcp adopt %s --restore", terminal.ShellWord(name), terminal.ShellWord(name))
 		}
 	}
 }
@@ -208,11 +208,11 @@ const maxLeftOut = 10
 
 // checkMethod lists the installed parts of the BMAD method, if any, and which of them
 // could not be used.
-func checkMethod(a *app.App, cwd string) []doctor.Check {
-	if a.Unread != nil {
-		return []doctor.Check{{Group: doctor.OfProject, Name: "method", Status: doctor.OK, Detail: a.Lang.Say("not checked: the settings cannot be read")}}
+func checkMethod(u Upkeep, cwd string) []doctor.Check {
+	if u.Tasks.Unread != nil {
+		return []doctor.Check{{Group: doctor.OfProject, Name: "method", Status: doctor.OK, Detail: u.Term.Lang.Say("not checked: the settings cannot be read")}}
 	}
-	s := a.Library().At(cwd).Speaking(func() lang.Language { return a.Lang })
+	s := u.Parts().Library.At(cwd).Speaking(func() lang.Language { return u.Term.Lang })
 	c := doctor.Check{Group: doctor.OfProject, Name: "method", Status: doctor.OK}
 	for _, src := range s.Searched() {
 		if src.State == "failed" {
@@ -227,30 +227,30 @@ func checkMethod(a *app.App, cwd string) []doctor.Check {
 	if s.Empty() && len(c.Items) == 0 {
 		return nil // most projects have none
 	}
-	c.Detail = a.Lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
+	c.Detail = u.Term.Lang.Say("%d agents, %d workflows, %d tasks of the BMAD method",
 		len(s.Catalog.Items(catalog.Agent)), len(s.Catalog.Items(catalog.Workflow)),
 		len(s.Catalog.Items(catalog.Task)))
 	if len(c.Items) > 0 {
-		c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
+		c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("bmad-mcp method sources shows all of it; the items named here were skipped")
 	}
 	return []doctor.Check{c}
 }
 
 // checkPolicy names the settings that do not count, and the permissions that are wanted.
-func checkPolicy(a *app.App, cwd string, c *doctor.Check) {
+func checkPolicy(u Upkeep, cwd string, c *doctor.Check) {
 	dir, err := durable.OpenDir(cwd)
 	if err != nil {
 		return
 	}
 	defer func() { _ = dir.Close() }()
-	settings, err := a.Settings.Load(dir)
+	settings, err := u.Tasks.Settings.Load(dir)
 	if err != nil {
 		return
 	}
 	for _, what := range settings.Ignored {
-		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(a.Lang)})
+		c.Items = append(c.Items, doctor.Defect{Path: config.ProjectFile, What: what.In(u.Term.Lang)})
 	}
-	_, wants, err := a.Engine().Wants(project.Address{Cwd: cwd})
+	_, wants, err := u.Tasks.Engine().Wants(project.Address{Cwd: cwd})
 	if err != nil {
 		return
 	}
@@ -258,19 +258,19 @@ func checkPolicy(a *app.App, cwd string, c *doctor.Check) {
 		if !w.Allowed {
 			what := w.Note
 			if what == "" {
-				what = a.Lang.Say("%s is not allowed yet", w.Text)
+				what = u.Term.Lang.Say("%s is not allowed yet", w.Text)
 			}
 			c.Items = append(c.Items, doctor.Defect{Path: w.Kind, What: what})
-			c.Remedy = a.Lang.Say("see and allow it with bmad-mcp allow")
+			c.Remedy = u.Term.Lang.Say("see and allow it with bmad-mcp allow")
 		}
 	}
 	if len(c.Items) > 0 {
-		c.Status, c.Detail = doctor.Warning, a.Lang.Say("can be used, but not all of them count")
+		c.Status, c.Detail = doctor.Warning, u.Term.Lang.Say("can be used, but not all of them count")
 	}
 }
 
-func doctorMachine(a *app.App, cwd string) doctor.MachineCheck {
-	m := doctor.MachineCheck{Language: a.Lang, Hosts: hosts.This(cwd)}
+func doctorMachine(l lang.Language, cwd string) doctor.MachineCheck {
+	m := doctor.MachineCheck{Language: l, Hosts: hosts.This(cwd)}
 	if self, err := os.Executable(); err == nil {
 		m.Program = self
 	}
@@ -278,27 +278,27 @@ func doctorMachine(a *app.App, cwd string) doctor.MachineCheck {
 }
 
 // checkMemory checks the notes of the project, for doctor; most projects have none.
-func checkMemory(ctx context.Context, a *app.App) []doctor.Check {
+func checkMemory(ctx context.Context, u Upkeep) []doctor.Check {
 	c := doctor.Check{Group: doctor.OfProject, Name: "memory", Status: doctor.OK}
-	err := a.WithBook(func(b *memory.Book) error {
+	err := u.WithBook(func(b *memory.Book) error {
 		stats, err := b.Stats(ctx, memory.Filter{})
 		if err != nil {
 			return err
 		}
 		problems, err := b.Check(ctx)
 		for _, p := range problems[:min(len(problems), maxLeftOut)] {
-			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(a.Lang)})
+			c.Items = append(c.Items, doctor.Defect{Path: p.Path, What: p.In(u.Term.Lang)})
 		}
 		if stats.Notes+stats.Foreign+stats.Files+len(problems) > 0 {
-			c.Detail = a.Lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
+			c.Detail = u.Term.Lang.Say("%d notes, and %d in files of other tools", stats.Notes, stats.Foreign)
 		}
 		if len(problems) > 0 {
-			c.Status, c.Remedy = doctor.Warning, a.Lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
+			c.Status, c.Remedy = doctor.Warning, u.Term.Lang.Say("bmad-mcp memory check names all of them: correct the lines, or remove them; the other notes are not affected")
 		}
 		return err
 	})
 	if fault.Is(err, fault.Storage) {
-		f := fault.From(err).Translated(a.Lang)
+		f := fault.From(err).Translated(u.Term.Lang)
 		c.Status, c.Detail, c.Remedy = doctor.Problem, f.Message, f.Hint
 	}
 	if c.Detail == "" {

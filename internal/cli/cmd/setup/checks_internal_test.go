@@ -30,12 +30,15 @@ func TestDashboardHealth(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &app.App{Terminal: terminal.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	if err := a.SetUp(); err != nil {
 		t.Fatal(err)
 	}
 	before := filesIn(t, folder)
-	health := Health(a)
+	health := Health(func(folder string, l lang.Language) Upkeep {
+		there := a.For(folder, l)
+		return Upkeep{Term: there.Terminal, Tasks: there.Tasks, Databases: there.Databases, Parts: there.Parts, WithBook: there.WithBook}
+	})
 	quick, err := health(t.Context(), lang.English, folder, false)
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +63,8 @@ func TestDashboardHealth(t *testing.T) {
 	if after := filesIn(t, folder); !slices.Equal(before, after) {
 		t.Errorf("the files were %q, and are %q", before, after)
 	}
-	if a.Lang != lang.English || a.Cwd != "" {
-		t.Errorf("the program now speaks %s, in %q", a.Lang, a.Cwd)
+	if a.Terminal.Lang != lang.English || a.Tasks.Cwd != "" {
+		t.Errorf("the program now speaks %s, in %q", a.Terminal.Lang, a.Tasks.Cwd)
 	}
 }
 

@@ -18,17 +18,21 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory"
 )
 
-// doctorOptions are those of doctor.
-type doctorOptions struct {
-	*app.App
-	fix, test bool
+// Upkeep is what looks after a project: the terminal that shows it, its tasks and stores, and its notes.
+type Upkeep struct {
+	Term      *terminal.Terminal
+	Tasks     *app.Tasks
+	Databases *app.Databases
+	Parts     func() *app.Parts
+	WithBook  func(func(b *memory.Book) error) error
 }
 
 // Doctor returns the command that checks the project and the machine.
-func Doctor(a *app.App) *cobra.Command {
-	o := doctorOptions{App: a}
+func Doctor(u Upkeep) *cobra.Command {
+	var fix, test bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the files of the project, and whether hosts find this program",
@@ -45,55 +49,55 @@ servers at work.
 The exit code is 1 where a problem is left, else 0.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.test {
-				return o.selfTest(cmd.Context())
+			if test {
+				return testServer(cmd.Context(), u)
 			}
 			// A large project has to fit beside the servers: its memory matters more than a part of a second.
 			debug.SetGCPercent(15)
-			return o.run(cmd.Context())
+			return runDoctor(cmd.Context(), u, fix)
 		},
 	}
-	cmd.Flags().BoolVar(&o.fix, "fix", false, "repair what can be made again")
-	cmd.Flags().BoolVar(&o.test, "test", false, "start the server and count its tools")
+	cmd.Flags().BoolVar(&fix, "fix", false, "repair what can be made again")
+	cmd.Flags().BoolVar(&test, "test", false, "start the server and count its tools")
 	cmd.MarkFlagsMutuallyExclusive("fix", "test")
 	return cmd
 }
 
-func (o *doctorOptions) run(ctx context.Context) error {
-	dir, err := openFolder(o.App)
+func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
+	dir, err := openFolder(u.Tasks.Workspace)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project, cwd := doctor.New(dir, o.Parts().Summaries.Store(dir)), dir.Path()
-	project.Language = o.Lang
+	project, cwd := doctor.New(dir, u.Parts().Summaries.Store(dir)), dir.Path()
+	project.Language = u.Term.Lang
 	report := doctor.Report{Cwd: cwd}
-	if o.fix && o.Config.Store.Address == "" {
-		fixed, err := project.Fix(ctx, o.Now())
+	if fix && u.Tasks.Config.Store.Address == "" {
+		fixed, err := project.Fix(ctx, u.Term.Now())
 		report.Fixed = &fixed
 		if err != nil {
-			o.printFixed(fixed)
+			printFixed(u.Term, fixed)
 			return err
 		}
 	}
-	checks, err := projectChecks(ctx, o.App, project, cwd)
+	checks, err := projectChecks(ctx, u, project, cwd)
 	if err != nil {
 		return err
 	}
 	report.Add(checks...)
-	report.Add(doctorMachine(o.App, cwd).Check()...)
-	report.Add(checkFolders(o.App))
-	return finish(o.App, report)
+	report.Add(doctorMachine(u.Term.Lang, cwd).Check()...)
+	report.Add(checkFolders(u))
+	return finish(u.Term, report)
 }
 
 // finish prints a report, which ends the command.
-func finish(a *app.App, report doctor.Report) error {
-	if a.JSON {
-		if err := a.PrintJSON(report); err != nil {
+func finish(term *terminal.Terminal, report doctor.Report) error {
+	if term.JSON {
+		if err := term.PrintJSON(report); err != nil {
 			return err
 		}
 	} else {
-		(&doctorOptions{App: a}).print(report)
+		printChecked(term, report)
 	}
 	if !report.OK {
 		return terminal.ErrReported
@@ -101,50 +105,50 @@ func finish(a *app.App, report doctor.Report) error {
 	return nil
 }
 
-func (o *doctorOptions) printFixed(f doctor.Fixed) {
-	if o.JSON {
+func printFixed(term *terminal.Terminal, f doctor.Fixed) {
+	if term.JSON {
 		return // an error is the one object that is printed
 	}
 	for _, done := range f.Done {
-		o.Say("fixed: %s", done)
+		term.Say("fixed: %s", done)
 	}
 	for _, left := range f.Left {
-		o.Say("left alone: %s", left)
+		term.Say("left alone: %s", left)
 	}
 	if len(f.Done)+len(f.Left) > 0 {
-		fmt.Fprintln(o.Out)
+		fmt.Fprintln(term.Out)
 	}
 }
 
 // shownItems is how many places of one check are printed.
 const shownItems = 10
 
-func (o *doctorOptions) print(r doctor.Report) {
+func printChecked(term *terminal.Terminal, r doctor.Report) {
 	if r.Fixed != nil {
-		o.printFixed(*r.Fixed)
+		printFixed(term, *r.Fixed)
 	}
 	marks := map[doctor.CheckStatus]string{doctor.OK: "✓", doctor.Warning: "!", doctor.Problem: "✗"}
-	titles := map[doctor.Group]string{doctor.OfProject: o.Lang.Say("Project %s", r.Cwd), doctor.OfMachine: o.Lang.Say("This machine")}
+	titles := map[doctor.Group]string{doctor.OfProject: term.Lang.Say("Project %s", r.Cwd), doctor.OfMachine: term.Lang.Say("This machine")}
 	group := doctor.Group("")
 	for _, c := range r.Checks {
 		if c.Group != group {
 			if group != "" {
-				fmt.Fprintln(o.Out)
+				fmt.Fprintln(term.Out)
 			}
 			group = c.Group
-			fmt.Fprintln(o.Out, titles[group])
+			fmt.Fprintln(term.Out, titles[group])
 		}
-		name := o.Lang.Word(c.Name)
-		fmt.Fprintf(o.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
+		name := term.Lang.Word(c.Name)
+		fmt.Fprintf(term.Out, "  %s %s%s %s\n", marks[c.Status], name, strings.Repeat(" ", max(13-visible.Columns(name), 0)), c.Detail)
 		for i, item := range c.Items {
 			if i == shownItems {
-				o.Say("      … and %d more (--json lists all)", len(c.Items)-i)
+				term.Say("      … and %d more (--json lists all)", len(c.Items)-i)
 				break
 			}
-			o.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, o.Lang.Say("session file %s ", item.Path)))
+			term.Say("      %s: %s", item.Path, strings.TrimPrefix(item.What, term.Lang.Say("session file %s ", item.Path)))
 		}
 		if c.Remedy != "" {
-			fmt.Fprintf(o.Out, "      → %s\n", c.Remedy)
+			fmt.Fprintf(term.Out, "      → %s\n", c.Remedy)
 		}
 	}
 	count := map[doctor.CheckStatus]int{}
@@ -153,17 +157,17 @@ func (o *doctorOptions) print(r doctor.Report) {
 	}
 	switch problems, warnings := count[doctor.Problem], count[doctor.Warning]; {
 	case problems+warnings == 0:
-		o.Say("\nAll is well.")
+		term.Say("\nAll is well.")
 	case problems == 0:
-		o.Say("\nNo problems, %d to know (!).", warnings)
+		term.Say("\nNo problems, %d to know (!).", warnings)
 	default:
-		o.Say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
+		term.Say("\nChecks with problems (✗): %d, to know (!): %d.", problems, warnings)
 	}
 }
 
-// selfTest starts this program as a host does, shakes hands with it, and lists its tools.
-func (o *doctorOptions) selfTest(ctx context.Context) error {
-	cwd, err := o.Project()
+// testServer starts this program as a host does, shakes hands with it, and lists its tools.
+func testServer(ctx context.Context, u Upkeep) error {
+	cwd, err := u.Tasks.Project()
 	if err != nil {
 		return err
 	}
@@ -180,6 +184,6 @@ func (o *doctorOptions) selfTest(ctx context.Context) error {
 	if err != nil {
 		return fault.From(err)
 	}
-	return o.Conclude(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true},
+	return u.Term.Conclude(map[string]any{"name": "bmad-mcp", "version": app.Version(), "protocol": client.Protocol(), "tools": tools, "ready": true},
 		"bmad-mcp %s: %s, protocol %s. Ready", app.Version(), lang.Count(len(tools), "tool"), client.Protocol())
 }

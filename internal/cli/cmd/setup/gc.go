@@ -24,16 +24,15 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
 )
 
-// gcOptions are those of gc.
+// gcOptions are the flags of gc.
 type gcOptions struct {
-	*app.App
 	age   string
 	apply bool
 }
 
 // GC returns the command that removes what nothing refers to.
-func GC(a *app.App) *cobra.Command {
-	o := gcOptions{App: a}
+func GC(u Upkeep) *cobra.Command {
+	var o gcOptions
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "List, and with --apply remove, texts of finished sessions that nothing refers to",
@@ -45,31 +44,31 @@ as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.collect(cmd.Context(), u) },
 	}
 	cmd.Flags().StringVar(&o.age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
 	cmd.Flags().BoolVar(&o.apply, "apply", false, "remove what is listed")
 	return cmd
 }
 
-func (o *gcOptions) run(ctx context.Context) error {
+func (o *gcOptions) collect(ctx context.Context, u Upkeep) error {
 	old, err := parseAge(o.age)
 	if err != nil {
 		return err
 	}
-	dir, err := openFolder(o.App)
+	dir, err := openFolder(u.Tasks.Workspace)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	project := doctor.New(dir, o.Parts().Summaries.Store(dir))
-	project.Language = o.Lang
+	project := doctor.New(dir, u.Parts().Summaries.Store(dir))
+	project.Language = u.Term.Lang
 	place, gone := "", func(string) bool { return false }
 	var files []doctor.Trimmed
-	if before := o.Now().Add(-old); o.Config.Store.Address == "" {
+	if before := u.Term.Now().Add(-old); u.Tasks.Config.Store.Address == "" {
 		files, err = project.Trim(ctx, before, o.apply)
 	} else {
-		err = withCarrier(o.App, func(p *projects.Project, sessions store.Carrier) (err error) {
+		err = withCarrier(u, func(p *projects.Project, sessions store.Carrier) (err error) {
 			place, gone = p.Place(), func(id string) bool {
 				_, err := sessions.Stored(ctx, id)
 				return fault.Is(err, fault.NotFound)
@@ -79,12 +78,12 @@ func (o *gcOptions) run(ctx context.Context) error {
 		})
 	}
 	if err != nil {
-		if o.apply && !o.JSON && len(files) > 0 {
-			o.Say("Removed %d files before this went wrong.", len(files))
+		if o.apply && !u.Term.JSON && len(files) > 0 {
+			u.Term.Say("Removed %d files before this went wrong.", len(files))
 		}
 		return err
 	}
-	forgotten, err := o.forgetGone(ctx, old, place, gone)
+	forgotten, err := o.forgetGone(ctx, u, old, place, gone)
 	files = append(files, forgotten...)
 	if err != nil {
 		return err
@@ -93,8 +92,8 @@ func (o *gcOptions) run(ctx context.Context) error {
 	for _, f := range files {
 		bytes += f.Size
 	}
-	notes := staleNotes(ctx, o.App)
-	if o.JSON {
+	notes := staleNotes(ctx, u)
+	if u.Term.JSON {
 		if files == nil {
 			files = []doctor.Trimmed{}
 		}
@@ -102,48 +101,48 @@ func (o *gcOptions) run(ctx context.Context) error {
 		if notes > 0 {
 			out["memory_lines"] = notes
 		}
-		return o.PrintJSON(out)
+		return u.Term.PrintJSON(out)
 	}
 	for _, f := range files {
-		fmt.Fprintf(o.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
+		fmt.Fprintf(u.Term.Out, "%8d  %s  (%s)\n", f.Size, f.Path, f.Why)
 	}
 	switch {
 	case len(files) == 0:
-		o.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), o.age)
+		u.Term.Say("Nothing to remove: no finished session of %s has texts older than %s that nothing refers to.", dir.Path(), o.age)
 	case o.apply:
-		o.Say("Removed %d files, %d bytes.", len(files), bytes)
+		u.Term.Say("Removed %d files, %d bytes.", len(files), bytes)
 	default:
-		o.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, o.age)
+		u.Term.Say("%d files, %d bytes. Nothing was removed; bmad-mcp gc --older-than %s --apply does it.", len(files), bytes, o.age)
 	}
 	if notes > 0 {
-		o.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
+		u.Term.Say("%d lines of notes no longer count: bmad-mcp memory gc lists them.", notes)
 	}
 	return nil
 }
 
 // forgetGone removes this machine's records of sessions that no longer exist: those that were files, unless they may be
 // in the store, and those in the place of the store.
-func (o *gcOptions) forgetGone(ctx context.Context, old time.Duration, place string, left func(id string) bool) ([]doctor.Trimmed, error) {
+func (o *gcOptions) forgetGone(ctx context.Context, u Upkeep, old time.Duration, place string, left func(id string) bool) ([]doctor.Trimmed, error) {
 	gone := func(project, id string) bool {
 		if project == place {
 			return left(id)
 		}
-		if o.Config.Store.Address != "" || !filepath.IsAbs(project) {
+		if u.Tasks.Config.Store.Address != "" || !filepath.IsAbs(project) {
 			return false
 		}
 		_, err := os.Lstat(filepath.Join(project, filepath.FromSlash(store.SessionPath(id))))
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	before := o.Now().Add(-old)
-	forgotten, err := o.Trust().Forget(ctx, before, gone, o.apply)
+	before := u.Term.Now().Add(-old)
+	forgotten, err := app.Trust().Forget(ctx, before, gone, o.apply)
 	if err == nil {
 		var rights []trust.Forgotten
-		rights, err = o.Trust().ForgetRights(ctx, before, o.apply)
+		rights, err = app.Trust().ForgetRights(ctx, before, o.apply)
 		forgotten = append(forgotten, rights...)
 	}
 	var out []doctor.Trimmed
 	for _, f := range forgotten {
-		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: o.Lang.Word(f.Why)})
+		out = append(out, doctor.Trimmed{Path: f.Path, Size: f.Size, Why: u.Term.Lang.Word(f.Why)})
 	}
 	return out, err
 }
@@ -161,8 +160,8 @@ func parseAge(text string) (time.Duration, error) {
 }
 
 // openFolder opens the folder of the project to look after.
-func openFolder(a *app.App) (*durable.Dir, error) {
-	cwd, err := a.Project()
+func openFolder(workspace *app.Workspace) (*durable.Dir, error) {
+	cwd, err := workspace.Project()
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +173,8 @@ func openFolder(a *app.App) (*durable.Dir, error) {
 }
 
 // staleNotes returns the number of lines of notes that no longer count.
-func staleNotes(ctx context.Context, a *app.App) (lines int) {
-	_ = a.WithBook(func(b *memory.Book) error { // who has no memory has none to clear out
+func staleNotes(ctx context.Context, u Upkeep) (lines int) {
+	_ = u.WithBook(func(b *memory.Book) error { // who has no memory has none to clear out
 		c, err := b.Collect(ctx, false)
 		lines = c.Lines()
 		return err

@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
+	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/hook"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust"
@@ -32,22 +35,20 @@ const (
 
 // hookOptions handle an event.
 type hookOptions struct {
-	app *app.App
-	// isReady is true once the settings were read.
-	isReady bool
+	term   *terminal.Terminal
+	engine func() *engine.Engine
+	// setUp reads the settings, once.
+	setUp func() error
 }
 
-// ready returns the program with its settings.
-func (o *hookOptions) ready() *app.App {
-	if !o.isReady {
-		_ = o.app.SetUp() // which never fails without flags
-		o.isReady = true
-	}
-	return o.app
+// ready returns the terminal, which speaks by the settings.
+func (o *hookOptions) ready() *terminal.Terminal {
+	_ = o.setUp() // which never fails without flags
+	return o.term
 }
 
 // Hook returns the command that handles events of Claude Code.
-func Hook(a *app.App) *cobra.Command {
+func Hook(term *terminal.Terminal, e func() *engine.Engine, setUp func() error) *cobra.Command {
 	return &cobra.Command{
 		Use:   "hook claude-code",
 		Short: "Handle an event of Claude Code, for its plugin",
@@ -67,7 +68,7 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 		// Each event of each conversation starts a process: few of them need the settings, see ready.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			(&hookOptions{app: a}).run(cmd.Context())
+			(&hookOptions{term, e, sync.OnceValue(setUp)}).run(cmd.Context())
 			return nil
 		},
 	}
@@ -82,7 +83,7 @@ func (o *hookOptions) run(ctx context.Context) {
 		}
 	}()
 	var e hook.HookEvent
-	if err := json.NewDecoder(io.LimitReader(o.app.In, maxHookInput)).Decode(&e); err != nil {
+	if err := json.NewDecoder(io.LimitReader(o.term.In, maxHookInput)).Decode(&e); err != nil {
 		o.ready().Warnf("the hook got no event: %v", err)
 		return
 	}
@@ -97,7 +98,7 @@ func (o *hookOptions) run(ctx context.Context) {
 	}
 	if reason := turn.Refuse(e); reason != "" {
 		if answer, err := hook.Answer(reason); err == nil {
-			fmt.Fprintln(o.app.Raw, string(answer))
+			fmt.Fprintln(o.term.Raw, string(answer))
 		}
 		return
 	}
@@ -133,16 +134,17 @@ func (o *hookOptions) keepTyped(ctx context.Context, e hook.HookEvent) error {
 	if !filepath.IsAbs(cwd) {
 		return nil
 	}
-	gate, words, ok := o.ready().Engine().TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
+	_ = o.setUp()
+	gate, words, ok := o.engine().TypedGate(ctx, project.Nearest(cwd), action, decision, e.Arguments)
 	if !ok {
 		return nil
 	}
-	return o.app.Trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: o.app.Now()})
+	return app.Trust().PutTyped(trust.Typed{TypedGate: gate, Words: words, Host: e.SessionID, At: o.term.Now()})
 }
 
 // turnFile returns the file with the turn of a conversation.
 func (o *hookOptions) turnFile(session string) string {
-	folder := o.app.StateFolder()
+	folder := app.StateFolder()
 	if folder == "" || session == "" {
 		return ""
 	}

@@ -19,9 +19,9 @@ import (
 )
 
 // Projects returns the commands of the folders for assistants.
-func Projects(a *app.App) *cobra.Command {
+func Projects(term *terminal.Terminal, workspace *app.Workspace) *cobra.Command {
 	var yes bool
-	list := func(*cobra.Command, []string) error { return listProjects(a) }
+	list := func(*cobra.Command, []string) error { return listProjects(term, workspace) }
 	cmd := &cobra.Command{
 		Use:   "projects",
 		Short: "List, add or remove the folders in which assistants may work",
@@ -44,7 +44,7 @@ browser profiles …) are out of reach however they are named.
 	add := &cobra.Command{
 		Use: "add DIR", Short: "Let assistants work in a folder, and in those below it", Args: cobra.ExactArgs(1),
 		Example: "  bmad-mcp projects add ~/src",
-		RunE:    func(cmd *cobra.Command, args []string) error { return addProject(cmd.Context(), a, args[0], yes) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return addProject(cmd.Context(), term, args[0], yes) },
 	}
 	add.Flags().BoolVar(&yes, "yes", false, "also a folder that is unusual for projects, without a question")
 	cmd.AddCommand(
@@ -52,7 +52,9 @@ browser profiles …) are out of reach however they are named.
 		add,
 		&cobra.Command{
 			Use: "remove DIR", Short: "Take a folder off the list; its files stay", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return removeProject(cmd.Context(), a, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return removeProject(cmd.Context(), term, workspace, args[0])
+			},
 		},
 	)
 	return cmd
@@ -71,8 +73,8 @@ type projectRow struct {
 }
 
 // projectRows returns the folders on record, each once for every record that has it.
-func projectRows(a *app.App) ([]projectRow, error) {
-	places, err := a.RecordedPlaces()
+func projectRows(l lang.Language, workspace *app.Workspace) ([]projectRow, error) {
+	places, err := workspace.RecordedPlaces()
 	rules := app.Rules()
 	rows := []projectRow{}
 	for _, p := range places {
@@ -80,15 +82,15 @@ func projectRows(a *app.App) ([]projectRow, error) {
 		real := rules.Real(p.Folder)
 		switch info, statErr := os.Stat(p.Folder); {
 		case !rules.Judge(p.Folder, p.By).Empty():
-			row.Why = rules.Judge(p.Folder, p.By).In(a.Lang)
+			row.Why = rules.Judge(p.Folder, p.By).In(l)
 		case p.Real && real != filepath.Clean(p.Folder):
-			row.Why = a.Lang.Say("it has become a link to %s", real)
+			row.Why = l.Say("it has become a link to %s", real)
 		case !rules.Judge(real, p.By).Empty():
-			row.Why = a.Lang.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
+			row.Why = l.Say("it leads to %s: %s", real, rules.Judge(real, p.By))
 		case statErr != nil:
-			row.Why, row.Missing = a.Lang.Say("it is not there"), true
+			row.Why, row.Missing = l.Say("it is not there"), true
 		case !info.IsDir():
-			row.Why = a.Lang.Say("it is not a folder")
+			row.Why = l.Say("it is not a folder")
 		}
 		row.Counts = row.Why == ""
 		if !slices.Contains(rows, row) {
@@ -98,30 +100,30 @@ func projectRows(a *app.App) ([]projectRow, error) {
 	return rows, err
 }
 
-func listProjects(a *app.App) error {
-	rows, err := projectRows(a)
+func listProjects(term *terminal.Terminal, workspace *app.Workspace) error {
+	rows, err := projectRows(term.Lang, workspace)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"projects": rows})
+	if term.JSON {
+		return term.PrintJSON(map[string]any{"projects": rows})
 	}
 	if len(rows) == 0 {
-		a.Say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
+		term.Say("None. Assistants work in the folders that their hosts have open; bmad-mcp projects add DIR adds others.")
 		return nil
 	}
 	for _, row := range rows {
 		note := ""
 		if !row.Counts {
-			note = a.Lang.Say("  (does not count: %s)", row.Why)
+			note = term.Lang.Say("  (does not count: %s)", row.Why)
 		}
-		fmt.Fprintf(a.Out, "%-9s %s%s\n", row.From, row.Folder, note)
+		fmt.Fprintf(term.Out, "%-9s %s%s\n", row.From, row.Folder, note)
 	}
 	return nil
 }
 
 // addProject records a folder. It refuses an impossible folder, and asks the person if it is unusual.
-func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
+func addProject(ctx context.Context, term *terminal.Terminal, name string, yes bool) error {
 	if variable := terminal.AssistantHere(); variable != "" {
 		return fault.New(fault.GatePending, "this terminal is an assistant's (%s is set), and only the person decides where assistants may work", variable).
 			WithHint("run it in a terminal of your own")
@@ -142,29 +144,29 @@ func addProject(ctx context.Context, a *app.App, name string, yes bool) error {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
 	if why := unusual(rules, real); !why.Empty() && !yes {
-		person, err := a.Person()
+		person, err := term.Person()
 		if err != nil {
 			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
 				WithHint("run it in a terminal of your own, where it asks you, or add --yes")
 		}
-		agreed, err := person.Agrees(ctx, a.Lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
+		agreed, err := person.Agrees(ctx, term.Lang.Say("%s\nThis is unusual for projects: %s. Add it [y/n]: ", real, why))
 		if err != nil {
 			return err
 		}
 		if !agreed {
-			fmt.Fprintln(person.Out, a.Lang.Say("Not added."))
+			fmt.Fprintln(person.Out, term.Lang.Say("Not added."))
 			return nil
 		}
 	}
-	added, err := a.Trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: a.Now()})
+	added, err := app.Trust().AddPlace(ctx, trust.Place{Folder: real, By: trust.ByTerminal, At: term.Now()})
 	if err != nil {
 		return err
 	}
 	result := map[string]any{"folder": real, "added": added}
 	if added {
-		return a.Conclude(result, "Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+		return term.Conclude(result, "Added: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 	}
-	return a.Conclude(result, "It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
+	return term.Conclude(result, "It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 }
 
 // unusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
@@ -178,20 +180,20 @@ func unusual(rules reach.Rules, real string) lang.Text {
 	return lang.Text{}
 }
 
-func removeProject(ctx context.Context, a *app.App, name string) error {
+func removeProject(ctx context.Context, term *terminal.Terminal, workspace *app.Workspace, name string) error {
 	folder, err := filepath.Abs(name)
 	if err != nil {
 		return err
 	}
-	placed, err := a.Trust().RemovePlace(ctx, folder)
+	placed, err := app.Trust().RemovePlace(ctx, folder)
 	if err != nil {
 		return err
 	}
-	known, err := a.KnownProjects().Remove(ctx, folder)
+	known, err := app.KnownProjects().Remove(ctx, folder)
 	if err != nil {
 		return err
 	}
-	own, err := a.Settings.Load(nil)
+	own, err := workspace.Settings.Load(nil)
 	if err != nil {
 		return err
 	}
@@ -199,15 +201,15 @@ func removeProject(ctx context.Context, a *app.App, name string) error {
 	switch {
 	case !placed && !known && still:
 		return fault.New(fault.NotAllowed, "%q is in your settings, not on the list", folder).
-			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(a.Settings.UserFolder, filepath.FromSlash(config.UserFile)))
+			WithHint("take it out of projects in %s, or of BMAD_PROJECTS", filepath.Join(workspace.Settings.UserFolder, filepath.FromSlash(config.UserFile)))
 	case !placed && !known:
 		return fault.New(fault.NotFound, "%q is not on the list", folder).WithHint("bmad-mcp projects shows the list; a folder below one that is on it goes with that")
-	case a.JSON:
-		return a.PrintJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
+	case term.JSON:
+		return term.PrintJSON(map[string]any{"folder": folder, "removed": true, "in_settings": still})
 	}
-	a.Say("Taken off the list: %s. Its files stay.", folder)
+	term.Say("Taken off the list: %s. Its files stay.", folder)
 	if still {
-		a.Say("Your settings name it too, so it still counts.")
+		term.Say("Your settings name it too, so it still counts.")
 	}
 	return nil
 }

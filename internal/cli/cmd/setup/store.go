@@ -10,7 +10,6 @@ import (
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts/doctor"
 	"github.com/bmad-mcp/bmad-mcp/internal/project"
@@ -19,7 +18,7 @@ import (
 )
 
 // Store returns the commands of the store of a team.
-func Store(a *app.App) *cobra.Command {
+func Store(u Upkeep) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
 		Short: "Look after the database in which a team keeps its runs",
@@ -35,38 +34,38 @@ in, and move brings those that are files into the database.
 	to := ""
 	move := &cobra.Command{
 		Use: "move", Short: "Move the runs of the project from its files into the database", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), a, to) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), u, to) },
 	}
 	move.Flags().StringVar(&to, "to", "", "address of the database, without a password (default: that of your settings)")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "migrate", Short: "Make or update the tables", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return migrateStore(cmd.Context(), a) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return migrateStore(cmd.Context(), u) },
 		},
 		&cobra.Command{
 			Use: "status", Short: "Show the database, its schema, and the settings that keep changes safe", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return statusOfStore(cmd.Context(), a) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return statusOfStore(cmd.Context(), u) },
 		},
 		&cobra.Command{
 			Use: "check", Short: "Check all runs of the project in the store, with their texts", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return checkStore(cmd.Context(), a) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return checkStore(cmd.Context(), u) },
 		},
 		&cobra.Command{
 			Use: "export", Short: "Write all runs of the project to standard output, as a tar file", Args: cobra.NoArgs,
 			Example: "  bmad-mcp store export > runs.tar",
-			RunE:    func(cmd *cobra.Command, _ []string) error { return exportStore(cmd.Context(), a) },
+			RunE:    func(cmd *cobra.Command, _ []string) error { return exportStore(cmd.Context(), u) },
 		},
 		&cobra.Command{
 			Use: "import [FILE]", Short: "Bring the runs of an export into the store of the project", Args: cobra.MaximumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return importStore(cmd.Context(), a, args) },
+			RunE: func(cmd *cobra.Command, args []string) error { return importStore(cmd.Context(), u, args) },
 		},
 		move,
 	)
 	return cmd
 }
 
-func migrateStore(ctx context.Context, a *app.App) error {
-	d, err := a.TeamStore()
+func migrateStore(ctx context.Context, u Upkeep) error {
+	d, err := u.Databases.TeamStore()
 	if err != nil {
 		return err
 	}
@@ -74,11 +73,11 @@ func migrateStore(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	return a.Conclude(map[string]any{"address": d.String(), "before": before, "after": after}, "%s: schema %d, before %d.", d, after, before)
+	return u.Term.Conclude(map[string]any{"address": d.String(), "before": before, "after": after}, "%s: schema %d, before %d.", d, after, before)
 }
 
-func statusOfStore(ctx context.Context, a *app.App) error {
-	d, err := a.TeamStore()
+func statusOfStore(ctx context.Context, u Upkeep) error {
+	d, err := u.Databases.TeamStore()
 	if err != nil {
 		return err
 	}
@@ -86,25 +85,25 @@ func statusOfStore(ctx context.Context, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Conclude(s, "%s", s.Line()); err != nil || a.JSON {
+	if err := u.Term.Conclude(s, "%s", s.Line()); err != nil || u.Term.JSON {
 		return err
 	}
 	for _, w := range s.Warnings() {
-		a.Warnf("with %s the database can lose what it has acknowledged", w)
+		u.Term.Warnf("with %s the database can lose what it has acknowledged", w)
 	}
 	if s.Bypasses {
-		a.Warnf("this account sees the rows of all tenants: row-level security does not count for it")
+		u.Term.Warnf("this account sees the rows of all tenants: row-level security does not count for it")
 	}
 	return nil
 }
 
 // withCarrier opens the project of the command with its store.
-func withCarrier(a *app.App, do func(p *project.Project, sessions store.Carrier) error) error {
-	folder, err := a.Project()
+func withCarrier(u Upkeep, do func(p *project.Project, sessions store.Carrier) error) error {
+	folder, err := u.Tasks.Project()
 	if err != nil {
 		return err
 	}
-	p, err := a.Engine().Projects().Open(folder)
+	p, err := u.Tasks.Engine().Projects().Open(folder)
 	if err != nil {
 		return err
 	}
@@ -112,29 +111,29 @@ func withCarrier(a *app.App, do func(p *project.Project, sessions store.Carrier)
 	return do(p, p.Backend.(store.Carrier))
 }
 
-func checkStore(ctx context.Context, a *app.App) error {
-	return withCarrier(a, func(p *project.Project, sessions store.Carrier) error {
-		checks, err := doctor.CheckSessions(ctx, a.Lang, sessions)
+func checkStore(ctx context.Context, u Upkeep) error {
+	return withCarrier(u, func(p *project.Project, sessions store.Carrier) error {
+		checks, err := doctor.CheckSessions(ctx, u.Term.Lang, sessions)
 		if err != nil {
 			return err
 		}
 		report := doctor.Report{Cwd: p.Dir.Path()}
 		report.Add(checks...)
-		return finish(a, report)
+		return finish(u.Term, report)
 	})
 }
 
-func exportStore(ctx context.Context, a *app.App) error {
-	return withCarrier(a, func(p *project.Project, sessions store.Carrier) error {
-		if terminal.IsTerminal(a.Raw) {
+func exportStore(ctx context.Context, u Upkeep) error {
+	return withCarrier(u, func(p *project.Project, sessions store.Carrier) error {
+		if terminal.IsTerminal(u.Term.Raw) {
 			return fault.New(fault.InvalidArgument, "an export is not for a terminal").WithHint("send it to a file: bmad-mcp store export > runs.tar")
 		}
-		_, err := transfer.Export(ctx, sessions, p.ID(), a.Engine().Clock(), a.Raw) // the terminal's own output would escape bytes
+		_, err := transfer.Export(ctx, sessions, p.ID(), u.Tasks.Engine().Clock(), u.Term.Raw) // the terminal's own output would escape bytes
 		return err
 	})
 }
 
-func importStore(ctx context.Context, a *app.App, args []string) error {
+func importStore(ctx context.Context, u Upkeep, args []string) error {
 	const most = 1 << 31 // it is checked as a whole before anything is stored
 	var data []byte
 	var err error
@@ -142,40 +141,40 @@ func importStore(ctx context.Context, a *app.App, args []string) error {
 		data, err = durable.ReadPath(args[0], most)
 	} else {
 		var in bytes.Buffer
-		_, err = io.Copy(&in, io.LimitReader(a.In, most))
+		_, err = io.Copy(&in, io.LimitReader(u.Term.In, most))
 		data = in.Bytes()
 	}
 	if err != nil {
 		return fault.New(fault.NotFound, "the archive cannot be read: %w", err)
 	}
-	return withCarrier(a, func(_ *project.Project, sessions store.Carrier) error {
+	return withCarrier(u, func(_ *project.Project, sessions store.Carrier) error {
 		out, err := transfer.Import(ctx, bytes.NewReader(data), sessions)
 		if err != nil {
 			return err
 		}
-		return conclude(a, out)
+		return conclude(u.Term, out)
 	})
 }
 
-func conclude(a *app.App, o transfer.Outcome) error {
-	return a.Conclude(map[string]int{"new": o.New, "longer": o.Longer, "forked": o.Forked, "renamed": o.Renamed, "same": o.Same},
+func conclude(term *terminal.Terminal, o transfer.Outcome) error {
+	return term.Conclude(map[string]int{"new": o.New, "longer": o.Longer, "forked": o.Forked, "renamed": o.Renamed, "same": o.Same},
 		"%d new, %d continued, %d kept beside another that went on differently, %d under another name, %d unchanged.",
 		o.New, o.Longer, o.Forked, o.Renamed, o.Same)
 }
 
 // moveStore copies the sessions once nothing changes them any more. From the beginning on, calls are refused that would
 // use the files.
-func moveStore(ctx context.Context, a *app.App, to string) error {
-	dir, err := openFolder(a)
+func moveStore(ctx context.Context, u Upkeep, to string) error {
+	dir, err := openFolder(u.Tasks.Workspace)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = dir.Close() }()
-	d, place, err := a.StoreFor(dir, to)
+	d, place, err := u.Databases.StoreFor(dir, to)
 	if err != nil {
 		return err
 	}
-	files := a.Parts().Summaries.Store(dir)
+	files := u.Parts().Summaries.Store(dir)
 	undo, err := files.Leave(ctx, d.String())
 	var out transfer.Outcome
 	if err == nil {
@@ -187,5 +186,5 @@ func moveStore(ctx context.Context, a *app.App, to string) error {
 		}
 		return err
 	}
-	return conclude(a, out)
+	return conclude(u.Term, out)
 }

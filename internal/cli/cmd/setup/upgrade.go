@@ -85,7 +85,7 @@ func (i installed) way() way {
 }
 
 // Upgrade returns the command that shows the way to the next release.
-func Upgrade(a *app.App) *cobra.Command {
+func Upgrade(term *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "upgrade",
 		Short: "Show the way by which this program was installed, and to the latest release",
@@ -105,30 +105,30 @@ replace.`,
 			if info, ok := debug.ReadBuildInfo(); ok {
 				i.released, i.fetched = app.Version() != info.Main.Version, info.Main.Sum != ""
 			}
-			return printWay(a, self, i.way())
+			return printWay(term, self, i.way())
 		},
 	}
 }
 
-func printWay(a *app.App, program string, w way) error {
-	if a.JSON {
+func printWay(term *terminal.Terminal, program string, w way) error {
+	if term.JSON {
 		out := map[string]string{"version": app.Version(), "program": program, "way": w.id}
 		if w.command != "" {
 			out["command"] = w.command
 		}
 		if !w.first.Empty() {
-			out["first"] = w.first.In(a.Lang)
+			out["first"] = w.first.In(term.Lang)
 		}
-		return a.PrintJSON(out)
+		return term.PrintJSON(out)
 	}
-	a.Say("bmad-mcp %s, %s: %s", app.Version(), w.name, program)
+	term.Say("bmad-mcp %s, %s: %s", app.Version(), w.name, program)
 	steps := w.command
-	switch first := w.first.In(a.Lang); {
+	switch first := w.first.In(term.Lang); {
 	case steps == "":
 		steps = first
 	case first != "":
-		steps = a.Lang.Say("%s, then: %s", first, steps)
+		steps = term.Lang.Say("%s, then: %s", first, steps)
 	}
-	a.Say("for the latest release: %s", steps)
+	term.Say("for the latest release: %s", steps)
 	return nil
 }

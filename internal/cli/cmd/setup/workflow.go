@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ import (
 )
 
 // Workflow returns the commands of workflows.
-func Workflow(a *app.App) *cobra.Command {
+func Workflow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workflow",
 		Short: "List, show, check and draw workflows",
@@ -36,11 +37,11 @@ have allowed it (bmad-mcp allow), because it could leave gates out.
 	schema := &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(a.Out, workflow.Schema())
+			_, err := fmt.Fprint(term.Out, workflow.Schema())
 			return err
 		},
 	}
-	cmd.AddCommand(workflowList(a), workflowShow(a), workflowCheck(a), workflowGraph(a), schema)
+	cmd.AddCommand(workflowList(term, tasks), workflowShow(term, tasks), workflowCheck(term, tasks), workflowGraph(term, tasks), schema)
 	return cmd
 }
 
@@ -59,7 +60,7 @@ type workflowRow struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-func rowOf(a *app.App, w engine.Workflow) workflowRow {
+func rowOf(l lang.Language, w engine.Workflow) workflowRow {
 	row := workflowRow{Name: w.Name, From: "built-in", Path: w.Path, Default: w.Default, Usable: w.Allowed}
 	switch w.By {
 	case workflow.SetByPerson:
@@ -68,47 +69,47 @@ func rowOf(a *app.App, w engine.Workflow) workflowRow {
 		row.From = "project"
 	}
 	if w.Definition == nil {
-		row.Problem = lang.Of(w.Err()).In(a.Lang)
+		row.Problem = lang.Of(w.Err()).In(l)
 		return row
 	}
-	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), a.Lang.Word(w.Definition.Description), a.Lang.Word(w.Definition.When), w.Definition.Hash
-	row.Problem = waitsFor(a, w)
+	row.Stages, row.Description, row.When, row.Hash = w.Definition.IDs(), l.Word(w.Definition.Description), l.Word(w.Definition.When), w.Definition.Hash
+	row.Problem = waitsFor(l, w)
 	return row
 }
 
 // waitsFor names the act of the person that has to allow a workflow, "" if there is none.
-func waitsFor(a *app.App, w engine.Workflow) string {
+func waitsFor(l lang.Language, w engine.Workflow) string {
 	if w.Definition == nil || w.Allowed {
 		return ""
 	}
-	return a.Lang.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
+	return l.Say("you have not allowed it as it is: read it, then type bmad-mcp allow")
 }
 
-func workflowList(a *app.App) *cobra.Command {
+func workflowList(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the workflows that a run can be started with", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			views, err := a.WorkflowViews()
+			views, err := tasks.WorkflowViews()
 			if err != nil {
 				return err
 			}
-			rows, table := []workflowRow{}, [][]string{a.Header("NAME\tFROM\tSTAGES\tWHEN")}
+			rows, table := []workflowRow{}, [][]string{term.Header("NAME\tFROM\tSTAGES\tWHEN")}
 			for _, w := range views {
-				row := rowOf(a, w)
+				row := rowOf(term.Lang, w)
 				rows = append(rows, row)
 				name, when := row.Name, row.When
 				if row.Default {
-					name += a.Lang.Say(" (default)")
+					name += term.Lang.Say(" (default)")
 				}
 				if row.Problem != "" {
-					when = a.Lang.Say("cannot be used: %s", row.Problem)
+					when = term.Lang.Say("cannot be used: %s", row.Problem)
 				}
-				table = append(table, []string{name, a.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+				table = append(table, []string{name, term.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
 			}
-			if a.JSON {
-				return a.PrintJSON(rows)
+			if term.JSON {
+				return term.PrintJSON(rows)
 			}
-			return a.Columns(table[0], table[1:])
+			return term.Columns(table[0], table[1:])
 		},
 	}
 }
@@ -125,22 +126,22 @@ func pipeline(d *workflow.Definition) string {
 	return visible.Line(strings.Join(labels, " → "))
 }
 
-func workflowShow(a *app.App) *cobra.Command {
+func workflowShow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a workflow's YAML, to be read or copied", Args: cobra.ExactArgs(1),
-		ValidArgsFunction: a.CompleteWorkflow,
+		ValidArgsFunction: tasks.CompleteWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := workflowNamed(a, args[0])
+			w, err := workflowNamed(tasks, args[0])
 			if err != nil {
 				return err
 			}
-			if a.JSON {
+			if term.JSON {
 				if err := w.Err(); err != nil {
 					return err
 				}
 				data, err := workflow.Marshal(w.Definition)
 				if err == nil {
-					_, err = fmt.Fprintf(a.Out, "%s\n", data)
+					_, err = fmt.Fprintf(term.Out, "%s\n", data)
 				}
 				return err
 			}
@@ -148,25 +149,25 @@ func workflowShow(a *app.App) *cobra.Command {
 			if w.By == "" {
 				text = workflow.BuiltinText(w.Name)
 			}
-			_, err = fmt.Fprint(a.Out, text)
+			_, err = fmt.Fprint(term.Out, text)
 			return err
 		},
 	}
 }
 
-func workflowGraph(a *app.App) *cobra.Command {
+func workflowGraph(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use: "graph [NAME]", Short: "Draw a workflow's stages, as mermaid", Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.CompleteWorkflow,
+		ValidArgsFunction: tasks.CompleteWorkflow,
 		RunE: func(_ *cobra.Command, args []string) error {
-			w, err := workflowNamed(a, app.TaskName(args))
+			w, err := workflowNamed(tasks, app.TaskName(args))
 			if err == nil {
 				err = w.Err()
 			}
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprint(a.Out, w.Definition.Graph())
+			_, err = fmt.Fprint(term.Out, w.Definition.Graph())
 			return err
 		},
 	}
@@ -183,7 +184,7 @@ type workflowReport struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-func workflowCheck(a *app.App) *cobra.Command {
+func workflowCheck(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE...]",
 		Short: "Check workflow files, line by line",
@@ -194,14 +195,14 @@ there; the ones for the stage's kind serve in their place.
 
 The exit code is 2 where a file has mistakes, else 0.`,
 		RunE: func(cmd *cobra.Command, files []string) error {
-			reports, err := checkWorkflows(cmd, a, files)
+			reports, err := checkWorkflows(cmd.Context(), term, tasks, files)
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				err = a.PrintJSON(reports)
+			if term.JSON {
+				err = term.PrintJSON(reports)
 			} else {
-				printChecks(a, reports)
+				printChecks(term, reports)
 			}
 			bad := slices.DeleteFunc(slices.Clone(reports), func(r workflowReport) bool { return r.OK })
 			if err == nil && len(bad) > 0 {
@@ -213,32 +214,32 @@ The exit code is 2 where a file has mistakes, else 0.`,
 	}
 }
 
-func checkWorkflows(cmd *cobra.Command, a *app.App, files []string) ([]workflowReport, error) {
+func checkWorkflows(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, files []string) ([]workflowReport, error) {
 	reports := []workflowReport{}
-	known, err := a.WorkflowViews()
+	known, err := tasks.WorkflowViews()
 	if len(files) == 0 {
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range known {
 			if w.By != "" {
-				r := checkedWorkflow(a, w.Path, w.Definition, w.Problems)
-				r.Waits = waitsFor(a, w)
+				r := checkedWorkflow(term.Lang, tasks, w.Path, w.Definition, w.Problems)
+				r.Waits = waitsFor(term.Lang, w)
 				reports = append(reports, r)
 			}
 		}
 		return reports, nil
 	}
 	for _, file := range files {
-		data, err := a.ReadNamed(cmd.Context(), file, workflow.MaxDefinition+1)
+		data, err := term.ReadNamed(ctx, file, workflow.MaxDefinition+1)
 		if err != nil {
 			return nil, terminal.NoSuchFile(lang.T("file"), file, err)
 		}
 		d, problems := workflow.Read(strings.TrimSuffix(filepath.Base(file), ".yaml"), data)
-		r := checkedWorkflow(a, file, d, problems)
+		r := checkedWorkflow(term.Lang, tasks, file, d, problems)
 		for _, w := range known { // none outside of a project
 			if w.By == workflow.SetByProject && d != nil && w.Definition != nil && w.Definition.Hash == d.Hash {
-				r.Waits = waitsFor(a, w)
+				r.Waits = waitsFor(term.Lang, w)
 			}
 		}
 		reports = append(reports, r)
@@ -247,19 +248,19 @@ func checkWorkflows(cmd *cobra.Command, a *app.App, files []string) ([]workflowR
 }
 
 // checkedWorkflow returns the report on a file, with the prompts and rubrics that its stages lack.
-func checkedWorkflow(a *app.App, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
+func checkedWorkflow(l lang.Language, tasks *app.Tasks, file string, d *workflow.Definition, problems []workflow.Problem) workflowReport {
 	r := workflowReport{File: filepath.ToSlash(file), OK: d != nil, Problems: []workflow.Problem{}}
 	for _, p := range problems {
-		r.Problems = append(r.Problems, p.Translated(a.Lang))
+		r.Problems = append(r.Problems, p.Translated(l))
 	}
 	if d == nil {
 		return r
 	}
-	dir, err := a.Project()
+	dir, err := tasks.Project()
 	if err != nil {
 		return r
 	}
-	p, err := a.Engine().Projects().At(project.Address{Cwd: dir})
+	p, err := tasks.Engine().Projects().At(project.Address{Cwd: dir})
 	if err != nil {
 		return r // the settings, which doctor checks
 	}
@@ -268,49 +269,49 @@ func checkedWorkflow(a *app.App, file string, d *workflow.Definition, problems [
 		switch {
 		case st.Gate != workflow.GateVerdict:
 		case st.Owed() == workflow.OwesCriteria:
-			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
+			r.Notes = append(r.Notes, l.Say("stage %s: its report owes a row for each criterion of the requirements in scope (owes: criteria)", st.ID))
 		default:
-			r.Notes = append(r.Notes, a.Lang.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
+			r.Notes = append(r.Notes, l.Say("stage %s: its report owes its findings and the commands that were run (owes: findings)", st.ID))
 		}
 	}
 	byPrompt, byRubric := p.Generic(d)
 	for _, st := range byPrompt {
-		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
+		r.Notes = append(r.Notes, l.Say("stage %s: there is no prompt %s.md; the one for every stage of kind %s serves", st.ID, st.PromptName(), st.Kind))
 	}
 	for _, st := range d.Stages {
 		if st.Rubric != "" && !st.Audited() {
-			r.Notes = append(r.Notes, a.Lang.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
+			r.Notes = append(r.Notes, l.Say("stage %s: the rubric %s is not used; the report of a verdict is judged by its rows", st.ID, st.Rubric))
 		}
 	}
 	for _, st := range byRubric {
-		r.Notes = append(r.Notes, a.Lang.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
+		r.Notes = append(r.Notes, l.Say("stage %s: there is no rubric %s.yaml; the one for every stage of kind %s serves", st.ID, st.RubricName(), st.Kind))
 	}
 	return r
 }
 
-func printChecks(a *app.App, reports []workflowReport) {
+func printChecks(term *terminal.Terminal, reports []workflowReport) {
 	if len(reports) == 0 {
-		a.Say("There is no workflow of your own here, and none of the project.")
+		term.Say("There is no workflow of your own here, and none of the project.")
 	}
 	for _, r := range reports {
 		switch {
 		case r.Waits != "":
-			a.Say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
+			term.Say("%s: no mistakes, but it cannot be used: %s", r.File, r.Waits)
 		case r.OK:
-			a.Say("%s: can be used", r.File)
+			term.Say("%s: can be used", r.File)
 		}
 		for _, p := range r.Problems {
-			fmt.Fprintf(a.Out, "%s:%d: %s\n", r.File, p.Line, p.Text)
+			fmt.Fprintf(term.Out, "%s:%d: %s\n", r.File, p.Line, p.Text)
 		}
 		for _, note := range r.Notes {
-			a.Say("%s: note: %s", r.File, note)
+			term.Say("%s: note: %s", r.File, note)
 		}
 	}
 }
 
 // workflowNamed returns the workflow of a name, the default one for "".
-func workflowNamed(a *app.App, name string) (config.Workflow, error) {
-	views, err := a.WorkflowViews()
+func workflowNamed(tasks *app.Tasks, name string) (config.Workflow, error) {
+	views, err := tasks.WorkflowViews()
 	if err != nil {
 		return config.Workflow{}, err
 	}

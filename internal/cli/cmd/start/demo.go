@@ -65,8 +65,14 @@ func demoSteps(l lang.Language) []demoStep {
 	}
 }
 
+// program is set up anew for the folder of the demo.
+type program interface {
+	SetUp() error
+	UseAudits()
+}
+
 // Demo returns the command that shows a run on sample documents.
-func Demo(a *app.App) *cobra.Command {
+func Demo(term *terminal.Terminal, tasks *app.Tasks, p program) *cobra.Command {
 	var ask, run bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -78,9 +84,9 @@ you who fills them in. The folder stays for you to look at. Nothing else is touc
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if run {
-				return demoOfRun(cmd, a)
+				return demoOfRun(cmd.Context(), term, tasks, p)
 			}
-			return runDemo(cmd.Context(), a, ask)
+			return runDemo(cmd.Context(), term, ask)
 		},
 	}
 	cmd.Flags().BoolVar(&run, "run", false, "show bmad-mcp run instead, with an engine and decisions that are played")
@@ -88,7 +94,7 @@ you who fills them in. The folder stays for you to look at. Nothing else is touc
 	return cmd
 }
 
-func runDemo(ctx context.Context, a *app.App, ask bool) error {
+func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
@@ -99,15 +105,15 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 	}
 	// The list of known projects goes into the folder too; the person's own settings stay out.
 	state := filepath.Join(dir, ".state")
-	env := []string{"BMAD_LANGUAGE=" + string(a.Lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
+	env := []string{"BMAD_LANGUAGE=" + string(term.Lang), "XDG_STATE_HOME=" + state, "XDG_CONFIG_HOME=" + state, "CLAUDE_PROJECT_DIR=" + dir}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") && name != "BMAD_LANGUAGE" {
 			env = append(env, name+"=") // an empty one sets nothing
 		}
 	}
-	person := &demoPerson{app: a}
+	person := &demoPerson{shown: term}
 	if ask {
-		if person.terminal, err = a.Person(); err != nil {
+		if person.terminal, err = term.Person(); err != nil {
 			return err
 		}
 	}
@@ -116,9 +122,9 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 		return fault.From(err)
 	}
 	defer func() { _ = client.Close() }()
-	a.Say("A server was started, and answers over stdio, protocol %s. Its folder:\n  %s", client.Protocol(), dir)
-	a.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
-	for _, step := range demoSteps(a.Lang) {
+	term.Say("A server was started, and answers over stdio, protocol %s. Its folder:\n  %s", client.Protocol(), dir)
+	term.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
+	for _, step := range demoSteps(term.Lang) {
 		person.next = step.form
 		over, err := person.play(ctx, client, dir, step)
 		if err != nil {
@@ -128,21 +134,21 @@ func runDemo(ctx context.Context, a *app.App, ask bool) error {
 			break
 		}
 	}
-	return demoEnd(a, dir)
+	return demoEnd(term, dir)
 }
 
 // play takes a step of the demo, in its folder. It reports whether the person has left the script.
 func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
-	a := p.app
-	fmt.Fprintln(a.Out)
+	term := p.shown
+	fmt.Fprintln(term.Out)
 	if step.said != "" {
-		fmt.Fprintf(a.Out, "🧑 %s\n", step.said)
+		fmt.Fprintf(term.Out, "🧑 %s\n", step.said)
 	}
 	if step.did != "" {
-		fmt.Fprintf(a.Out, "🤖 %s\n", step.did)
+		fmt.Fprintf(term.Out, "🤖 %s\n", step.did)
 	}
 	if step.file != "" {
-		data, err := demoText(a.Lang, step.file)
+		data, err := demoText(term.Lang, step.file)
 		if err != nil {
 			return false, err
 		}
@@ -158,7 +164,7 @@ func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir str
 	if err != nil {
 		return false, fault.From(err)
 	}
-	demoSay(a, "🤖 ", "   ", mcpserver.TaskTool+" "+strings.ReplaceAll(string(call), `,"`, `, "`))
+	demoSay(term, "🤖 ", "   ", mcpserver.TaskTool+" "+strings.ReplaceAll(string(call), `,"`, `, "`))
 	text, refused, err := client.Call(ctx, mcpserver.TaskTool, step.args)
 	if err != nil {
 		return false, fault.From(err)
@@ -170,11 +176,11 @@ func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir str
 	if err := json.Unmarshal([]byte(text), &reply); err != nil {
 		return false, fault.From(err)
 	}
-	demoSay(a, "📋 ", "   ", terminal.Plain(reply.UserMessage))
+	demoSay(term, "📋 ", "   ", terminal.Plain(reply.UserMessage))
 	if len(reply.Gaps) > 0 {
-		demoSay(a, "   ", "   ", a.Lang.Say("\nThe assistant gets the answers, and what the draft lacks:"))
+		demoSay(term, "   ", "   ", term.Lang.Say("\nThe assistant gets the answers, and what the draft lacks:"))
 		for _, gap := range reply.Gaps[:min(len(reply.Gaps), demoGaps)] {
-			demoSay(a, "   - ", "     ", gap)
+			demoSay(term, "   - ", "     ", gap)
 		}
 	}
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
@@ -182,7 +188,7 @@ func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir str
 			p.views = false
 			return p.play(ctx, client, dir, step)
 		}
-		demoSay(a, "", "", a.Lang.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got))
+		demoSay(term, "", "", term.Lang.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got))
 		return true, nil
 	}
 	return false, nil
@@ -195,9 +201,9 @@ const demoGaps = 5
 const demoColumns = 78
 
 // demoSay prints a text behind a mark, and its further rows behind another of the same width.
-func demoSay(a *app.App, mark, further, text string) {
+func demoSay(term *terminal.Terminal, mark, further, text string) {
 	for _, row := range visible.Wrap(text, demoColumns-visible.Columns(mark)) {
-		fmt.Fprintln(a.Out, strings.TrimRight(mark+row, " "))
+		fmt.Fprintln(term.Out, strings.TrimRight(mark+row, " "))
 		mark = further
 	}
 }
@@ -219,22 +225,22 @@ func demoText(l lang.Language, name string) ([]byte, error) {
 	return data, nil
 }
 
-func demoEnd(a *app.App, dir string) error {
-	a.Say("\nThe files, all yours to look at, in %s:", dir)
+func demoEnd(term *terminal.Terminal, dir string) error {
+	term.Say("\nThe files, all yours to look at, in %s:", dir)
 	for _, pattern := range []string{".claude/specs/*/*.md", ".bmad-task/session-*.json"} {
 		paths, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 		if err != nil {
 			return fault.From(err)
 		}
 		for _, p := range paths {
-			fmt.Fprintln(a.Out, "  "+strings.TrimPrefix(p, dir+string(filepath.Separator)))
+			fmt.Fprintln(term.Out, "  "+strings.TrimPrefix(p, dir+string(filepath.Separator)))
 		}
 	}
-	a.Say("\nNext, in your own project:")
+	term.Say("\nNext, in your own project:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		a.Say("  npm i -g bmad-mcp        puts the program on your PATH; there are other ways")
+		term.Say("  npm i -g bmad-mcp        puts the program on your PATH; there are other ways")
 	}
-	a.Say("  bmad-mcp install         registers it with Claude Code, Codex and others here")
-	a.Say("  bmad-mcp start \"…\"       starts a run; or say in your host:\n                           Use bmad-task to build …")
+	term.Say("  bmad-mcp install         registers it with Claude Code, Codex and others here")
+	term.Say("  bmad-mcp start \"…\"       starts a run; or say in your host:\n                           Use bmad-task to build …")
 	return nil
 }

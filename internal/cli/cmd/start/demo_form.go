@@ -9,14 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
 
 // demoPerson fills in the forms of the demo: from the script, or the person at the terminal.
 type demoPerson struct {
-	app *app.App
+	shown *terminal.Terminal
 	// next is the script's input.
 	next map[string]any
 	// terminal is nil if the script fills in.
@@ -32,9 +31,9 @@ const reading = 1200 * time.Millisecond
 // fill shows a form as a host in a terminal does, and answers it.
 func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
 	width := 72
-	fmt.Fprintf(p.app.Out, "📝 ┌%s\n", strings.Repeat("─", width))
+	fmt.Fprintf(p.shown.Out, "📝 ┌%s\n", strings.Repeat("─", width))
 	frame := func(text string) {
-		demoSay(p.app, "   │ ", "   │ ", text)
+		demoSay(p.shown, "   │ ", "   │ ", text)
 	}
 	frame(f.Message)
 	answer := mcpserver.FormAnswer{Action: "accept", Content: map[string]any{}}
@@ -54,7 +53,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
 		if err != nil {
 			_, err = terminal.AnswerAtEnd(ctx, err)
-			fmt.Fprintln(p.app.Out)
+			fmt.Fprintln(p.shown.Out)
 			return mcpserver.FormAnswer{Action: "cancel"}, err
 		}
 		if text != "" {
@@ -62,7 +61,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 			p.views = text == "view"
 		}
 	}
-	fmt.Fprintf(p.app.Out, "   └%s\n", strings.Repeat("─", width))
+	fmt.Fprintf(p.shown.Out, "   └%s\n", strings.Repeat("─", width))
 	return answer, nil
 }
 
@@ -76,7 +75,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string, re
 		if n, convErr := strconv.Atoi(text); convErr == nil && n >= 1 && n <= len(values) {
 			return values[n-1], nil
 		}
-		demoSay(p.app, "   │ ", "   │ ", p.app.Lang.Say("a number from 1 to %d, please", len(values)))
+		demoSay(p.shown, "   │ ", "   │ ", p.shown.Lang.Say("a number from 1 to %d, please", len(values)))
 	}
 	text, _ := p.next[name].(string)
 	if text == "" {
@@ -91,7 +90,7 @@ func (p *demoPerson) field(ctx context.Context, name string, values []string, re
 	if i := slices.Index(values, text); i >= 0 {
 		shown = strconv.Itoa(i + 1)
 	}
-	fmt.Fprintf(p.app.Out, "   │ 🧑 %s\n", shown)
+	fmt.Fprintf(p.shown.Out, "   │ 🧑 %s\n", shown)
 	return text, nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
@@ -81,17 +79,17 @@ func (d demoEngine) Work(ctx context.Context, job hostcli.Job) (*hostcli.Outcome
 
 // demoDecider plays the person. Its decisions are recorded as a script's.
 type demoDecider struct {
-	app  *app.App
+	term *terminal.Terminal
 	pace time.Duration
 	said []gate.Response
 }
 
-func newDemoDecider(a *app.App, pace time.Duration) *demoDecider {
-	l, yes := a.Lang, gate.Response{Decision: workflow.DecisionApprove}
+func newDemoDecider(term *terminal.Terminal, pace time.Duration) *demoDecider {
+	l, yes := term.Lang, gate.Response{Decision: workflow.DecisionApprove}
 	no := func(words string) gate.Response {
 		return gate.Response{Decision: workflow.DecisionChanges, Feedback: words}
 	}
-	return &demoDecider{a, pace, []gate.Response{
+	return &demoDecider{term, pace, []gate.Response{
 		{Answers: map[string]string{"q1": l.Say("Just me, on one laptop"), "q2": l.Say("Overdue ones should stand out")}},
 		yes, no(l.Say("Two terminals must not lose each other's tasks.")), yes, yes, no(l.Say("Lost tasks are not acceptable.")),
 	}}
@@ -105,10 +103,10 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 	next := d.said[0]
 	d.said = d.said[1:]
 	next.Channel = workflow.ChannelScript
-	fmt.Fprintf(d.app.Out, "\n📝 %s\n", q.Title)
+	fmt.Fprintf(d.term.Out, "\n📝 %s\n", q.Title)
 	for _, text := range []string{q.Lead, q.Worst} {
 		if text != "" {
-			fmt.Fprintln(d.app.Out, terminal.Indent(text))
+			fmt.Fprintln(d.term.Out, terminal.Indent(text))
 		}
 	}
 	select {
@@ -117,16 +115,16 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 		return gate.Response{}, ctx.Err()
 	}
 	for _, question := range q.Questions {
-		fmt.Fprintf(d.app.Out, "   %s\n🧑 %s\n", terminal.OneLine(question.Question), next.Answers[question.ID])
+		fmt.Fprintf(d.term.Out, "   %s\n🧑 %s\n", terminal.OneLine(question.Question), next.Answers[question.ID])
 	}
 	if next.Decision != "" {
 		for _, choice := range q.Choices {
 			if choice.Decision == next.Decision {
-				demoSay(d.app, "🧑 ", "   ", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
+				demoSay(d.term, "🧑 ", "   ", strings.TrimRight(choice.Label+": "+next.Feedback, ": "))
 			}
 		}
 	}
-	fmt.Fprintln(d.app.Out)
+	fmt.Fprintln(d.term.Out)
 	return next, nil
 }
 
@@ -134,14 +132,14 @@ func (d *demoDecider) Ask(ctx context.Context, q gate.Question) (gate.Response, 
 const demoPace = 700 * time.Millisecond
 
 // demoOfRun shows a run without a host, in a folder of its own.
-func demoOfRun(cmd *cobra.Command, a *app.App) error {
+func demoOfRun(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, p program) error {
 	dir, err := os.MkdirTemp("", "bmad-demo-")
 	if err != nil {
 		return fault.From(err)
 	}
 	// The person's own settings, state and variables stay out.
 	state := filepath.Join(dir, ".state")
-	spoken := string(a.Lang)
+	spoken := string(term.Lang)
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "BMAD_") || name == "CLAUDE_PROJECT_DIR" {
 			_ = os.Unsetenv(name) // it is there
@@ -152,24 +150,24 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 			return fault.From(err)
 		}
 	}
-	a.Cwd = dir
-	if err := a.SetUp(); err != nil {
+	tasks.Cwd = dir
+	if err := p.SetUp(); err != nil {
 		return err
 	}
-	a.UseAudits()
+	p.UseAudits()
 	pace := time.Duration(0)
-	if terminal.IsTerminal(a.Raw) {
+	if terminal.IsTerminal(term.Raw) {
 		pace = demoPace
 	}
-	demoSay(a, "", "", a.Lang.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir))
+	demoSay(term, "", "", term.Lang.Say("A run without a host, in %s. The engines, their figures and the person (🧑) are played: no model is called, and your own gates stay yours.\n", dir))
 	played := new(int)
 	options := headless.Options{
-		Engine: a.Engine(), Workers: []headless.Worker{demoEngine{"claude", a.Lang, pace, played},
-			demoEngine{"codex", a.Lang, pace, played}}, Person: newDemoDecider(a, pace), Gates: headless.Ask,
-		Flags: headless.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Log: a.Log,
+		Engine: tasks.Engine(), Workers: []headless.Worker{demoEngine{"claude", term.Lang, pace, played},
+			demoEngine{"codex", term.Lang, pace, played}}, Person: newDemoDecider(term, pace), Gates: headless.Ask,
+		Flags: headless.Flags{Dirty: true}, Folder: dir, By: "bmad-mcp demo", Log: tasks.Log,
 	}
-	out, _, err := run.Show(a, options, "", func(r *headless.Runner) (*headless.Result, error) {
-		return r.Start(cmd.Context(), a.Lang.Say(demoObjective), "todo")
+	out, _, err := run.Show(term, options, "", func(r *headless.Runner) (*headless.Result, error) {
+		return r.Start(ctx, term.Lang.Say(demoObjective), "todo")
 	})
 	if err != nil {
 		return err
@@ -177,5 +175,5 @@ func demoOfRun(cmd *cobra.Command, a *app.App) error {
 	if out.Reason != headless.Done {
 		return fault.New(fault.Conflict, "the demo has ended early: %s", out.Why)
 	}
-	return demoEnd(a, dir)
+	return demoEnd(term, dir)
 }

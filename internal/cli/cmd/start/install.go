@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +17,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 )
 
-// installOptions are those of install and uninstall.
+// installOptions are the flags of install and uninstall.
 type installOptions struct {
-	*app.App
 	scope   string
 	name    string
 	command string
@@ -29,8 +29,8 @@ type installOptions struct {
 }
 
 // Install returns the command that registers the server with hosts.
-func Install(a *app.App) *cobra.Command {
-	o := installOptions{App: a}
+func Install(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "install [HOST...]",
 		Short: "Register this server with the hosts on this machine",
@@ -49,9 +49,9 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
   bmad-mcp install --scope project
   bmad-mcp install vscode --print`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.install(cmd.Context(), args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.install(cmd.Context(), term, tasks, args) },
 	}
-	o.add(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.command, "command", "", "program that the host is to start (default: this one)")
 	cmd.Flags().StringArrayVar(&o.args, "arg", nil, "argument for the program; can be repeated")
 	cmd.Flags().BoolVar(&o.print, "print", false, "print the text for the file, and change nothing")
@@ -59,8 +59,8 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
 }
 
 // Uninstall returns the command that undoes Install.
-func Uninstall(a *app.App) *cobra.Command {
-	o := installOptions{App: a}
+func Uninstall(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
+	var o installOptions
 	cmd := &cobra.Command{
 		Use:   "uninstall [HOST...]",
 		Short: "Remove this server from the hosts' settings",
@@ -68,13 +68,13 @@ func Uninstall(a *app.App) *cobra.Command {
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.uninstall(cmd.Context(), args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.uninstall(cmd.Context(), term, tasks, args) },
 	}
-	o.add(cmd)
+	o.addFlags(cmd)
 	return cmd
 }
 
-func (o *installOptions) add(cmd *cobra.Command) {
+func (o *installOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.scope, "scope", "user", "user (all your projects) or project (everyone who works in this one)")
 	flags.StringVar(&o.name, "name", "bmad", "name of the server in the host")
@@ -110,12 +110,12 @@ func (o *installOptions) which(names []string) ([]hosts.Host, error) {
 
 // chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
 // any, else those that have settings in the scope and are wanted.
-func (o *installOptions) chooseHosts(names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
+func (o *installOptions) chooseHosts(workspace *app.Workspace, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
 	named, err := o.which(names)
 	if err != nil {
 		return hosts.Machine{}, nil, err
 	}
-	m, err := o.machine()
+	m, err := o.machine(workspace)
 	if err != nil || len(named) > 0 {
 		return m, named, err
 	}
@@ -128,8 +128,8 @@ func (o *installOptions) chooseHosts(names []string, wanted func(hosts.Machine, 
 	return m, out, nil
 }
 
-func (o *installOptions) install(ctx context.Context, names []string) error {
-	m, chosen, err := o.chooseHosts(names, func(m hosts.Machine, h hosts.Host) bool { return o.print || h.Present(m) != "" })
+func (o *installOptions) install(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
+	m, chosen, err := o.chooseHosts(tasks.Workspace, names, func(m hosts.Machine, h hosts.Host) bool { return o.print || h.Present(m) != "" })
 	if err != nil {
 		return err
 	}
@@ -138,47 +138,47 @@ func (o *installOptions) install(ctx context.Context, names []string) error {
 		return err
 	}
 	if o.print {
-		return printSnippets(o.Terminal, m, hosts.Scope(o.scope), entry, chosen)
+		return printSnippets(term, m, hosts.Scope(o.scope), entry, chosen)
 	}
 	if len(chosen) == 0 {
 		return fault.New(fault.NotFound, "none of the hosts is found on this machine: %s", strings.Join(hosts.IDs(), ", ")).
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
-	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
-	err = o.apply(ctx, chosen, plan.Install)
-	if !o.JSON && !o.dryRun && err == nil {
-		o.sayNext(m, chosen, len(names) == 0)
+	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
+	err = o.apply(ctx, term, tasks.Engine().Now, chosen, plan.Install)
+	if !term.JSON && !o.dryRun && err == nil {
+		o.sayNext(term, m, chosen, len(names) == 0)
 	}
 	return err
 }
 
-func (o *installOptions) uninstall(ctx context.Context, names []string) error {
-	m, chosen, err := o.chooseHosts(names, func(hosts.Machine, hosts.Host) bool { return true })
+func (o *installOptions) uninstall(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
+	m, chosen, err := o.chooseHosts(tasks.Workspace, names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
-	plan := hosts.Plan{Machine: m, Language: o.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
-	return o.apply(ctx, chosen, plan.Uninstall)
+	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
+	return o.apply(ctx, term, tasks.Engine().Now, chosen, plan.Uninstall)
 }
 
 // apply makes the changes that are planned for hosts, and shows them.
-func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
-	applier := hosts.Applier{Language: o.Lang, Folder: o.StateFolder(), Now: o.Engine().Now, DryRun: o.dryRun}
+func (o *installOptions) apply(ctx context.Context, term *terminal.Terminal, now func() time.Time, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
+	applier := hosts.Applier{Language: term.Lang, Folder: app.StateFolder(), Now: now, DryRun: o.dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
 	for i, h := range chosen {
 		changes[i] = applier.Apply(ctx, func() hosts.Change { return plan(h) })
 		if changes[i].Status == hosts.Added || changes[i].Status == hosts.Updated || changes[i].Status == hosts.Unchanged {
-			changes[i].Note(o.lacks(ctx, h))
+			changes[i].Note(missingFeatures(ctx, term.Lang, h))
 		}
 		failed = failed || changes[i].Status == hosts.Failed
-		if !o.JSON {
-			printChange(o.Terminal, changes[i])
+		if !term.JSON {
+			printChange(term, changes[i])
 		}
 	}
-	if o.JSON {
-		if err := o.PrintJSON(map[string]any{"changes": changes}); err != nil {
+	if term.JSON {
+		if err := term.PrintJSON(map[string]any{"changes": changes}); err != nil {
 			return err
 		}
 	}
@@ -189,12 +189,12 @@ func (o *installOptions) apply(ctx context.Context, chosen []hosts.Host, plan fu
 }
 
 // machine returns this machine, with the project that entries of the project are for.
-func (o *installOptions) machine() (hosts.Machine, error) {
-	project, err := o.Project()
+func (o *installOptions) machine(workspace *app.Workspace) (hosts.Machine, error) {
+	project, err := workspace.Project()
 	if err != nil || o.scope != string(hosts.Project) {
 		return hosts.This(project), err
 	}
-	if o.Cwd == "" {
+	if workspace.Cwd == "" {
 		project = hosts.Repository(project)
 	}
 	m := hosts.This(project)

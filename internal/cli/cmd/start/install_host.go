@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/hosts"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 )
@@ -18,9 +20,9 @@ const answerTime = 5 * time.Second
 // firstForms is the first version of Claude Code that shows forms of servers.
 var firstForms = []int{2, 1, 76}
 
-// lacks says which ways to decide the installed version of a host does not have; "" if it has all, or
-// says no version.
-func (o *installOptions) lacks(ctx context.Context, h hosts.Host) string {
+// missingFeatures names the ways to decide that the installed version of a host lacks; "" if it has all,
+// or says no version.
+func missingFeatures(ctx context.Context, l lang.Language, h hosts.Host) string {
 	program, err := exec.LookPath(h.Program())
 	if err != nil || h.ID != "claude-code" {
 		return ""
@@ -37,9 +39,9 @@ func (o *installOptions) lacks(ctx context.Context, h hosts.Host) string {
 	version := fmt.Sprintf("%d.%d.%d", numbers[0], numbers[1], numbers[2])
 	switch {
 	case slices.Compare(numbers[:], firstForms) < 0:
-		return o.Lang.Say("%s %s shows no forms, and does not ask you about bmad-confirm: update it, or decide in a terminal", h.Name, version)
+		return l.Say("%s %s shows no forms, and does not ask you about bmad-confirm: update it, or decide in a terminal", h.Name, version)
 	case !mcpserver.Asks(h.ID, version):
-		return o.Lang.Say("%s %s does not ask you about bmad-confirm: where it shows no form, your decision is relayed by the assistant, unless you update it or decide in a terminal",
+		return l.Say("%s %s does not ask you about bmad-confirm: where it shows no form, your decision is relayed by the assistant, unless you update it or decide in a terminal",
 			h.Name, version)
 	}
 	return ""
@@ -47,7 +49,7 @@ func (o *installOptions) lacks(ctx context.Context, h hosts.Host) string {
 
 // sayNext ends an installation: the hosts that were not found, if all were searched for, and one next
 // step.
-func (o *installOptions) sayNext(m hosts.Machine, chosen []hosts.Host, searched bool) {
+func (o *installOptions) sayNext(term *terminal.Terminal, m hosts.Machine, chosen []hosts.Host, searched bool) {
 	var missing []string
 	for _, h := range hosts.All() {
 		if searched && h.File(m, hosts.Scope(o.scope)) != "" && !slices.ContainsFunc(chosen, func(c hosts.Host) bool { return c.ID == h.ID }) {
@@ -55,7 +57,7 @@ func (o *installOptions) sayNext(m hosts.Machine, chosen []hosts.Host, searched 
 		}
 	}
 	if len(missing) > 0 {
-		o.Say("not found here: %s", strings.Join(missing, ", "))
+		term.Say("not found here: %s", strings.Join(missing, ", "))
 	}
-	o.Say("next: open your project in %s and say: %s", chosen[0].Name, o.Lang.Say("Use bmad-task to build …"))
+	term.Say("next: open your project in %s and say: %s", chosen[0].Name, term.Lang.Say("Use bmad-task to build …"))
 }

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
+	"github.com/bmad-mcp/bmad-mcp/internal/project"
+	"github.com/bmad-mcp/bmad-mcp/internal/project/config"
+	"github.com/bmad-mcp/bmad-mcp/internal/trust"
+)
+
+// Workspace is the folder that a command is for, with the settings there.
+type Workspace struct {
+	// Cwd is the flag --cwd.
+	Cwd string
+	// Settings are the places of the settings. Config has those for the folder that the program works
+	// for, as far as they can be read, and Unread is the error, nil if all can be.
+	Settings config.Source
+	Config   config.Config
+	Unread   error
+}
+
+// load reads the settings, as far as they can be read.
+func (w *Workspace) load() {
+	w.Settings = config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
+	dir := w.openProject()
+	if dir != nil {
+		defer func() { _ = dir.Close() }()
+	}
+	if w.Config, w.Unread = w.Settings.Load(dir); w.Unread != nil {
+		w.Config.HostConfirm, w.Config.Toolsets, w.Config.LogLevel = "", nil, slog.LevelWarn
+		if l := os.Getenv("BMAD_LANGUAGE"); l != "" { // the variables come last
+			w.Config.Language = l
+		}
+	}
+}
+
+// openProject opens the folder the program works for, or returns nil.
+func (w *Workspace) openProject() *durable.Dir {
+	name := os.Getenv("CLAUDE_PROJECT_DIR")
+	if name == "" {
+		var err error
+		if name, err = w.Project(); err != nil {
+			return nil
+		}
+	}
+	dir, err := durable.OpenDir(name)
+	if err != nil {
+		return nil
+	}
+	return dir
+}
+
+// Project returns the folder a command is for: --cwd, else the nearest folder
+// upwards that has sessions, else the working folder.
+func (w *Workspace) Project() (string, error) {
+	if w.Cwd != "" {
+		return filepath.Abs(w.Cwd)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	nearest := project.Nearest(here)
+	if nearest == here && w.Config.Store.Address != "" {
+		return project.Top(here), nil
+	}
+	return nearest, nil
+}
+
+// StayHere makes the working folder that of the command, whatever lies above it, if --cwd names none.
+func (w *Workspace) StayHere() (err error) {
+	if w.Cwd == "" {
+		w.Cwd, err = os.Getwd()
+	}
+	return err
+}
+
+// Address returns the address of the session that the arguments name.
+func (w *Workspace) Address(args []string) (project.Address, error) {
+	dir, err := w.Project()
+	at := project.Address{Session: TaskName(args), Places: []string{dir}}
+	if w.Cwd != "" {
+		at.Cwd = dir
+	}
+	return at, err
+}
+
+// TaskName returns the task that the arguments name, "" if they name none.
+func TaskName(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// Roots returns the folders in which clients may name projects, with links followed.
+func (w *Workspace) Roots(names []string) ([]string, error) {
+	if len(names) == 0 {
+		project, err := w.Project()
+		if err != nil {
+			return nil, err
+		}
+		if home, _ := os.UserHomeDir(); project == filepath.Dir(project) || project == filepath.Clean(home) {
+			return nil, fault.New(fault.InvalidArgument, "the working folder %s is not a project", project).WithHint("name the folder of your projects with --root")
+		}
+		names = []string{project}
+	}
+	var out []string
+	for _, name := range names {
+		path, err := filepath.Abs(name)
+		if err == nil {
+			path, err = filepath.EvalSymlinks(path)
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be used: %w", name, err).WithHint("name an existing folder")
+		}
+		dir, err := durable.OpenDir(path)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, "--root %q cannot be opened: %w", name, err).WithHint("name an existing folder that you may read")
+		}
+		_ = dir.Close()
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// userFolder returns a folder of the user by the XDG base directory rules: the
+// variable if it is an absolute path, else the default below the home folder.
+func userFolder(variable, below string) string {
+	if v := os.Getenv(variable); filepath.IsAbs(v) {
+		return v
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, filepath.FromSlash(below))
+}
+
+// StateFolder returns the folder of the state of all projects, "" without a home folder.
+func StateFolder() string {
+	if state := userFolder("XDG_STATE_HOME", ".local/state"); state != "" {
+		return filepath.Join(state, "bmad-mcp")
+	}
+	return ""
+}
+
+// Trust returns this machine's records of the person's word.
+func Trust() trust.UserState { return trust.UserState(StateFolder()) }
+
+// KnownProjects returns the list of projects in which sessions were started.
+func KnownProjects() project.Known { return project.Known{Folder: StateFolder()} }
