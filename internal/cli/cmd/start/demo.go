@@ -232,7 +232,7 @@ func demoEnd(a *app.App, dir string) error {
 	}
 	a.Say("\nNext, in your own project:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		a.Say("  npm i -g bmad-mcp        puts the program on your PATH; there are other ways")
+		a.Say("  go install ./cmd/bmad-mcp\n                           puts the program on your PATH, from a clone of its source")
 	}
 	a.Say("  bmad-mcp install         registers it with Claude Code, Codex and others here")
 	a.Say("  bmad-mcp start \"…\"       starts a run; or say in your host:\n                           Use bmad-task to build …")
