@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"testing"
 
+	_ "github.com/mark3labs/mcp-go/server"
 	"github.com/rogpeppe/go-internal/diff"
+
+	_ "github.com/bmad-mcp/bmad-mcp/sdk/toolserver"
 )
 
 // TestOutside builds a program of another module, which uses the exported packages alone, and runs it. The other
-// module has the requirements and checksums of this one, so that the go command needs nothing that building this
-// one has not fetched.
+// module has the requirements and checksums of this one, and this file imports the packages that the program uses, so
+// that the go command needs no module that building these tests has not fetched.
 func TestOutside(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("this machine has no go command")
