@@ -314,6 +314,34 @@ func TestTroubleshootingQuotesMessages(t *testing.T) {
 	}
 }
 
+// TestFirstCommands: the README begins with two commands that work in a clone, of which .ci/run calls the second. No page
+// that is read first names a package before CHANGELOG.md has a release.
+func TestFirstCommands(t *testing.T) {
+	console := regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
+	for _, page := range []string{"README.md", "README.zh.md"} {
+		first := console.FindStringSubmatch(readPage(t, page))
+		if first == nil {
+			t.Fatalf("%s has no commands", page)
+		}
+		commands := strings.Split(strings.TrimSpace(first[1]), "\n")
+		if want := "go run ./cmd/bmad-mcp demo"; len(commands) != 2 || commands[0] != want {
+			t.Errorf("%s: got the first commands %q, want %s and that of the tests", page, commands, want)
+		}
+		if tests := commands[len(commands)-1]; !strings.Contains(readPage(t, ".ci/run"), " "+tests+" | packages") {
+			t.Errorf("%s: .ci/run does not call %s", page, tests)
+		}
+	}
+	if regexp.MustCompile(`(?m)^## \[\d`).MatchString(readPage(t, "CHANGELOG.md")) {
+		return
+	}
+	ofARelease := regexp.MustCompile(`(npm i|npm install|brew install|scoop install|winget install) |@latest|ghcr\.io|releases/latest`)
+	for _, page := range []string{"README.md", "README.zh.md", "docs/start.md", "docs/start.zh.md"} {
+		if found := ofARelease.FindString(readPage(t, page)); found != "" {
+			t.Errorf("%s: %q needs a release, and there is none", page, found)
+		}
+	}
+}
+
 // TestLengthOfPapers keeps the two papers that are read first short.
 func TestLengthOfPapers(t *testing.T) {
 	for name, most := range map[string]int{"README.md": 1200, "README.zh.md": 1200, "CLAUDE.md": 1500} {

@@ -238,7 +238,7 @@ func demoEnd(term *terminal.Terminal, dir string) error {
 	}
 	term.Say("\nNext, in your own project:")
 	if _, err := exec.LookPath("bmad-mcp"); err != nil {
-		term.Say("  npm i -g bmad-mcp        puts the program on your PATH; there are other ways")
+		term.Say("  go install ./cmd/bmad-mcp\n                           puts the program on your PATH, from a clone of its source")
 	}
 	term.Say("  bmad-mcp install         registers it with Claude Code, Codex and others here")
 	term.Say("  bmad-mcp start \"…\"       starts a run; or say in your host:\n                           Use bmad-task to build …")
