@@ -55,7 +55,7 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 		rows := [][]string{o.term.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
 			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
-			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Time.Local().Format(time.DateOnly), text})
 		}
 		if err := o.term.Columns(rows[0], rows[1:]); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (o *options) show() *cobra.Command {
 				n.By = "?"
 			}
 			fmt.Fprintf(o.term.Out, "%s\n\n%s\n\n%s\n", o.term.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
-				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+				n.UpdatedAt.Time.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
 				o.term.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
