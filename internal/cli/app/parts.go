@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
@@ -17,6 +18,8 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/engine/standing"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/embedding"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
@@ -170,7 +173,7 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Library().At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
+	return a.Parts().Library.At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
 }
 
 // FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
@@ -216,4 +219,21 @@ func (a *App) WithQueue(do func(q *queue.Queue) error) error {
 		}
 		return do(q)
 	})
+}
+
+// meaning compares notes with the servers of a project's settings.
+type meaning struct{ finder *embedding.Finder }
+
+func newMeaning() meaning { return meaning{embedding.New(os.Getenv)} }
+
+// Nearest implements memory.Meaning.
+func (m meaning) Nearest(
+	ctx context.Context, p *project.Project, app, query string, list []notes.Note,
+) (known map[int]float64, others []notes.Like, err error) {
+	c := p.Config
+	if c.MemoryEmbeddingModel == "" {
+		return nil, nil, fault.New(fault.InvalidArgument, "the setting memory_embedding_model is missing")
+	}
+	at := embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.MemoryEmbeddingModel, Qdrant: c.MemoryQdrant, App: app}
+	return m.finder.Nearest(ctx, at, query, list)
 }

@@ -347,10 +347,8 @@ the terminal. Once every question is answered, the agent goes on.
 
 func resumeCommand(cs *clients) *cobra.Command {
 	o := &workOptions{clients: cs}
-	cmd := &cobra.Command{
-		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
+	cmd := terminal.Subcommand("resume ID", "Have an agent go on with work that was interrupted", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
 			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
 				reply := o.replies(o.given)
 				for _, q := range c.Questions() {
@@ -367,8 +365,7 @@ func resumeCommand(cs *clients) *cobra.Command {
 				}
 				return o.resume(ctx, c)
 			})
-		},
-	}
+		})
 	o.addFlags(cmd)
 	return cmd
 }

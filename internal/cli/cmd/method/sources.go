@@ -233,16 +233,12 @@ need the credentials that git has for them (credential helper, ssh agent).
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "Show the places searched for the method, and what was found", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
-		},
-		&cobra.Command{
-			Use: "add ADDRESS", Short: "Add a git repository, for all your projects", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return addSource(cmd.Context(), term, workspace, lib, args[0])
-			},
-		},
+		terminal.Subcommand("list", "Show the places searched for the method, and what was found", cobra.NoArgs,
+			func(ctx context.Context, _ []string) error { return listSources(ctx, term, lib) }),
+		terminal.Subcommand("add ADDRESS", "Add a git repository, for all your projects", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error {
+				return addSource(ctx, term, workspace, lib, args[0])
+			}),
 		&cobra.Command{
 			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/visible"
+	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
@@ -26,12 +27,10 @@ func (o *options) queue(work *cobra.Command) *cobra.Command {
 
 func (o *options) queueList(use string) *cobra.Command {
 	run := ""
-	cmd := &cobra.Command{
-		Use: use, Short: "List the tasks that wait for an agent, and take or end them", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.store.WithQueue(func(q *queue.Queue) error { return o.printTasks(cmd.Context(), q, run) })
-		},
-	}
+	cmd := terminal.Subcommand(use, "List the tasks that wait for an agent, and take or end them", cobra.NoArgs,
+		func(ctx context.Context, _ []string) error {
+			return o.store.WithQueue(func(q *queue.Queue) error { return o.printTasks(ctx, q, run) })
+		})
 	if use == "list" {
 		cmd.Short = "List the tasks, the oldest first"
 	}
@@ -61,30 +60,27 @@ func (o *options) printTasks(ctx context.Context, q *queue.Queue, run string) er
 }
 
 func (o *options) queueStep(use, short, to string, args cobra.PositionalArgs) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: args,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			step := queue.Step{Agent: o.agent, To: to, By: notes.ByTerminal}
-			if len(args) > 0 {
-				step.ID, step.Result = args[0], strings.Join(args[1:], " ")
+	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
+		step := queue.Step{Agent: o.agent, To: to, By: notes.ByTerminal}
+		if len(args) > 0 {
+			step.ID, step.Result = args[0], strings.Join(args[1:], " ")
+		}
+		return o.store.WithQueue(func(q *queue.Queue) error {
+			t, err := q.Step(ctx, step)
+			if err != nil {
+				return err
 			}
-			return o.store.WithQueue(func(q *queue.Queue) error {
-				t, err := q.Step(cmd.Context(), step)
-				if err != nil {
-					return err
+			if o.term.JSON {
+				return o.term.PrintJSON(t)
+			}
+			o.term.Say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
+			if to == queue.Claimed {
+				for _, name := range t.ContextFiles {
+					o.term.Say("read first: %s", name)
 				}
-				if o.term.JSON {
-					return o.term.PrintJSON(t)
-				}
-				o.term.Say("Task %s of %s is now %s: %s", t.ID, t.Agent, t.Status, visible.Line(t.Task))
-				if to == queue.Claimed {
-					for _, name := range t.ContextFiles {
-						o.term.Say("read first: %s", name)
-					}
-					o.term.Say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
-				}
-				return nil
-			})
-		},
-	}
+				o.term.Say("Then: bmad-mcp memory queue done %s, or fail", t.ID)
+			}
+			return nil
+		})
+	})
 }

@@ -50,12 +50,10 @@ browser profiles …) are out of reach however they are named.
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "Show the folders, and which of them do not count", Args: cobra.NoArgs, RunE: list},
 		add,
-		&cobra.Command{
-			Use: "remove DIR", Short: "Take a folder off the list; its files stay", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return removeProject(cmd.Context(), term, workspace, args[0])
-			},
-		},
+		terminal.Subcommand("remove DIR", "Take a folder off the list; its files stay", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error {
+				return removeProject(ctx, term, workspace, args[0])
+			}),
 	)
 	return cmd
 }
