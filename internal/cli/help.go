@@ -71,8 +71,11 @@ func (h *helpPage) text() string {
 	return h.b.String()
 }
 
+// section writes a part of the page under its title, unless it is empty.
 func (h *helpPage) section(title, text string) {
-	h.b.WriteString("\n" + title + "\n" + text)
+	if text != "" {
+		h.b.WriteString("\n" + title + "\n" + text)
+	}
 }
 
 func (h *helpPage) usage() {
@@ -139,9 +142,7 @@ func (h *helpPage) commands(title, group string) {
 			rows.WriteString(hang(name, h.lang.Word(c.Short), h.width) + "\n")
 		}
 	}
-	if rows.Len() > 0 {
-		h.section(title, rows.String())
-	}
+	h.section(title, rows.String())
 }
 
 // flagLine matches the line of a flag: its name, and the text after that.
@@ -158,9 +159,7 @@ func (h *helpPage) flags(title, usages string) {
 		begin := strings.TrimSuffix(line, m[2])
 		rows.WriteString(hang(begin, h.flagUsage(m[1], m[2]), h.width) + "\n")
 	}
-	if rows.Len() > 0 {
-		h.section(title, rows.String())
-	}
+	h.section(title, rows.String())
 }
 
 // flagUsage returns the text of a flag in the person's language, with its default value.

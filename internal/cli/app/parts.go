@@ -57,9 +57,6 @@ func (a *App) Parts() *Parts {
 // Engine returns the engine for the person at this machine.
 func (a *App) Engine() *engine.Engine { return a.Parts().Engine }
 
-// Library returns the method for the person at this machine.
-func (a *App) Library() *method.Library { return a.Parts().Library }
-
 // Close closes the parts, if they were built: a fetch that is under way would otherwise count as one
 // that failed.
 func (a *App) Close() {

@@ -116,10 +116,7 @@ func (o *auditOptions) run(ctx context.Context, term *terminal.Terminal, tasks *
 	found := rubric.Audit(document, audit.Background{Language: term.Lang, Objective: o.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
 		File: filepath.ToSlash(o.file), Stage: stage.ID, Score: found.Score, Min: o.min,
-		OK: found.Score >= o.min, Summary: found.Summary, Findings: found.Findings,
-	}
-	if report.Findings == nil {
-		report.Findings = []workflow.AuditFinding{}
+		OK: found.Score >= o.min, Summary: found.Summary, Findings: append([]workflow.AuditFinding{}, found.Findings...),
 	}
 	switch o.format {
 	case "json":

@@ -35,9 +35,7 @@ earlier signatures can still be checked.
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "Show the passkeys in use", Args: cobra.NoArgs, RunE: list},
 		terminal.Subcommand("remove ID", "Take a passkey out of use, by its name or the beginning of its id", cobra.ExactArgs(1),
-			func(ctx context.Context, args []string) error {
-				return removePasskey(ctx, term, tasks, args[0])
-			}),
+			func(ctx context.Context, args []string) error { return removePasskey(ctx, term, tasks, args[0]) }),
 	)
 	return cmd
 }

@@ -236,9 +236,7 @@ need the credentials that git has for them (credential helper, ssh agent).
 		terminal.Subcommand("list", "Show the places searched for the method, and what was found", cobra.NoArgs,
 			func(ctx context.Context, _ []string) error { return listSources(ctx, term, lib) }),
 		terminal.Subcommand("add ADDRESS", "Add a git repository, for all your projects", cobra.ExactArgs(1),
-			func(ctx context.Context, args []string) error {
-				return addSource(ctx, term, workspace, lib, args[0])
-			}),
+			func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) }),
 		&cobra.Command{
 			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {

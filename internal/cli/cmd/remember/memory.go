@@ -56,11 +56,11 @@ func (o *options) filter() memory.Filter {
 	return memory.Filter{Type: notes.Type(o.kind), Agent: o.agent}
 }
 
-// onBook runs a subcommand with the notes of the project.
-func (o *options) onBook(do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return o.store.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
-	}
+// onBook returns a subcommand that works on the notes of the project.
+func (o *options) onBook(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, b *memory.Book, args []string) error) *cobra.Command {
+	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
+		return o.store.WithBook(func(b *memory.Book) error { return do(ctx, b, args) })
+	})
 }
 
 // sayProblems names lines and files that cannot be used.

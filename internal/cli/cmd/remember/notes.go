@@ -25,9 +25,8 @@ type noteRow struct {
 
 func (o *options) list(use string) *cobra.Command {
 	all := false
-	cmd := &cobra.Command{
-		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+	cmd := o.onBook(use, "List the notes, the newest first", cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			filter := o.filter()
 			filter.Deleted, filter.Expired = all, all
 			list, err := b.List(ctx, filter)
@@ -35,8 +34,7 @@ func (o *options) list(use string) *cobra.Command {
 				return err
 			}
 			return o.printNotes(b, list)
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
 	return cmd
 }
@@ -66,9 +64,8 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 }
 
 func (o *options) show() *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+	return o.onBook("show ID", "Show a note; the first 8 characters of its id are enough", cobra.ExactArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, deleted, file, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
@@ -101,8 +98,7 @@ func (o *options) show() *cobra.Command {
 				o.term.Say("It addresses the model that reads it, so that no briefing carries it.")
 			}
 			return nil
-		}),
-	}
+		})
 }
 
 func (o *options) add() *cobra.Command {
@@ -175,9 +171,8 @@ func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) erro
 
 func (o *options) search() *cobra.Command {
 	limit := 0
-	cmd := &cobra.Command{
-		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+	cmd := o.onBook("search WORDS", "Find notes by their words, also in another language or misspelt", cobra.MinimumNArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
 			if err != nil {
 				return err
@@ -193,8 +188,7 @@ func (o *options) search() *cobra.Command {
 			}
 			o.sayProblems(found.Problems)
 			return nil
-		}),
-	}
+		})
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
 	return cmd
 }

@@ -94,10 +94,7 @@ func (o *gcOptions) collect(ctx context.Context, u Upkeep) error {
 	}
 	notes := staleNotes(ctx, u)
 	if u.Term.JSON {
-		if files == nil {
-			files = []doctor.Trimmed{}
-		}
-		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": files, "bytes": bytes}
+		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": append([]doctor.Trimmed{}, files...), "bytes": bytes}
 		if notes > 0 {
 			out["memory_lines"] = notes
 		}

@@ -51,9 +51,7 @@ browser profiles …) are out of reach however they are named.
 		&cobra.Command{Use: "list", Short: "Show the folders, and which of them do not count", Args: cobra.NoArgs, RunE: list},
 		add,
 		terminal.Subcommand("remove DIR", "Take a folder off the list; its files stay", cobra.ExactArgs(1),
-			func(ctx context.Context, args []string) error {
-				return removeProject(ctx, term, workspace, args[0])
-			}),
+			func(ctx context.Context, args []string) error { return removeProject(ctx, term, workspace, args[0]) }),
 	)
 	return cmd
 }
