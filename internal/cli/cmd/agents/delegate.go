@@ -23,13 +23,15 @@ type delegate struct {
 	failed error
 }
 
-// NewDelegate returns the model that the person has named in the settings, nil if they have named
-// none, even if a key is at hand.
-func NewDelegate(term *terminal.Terminal, tasks *app.Tasks) mcpserver.Model {
-	if !tasks.Config.Model.Named() {
-		return nil
+// Delegates returns a function for the model that the person has named in the settings, which returns
+// nil if they have named none, even if a key is at hand.
+func Delegates(term *terminal.Terminal, tasks *app.Tasks) func() mcpserver.Model {
+	return func() mcpserver.Model {
+		if !tasks.Config.Model.Named() {
+			return nil
+		}
+		return &delegate{term: term, tasks: tasks}
 	}
-	return &delegate{term: term, tasks: tasks}
 }
 
 func (d *delegate) start() {
