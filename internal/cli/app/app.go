@@ -77,7 +77,7 @@ func (a *App) SetUp() error {
 
 // ReadSettings reads the settings for the folder that the program works for, as far as they can be read.
 func (a *App) ReadSettings() {
-	a.Tasks.load()
+	a.Tasks.loadSettings()
 	a.Terminal.Setting = a.Tasks.Config.Language
 	a.Terminal.Speak("")
 }

@@ -63,7 +63,7 @@ func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
-	a.Databases.close()
+	a.Databases.closeAll()
 }
 
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
@@ -91,7 +91,7 @@ func (a *App) Build(within []string) *Parts {
 	}
 	projects := project.New(project.Options{
 		Who:      who,
-		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
+		Backend:  func(at store.Place) (store.Backend, error) { return a.openStore(at, out.Summaries) },
 		Watch:    a.watchStore,
 		Known:    KnownProjects(),
 		Settings: a.Tasks.Settings,

@@ -86,7 +86,7 @@ func (t *Tasks) SpeakAs(ctx context.Context, of project.Address, out engine.Outc
 // OfTask makes a command take the name of a task, or how it begins. If it is left out and several are active, a
 // person chooses one.
 func (t *Tasks) OfTask(cmd *cobra.Command) *cobra.Command {
-	return t.withTask(cmd, t.pick)
+	return t.withTask(cmd, t.pickTask)
 }
 
 // MayOfTask makes a command take the name of a task, or how it begins; without one it is about all.
@@ -146,8 +146,8 @@ func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
 		WithHint("type more of the name of one: %s", terminal.JoinWords(names))
 }
 
-// pick has the person choose one of several active tasks. Without a choice the command refuses.
-func (t *Tasks) pick(ctx context.Context) ([]string, error) {
+// pickTask has the person choose one of several active tasks. Without a choice the command refuses.
+func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
 	person, err := t.term.Person()
 	if err != nil || !t.term.Pretty() {
 		return nil, nil

@@ -26,8 +26,8 @@ type Workspace struct {
 	Unread   error
 }
 
-// load reads the settings, as far as they can be read.
-func (w *Workspace) load() {
+// loadSettings reads the settings, as far as they can be read.
+func (w *Workspace) loadSettings() {
 	w.Settings = config.Source{UserFolder: userFolder("XDG_CONFIG_HOME", ".config"), Environ: os.Environ()}
 	dir := w.openProject()
 	if dir != nil {

@@ -125,7 +125,7 @@ func TestInterruptedChat(t *testing.T) {
 	c := newChat(cs, conversation, signals, cancel)
 	c.person = true
 	ended := make(chan error, 1)
-	go func() { ended <- c.run(ctx) }()
+	go func() { ended <- c.takeLines(ctx) }()
 	say := func(line string) {
 		if _, err := io.WriteString(typing, line+"\n"); err != nil {
 			t.Error(err)

@@ -34,8 +34,8 @@ func Delegates(term *terminal.Terminal, tasks *app.Tasks) func() mcpserver.Model
 	}
 }
 
-func (d *delegate) start() {
-	m, err := new(modelOptions).settings(d.tasks.Workspace)
+func (d *delegate) openModel() {
+	m, err := new(modelOptions).modelSettings(d.tasks.Workspace)
 	var prices *price.Table
 	if err == nil {
 		d.opened, prices, err = openModel(m, d.term.Now())
@@ -49,7 +49,7 @@ func (d *delegate) start() {
 
 // Complete implements mcpserver.Model. All tasks of the process spend one limit.
 func (d *delegate) Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error) {
-	if d.once.Do(d.start); d.failed != nil {
+	if d.once.Do(d.openModel); d.failed != nil {
 		return "", "", d.failed
 	}
 	name, now := d.opened.Info().Model, d.term.Now()

@@ -36,7 +36,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
 			if c, err := lib.Repositories().Cache.Copy(spec); err == nil {
-				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
+				row.FetchedAt, row.CheckedAt, row.TriedAt = nonZero(c.FetchedAt), nonZero(c.CheckedAt), nonZero(c.TriedAt)
 				if about = describeCopy(term, c); c.Problem != "" {
 					about = term.Lang.Say("%s; last try: %s", about, c.Problem)
 				}
@@ -85,7 +85,7 @@ func setBy(l lang.Language, from string) string {
 	return l.Say(", set by %s", from)
 }
 
-func set(at time.Time) *time.Time {
+func nonZero(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-func (o *options) forget() *cobra.Command {
+func (o *options) forgetCommand() *cobra.Command {
 	yes, purge := false, false
-	cmd := o.onBook("forget ID", "Delete a note; restore brings it back", cobra.ExactArgs(1),
+	cmd := o.bookCommand("forget ID", "Delete a note; restore brings it back", cobra.ExactArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
@@ -50,8 +50,8 @@ func (o *options) forget() *cobra.Command {
 	return cmd
 }
 
-func (o *options) restore() *cobra.Command {
-	return o.onBook("restore ID", "Bring back a deleted note", cobra.ExactArgs(1),
+func (o *options) restoreCommand() *cobra.Command {
+	return o.bookCommand("restore ID", "Bring back a deleted note", cobra.ExactArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
 				return err
@@ -65,9 +65,9 @@ func (o *options) restore() *cobra.Command {
 		})
 }
 
-func (o *options) gc() *cobra.Command {
+func (o *options) gcCommand() *cobra.Command {
 	apply := false
-	cmd := o.onBook("gc", "List, and with --apply remove, notes that have expired or were deleted", cobra.NoArgs,
+	cmd := o.bookCommand("gc", "List, and with --apply remove, notes that have expired or were deleted", cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
 			if apply {
 				if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
@@ -99,7 +99,7 @@ func (o *options) gc() *cobra.Command {
 // maxImport is the largest file to import, in bytes.
 const maxImport = 64 << 20
 
-func (o *options) takeIn() *cobra.Command {
+func (o *options) importCommand() *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
@@ -145,9 +145,9 @@ func (o *options) printImport(done memory.Imported) error {
 	return nil
 }
 
-func (o *options) export() *cobra.Command {
+func (o *options) exportCommand() *cobra.Command {
 	format := ""
-	cmd := o.onBook("export", "Print the notes as JSON lines, Markdown, failure museum or learnings", cobra.NoArgs,
+	cmd := o.bookCommand("export", "Print the notes as JSON lines, Markdown, failure museum or learnings", cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
 			text, err := b.Export(ctx, format, o.filter())
 			if err != nil {
@@ -163,8 +163,8 @@ func (o *options) export() *cobra.Command {
 	return cmd
 }
 
-func (o *options) check() *cobra.Command {
-	return o.onBook("check", "Name lines and files of the memory that cannot be used", cobra.NoArgs,
+func (o *options) checkCommand() *cobra.Command {
+	return o.bookCommand("check", "Name lines and files of the memory that cannot be used", cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
 			problems, err := b.Check(ctx)
 			switch {
@@ -184,9 +184,9 @@ func (o *options) check() *cobra.Command {
 		})
 }
 
-// stats counts the notes: of each type, or of each agent.
-func (o *options) stats(name, short string) *cobra.Command {
-	return o.onBook(name, short, cobra.NoArgs,
+// statsCommand returns the command that counts the notes of each type, or of each agent.
+func (o *options) statsCommand(name, short string) *cobra.Command {
+	return o.bookCommand(name, short, cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
 			s, err := b.Stats(ctx, o.filter())
 			if err != nil {
@@ -200,25 +200,25 @@ func (o *options) stats(name, short string) *cobra.Command {
 			case name == "stats":
 				o.term.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
 					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return o.term.Columns(nil, counts(s.ByType))
+				return o.term.Columns(nil, countRows(s.ByType))
 			case len(s.ByAgent) == 0:
 				o.term.Say("No agent has notes.")
 			}
-			return o.term.Columns(nil, counts(s.ByAgent))
+			return o.term.Columns(nil, countRows(s.ByAgent))
 		})
 }
 
-// counts returns the rows of a table of numbers, by name.
-func counts[K ~string](by map[K]int) (rows [][]string) {
+// countRows returns the rows of a table of numbers, by name.
+func countRows[K ~string](by map[K]int) (rows [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		rows = append(rows, []string{string(name), fmt.Sprint(by[name])})
 	}
 	return rows
 }
 
-func (o *options) museum() *cobra.Command {
+func (o *options) museumCommand() *cobra.Command {
 	category, top := "", 0
-	cmd := o.onBook("museum [WORDS]", "Show the failures that the project remembers, the worst first", nil,
+	cmd := o.bookCommand("museum [WORDS]", "Show the failures that the project remembers, the worst first", nil,
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			m, err := b.Failures(ctx, category, strings.Join(args, " "), top)
 			if err != nil {

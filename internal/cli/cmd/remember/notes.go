@@ -23,9 +23,9 @@ type noteRow struct {
 	File       string `json:"file,omitempty"`
 }
 
-func (o *options) list(use string) *cobra.Command {
+func (o *options) listCommand(use string) *cobra.Command {
 	all := false
-	cmd := o.onBook(use, "List the notes, the newest first", cobra.NoArgs,
+	cmd := o.bookCommand(use, "List the notes, the newest first", cobra.NoArgs,
 		func(ctx context.Context, b *memory.Book, _ []string) error {
 			filter := o.filter()
 			filter.Deleted, filter.Expired = all, all
@@ -63,8 +63,8 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 	return nil
 }
 
-func (o *options) show() *cobra.Command {
-	return o.onBook("show ID", "Show a note; the first 8 characters of its id are enough", cobra.ExactArgs(1),
+func (o *options) showCommand() *cobra.Command {
+	return o.bookCommand("show ID", "Show a note; the first 8 characters of its id are enough", cobra.ExactArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, deleted, file, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
@@ -101,7 +101,7 @@ func (o *options) show() *cobra.Command {
 		})
 }
 
-func (o *options) add() *cobra.Command {
+func (o *options) addCommand() *cobra.Command {
 	var tags []string
 	var expires string
 	cmd := &cobra.Command{
@@ -169,9 +169,9 @@ func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) erro
 	return nil
 }
 
-func (o *options) search() *cobra.Command {
+func (o *options) searchCommand() *cobra.Command {
 	limit := 0
-	cmd := o.onBook("search WORDS", "Find notes by their words, also in another language or misspelt", cobra.MinimumNArgs(1),
+	cmd := o.bookCommand("search WORDS", "Find notes by their words, also in another language or misspelt", cobra.MinimumNArgs(1),
 		func(ctx context.Context, b *memory.Book, args []string) error {
 			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
 			if err != nil {

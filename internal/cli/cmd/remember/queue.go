@@ -12,20 +12,20 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 )
 
-func (o *options) queue(work *cobra.Command) *cobra.Command {
-	cmd := o.queueList("queue")
+func (o *options) queueCommand(work *cobra.Command) *cobra.Command {
+	cmd := o.queueListCommand("queue")
 	cmd.AddCommand(
-		o.queueList("list"),
+		o.queueListCommand("list"),
 		work,
-		o.queueStep("take [ID]", "Claim a task: the one of that id, else the one that has waited longest", queue.Claimed, cobra.MaximumNArgs(1)),
-		o.queueStep("done ID [RESULT]", "Say that a claimed task is done", queue.Completed, cobra.MinimumNArgs(1)),
-		o.queueStep("fail ID [REASON]", "Say that a claimed task has failed", queue.Failed, cobra.MinimumNArgs(1)),
-		o.queueStep("cancel ID [REASON]", "Cancel a task", queue.Cancelled, cobra.MinimumNArgs(1)),
+		o.queueStepCommand("take [ID]", "Claim a task: the one of that id, else the one that has waited longest", queue.Claimed, cobra.MaximumNArgs(1)),
+		o.queueStepCommand("done ID [RESULT]", "Say that a claimed task is done", queue.Completed, cobra.MinimumNArgs(1)),
+		o.queueStepCommand("fail ID [REASON]", "Say that a claimed task has failed", queue.Failed, cobra.MinimumNArgs(1)),
+		o.queueStepCommand("cancel ID [REASON]", "Cancel a task", queue.Cancelled, cobra.MinimumNArgs(1)),
 	)
 	return cmd
 }
 
-func (o *options) queueList(use string) *cobra.Command {
+func (o *options) queueListCommand(use string) *cobra.Command {
 	run := ""
 	cmd := terminal.Subcommand(use, "List the tasks that wait for an agent, and take or end them", cobra.NoArgs,
 		func(ctx context.Context, _ []string) error {
@@ -59,7 +59,7 @@ func (o *options) printTasks(ctx context.Context, q *queue.Queue, run string) er
 	return o.term.Columns(rows[0], rows[1:])
 }
 
-func (o *options) queueStep(use, short, to string, args cobra.PositionalArgs) *cobra.Command {
+func (o *options) queueStepCommand(use, short, to string, args cobra.PositionalArgs) *cobra.Command {
 	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
 		step := queue.Step{Agent: o.agent, To: to, By: notes.ByTerminal}
 		if len(args) > 0 {

@@ -26,7 +26,7 @@ func TestDashboardServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer shown.close() //nolint:errcheck // nothing depends on it
+	defer shown.closeListeners() //nolint:errcheck // nothing depends on it
 	defer shown.remove()
 	if s := shown.server; s.ReadHeaderTimeout == 0 || s.ConnState == nil || s.WriteTimeout == 0 || s.IdleTimeout == 0 {
 		t.Errorf("a connection has no end: %+v", s)

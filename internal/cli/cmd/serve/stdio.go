@@ -20,7 +20,7 @@ import (
 // Stdio is the server on stdio, for a project or for the folders that are named. Its caller is an
 // assistant, which may not open every folder that it names.
 func Stdio(ctx context.Context, s Server, folders []string) error {
-	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
+	folders = slices.DeleteFunc(slices.Clone(folders), isPlaceholder)
 	for _, folder := range folders {
 		if !filepath.IsAbs(folder) {
 			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
@@ -79,8 +79,8 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	return p, opened
 }
 
-// placeholder reports whether a host has left a value for the person to fill in.
-func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
+// isPlaceholder reports whether a host has left a value for the person to fill in.
+func isPlaceholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
 
 // serverOptions returns the options of a server for some places.
 func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Options {

@@ -139,7 +139,7 @@ func addProject(ctx context.Context, term *terminal.Terminal, name string, yes b
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
-	if why := unusual(rules, real); !why.Empty() && !yes {
+	if why := whyUnusual(rules, real); !why.Empty() && !yes {
 		person, err := term.Person()
 		if err != nil {
 			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
@@ -165,8 +165,8 @@ func addProject(ctx context.Context, term *terminal.Terminal, name string, yes b
 	return term.Conclude(result, "It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 }
 
-// unusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
-func unusual(rules reach.Rules, real string) lang.Text {
+// whyUnusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
+func whyUnusual(rules reach.Rules, real string) lang.Text {
 	if why := rules.Judge(real, reach.Asked); !why.Empty() {
 		return why
 	}

@@ -109,7 +109,7 @@ func checkStore(ctx context.Context, u Upkeep) error {
 		}
 		report := doctor.Report{Cwd: p.Dir.Path()}
 		report.Add(checks...)
-		return finish(u.Term, report)
+		return printReport(u.Term, report)
 	})
 }
 
@@ -142,11 +142,11 @@ func importStore(ctx context.Context, u Upkeep, args []string) error {
 		if err != nil {
 			return err
 		}
-		return conclude(u.Term, out)
+		return printTransfer(u.Term, out)
 	})
 }
 
-func conclude(term *terminal.Terminal, o transfer.Outcome) error {
+func printTransfer(term *terminal.Terminal, o transfer.Outcome) error {
 	return term.Conclude(map[string]int{"new": o.New, "longer": o.Longer, "forked": o.Forked, "renamed": o.Renamed, "same": o.Same},
 		"%d new, %d continued, %d kept beside another that went on differently, %d under another name, %d unchanged.",
 		o.New, o.Longer, o.Forked, o.Renamed, o.Same)
@@ -176,5 +176,5 @@ func moveStore(ctx context.Context, u Upkeep, to string) error {
 		}
 		return err
 	}
-	return conclude(u.Term, out)
+	return printTransfer(u.Term, out)
 }

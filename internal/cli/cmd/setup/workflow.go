@@ -100,7 +100,7 @@ func workflowList(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 			if row.Problem != "" {
 				when = term.Lang.Say("cannot be used: %s", row.Problem)
 			}
-			table = append(table, []string{name, term.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+			table = append(table, []string{name, term.Lang.Word(row.From), drawPipeline(w.Definition), visible.Line(when)})
 		}
 		if term.JSON {
 			return term.PrintJSON(rows)
@@ -109,8 +109,8 @@ func workflowList(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	})
 }
 
-// pipeline draws the stages of a definition in a line.
-func pipeline(d *workflow.Definition) string {
+// drawPipeline draws the stages of a definition in a line.
+func drawPipeline(d *workflow.Definition) string {
 	if d == nil {
 		return ""
 	}
