@@ -71,8 +71,7 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 	}
 	warnOfChanges(term, s, v)
 	signed.printSignatures(term, false)
-	isShared := tasks.Config.Store.Address != ""
-	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, isShared) })
+	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, tasks.Config.Store.Address != "") })
 }
 
 // checkHistory reports whether the history is unchanged, or the entry since which it is not.

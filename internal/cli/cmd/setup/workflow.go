@@ -134,11 +134,7 @@ func workflowShow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 				if err := w.Err(); err != nil {
 					return err
 				}
-				data, err := workflow.Marshal(w.Definition)
-				if err == nil {
-					_, err = fmt.Fprintf(term.Out, "%s\n", data)
-				}
-				return err
+				return term.PrintJSON(w.Definition)
 			}
 			text := w.Text
 			if w.By == "" {
