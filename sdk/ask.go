@@ -28,10 +28,10 @@ func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Tur
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	open := func() bool { return t.Turn != nil && len(t.Turns) == n }
-	asked := func() bool { return atQuestion && open() && t.Status == Waiting }
+	open := func() bool { return t.state.Turn != nil && len(t.state.Turns) == n }
+	asked := func() bool { return atQuestion && open() && t.state.Status == Waiting }
 	// The next turn begins once this one is saved.
-	next := func() bool { return t.Turn != nil && len(t.Turns) > n || len(t.Turns) > n+1 }
+	next := func() bool { return t.state.Turn != nil && len(t.state.Turns) > n || len(t.state.Turns) > n+1 }
 	err := t.until(ctx, func() bool { return !t.working || asked() || next() })
 	switch {
 	case err != nil:
@@ -39,11 +39,11 @@ func (c *Conversation) finish(ctx context.Context, n int, atQuestion bool) (*Tur
 	case n < 0:
 		return &Turn{}, nil
 	case asked() && t.working:
-		return t.last(), ErrQuestion
+		return t.state.last(), ErrQuestion
 	case open():
-		return t.last(), cmp.Or(t.failure, ErrPaused)
+		return t.state.last(), cmp.Or(t.failure, ErrPaused)
 	}
-	turn := t.Turns[n]
+	turn := t.state.Turns[n]
 	return &turn, turn.err
 }
 

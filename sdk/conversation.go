@@ -65,13 +65,13 @@ func (c *Conversation) Wait(ctx context.Context) (*Turn, error) {
 	if err := t.until(ctx, func() bool { return !t.working }); err != nil {
 		return nil, err
 	}
-	return t.last(), t.failure
+	return t.state.last(), t.failure
 }
 
 // Resume goes on with a turn that was paused, here or by another process.
 func (c *Conversation) Resume(context.Context) error {
 	c.t.mu.Lock()
-	idle := c.t.Turn == nil
+	idle := c.t.state.Turn == nil
 	c.t.mu.Unlock()
 	if idle {
 		return ErrNotPaused
@@ -87,14 +87,14 @@ func (c *Conversation) cancel(turn int) {
 	t := c.t
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if turn >= 0 && turn != len(t.Turns) {
+	if turn >= 0 && turn != len(t.state.Turns) {
 		return
 	}
 	if t.cancel != nil {
 		t.cancel()
 		return
 	}
-	if t.Turn != nil { // it is paused
+	if t.state.Turn != nil { // it is paused
 		t.settle(context.Canceled, false)
 		t.wake()
 	}
@@ -107,7 +107,7 @@ func (c *Conversation) Idle() bool { return c.Status() == Idle }
 func (c *Conversation) History() []Turn {
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
-	return append([]Turn{}, c.t.Turns...)
+	return append([]Turn{}, c.t.state.Turns...)
 }
 
 // Follow returns all saved events after one, and a channel of the events behind those. stop ends
@@ -117,7 +117,7 @@ func (c *Conversation) Follow(ctx context.Context, after int64) (past []Event, l
 	if first <= after+1 {
 		return nil, live, stop, nil
 	}
-	stored, err := storedEvents(ctx, c.t.client.store, c.t.ID)
+	stored, err := storedEvents(ctx, c.t.client.store, c.t.state.ID)
 	if err != nil {
 		stop()
 		return nil, nil, nil, err
@@ -142,7 +142,7 @@ func (c *Conversation) End(ctx context.Context) (*Outcome, error) {
 	if err := c.t.end(ctx); err != nil {
 		return nil, err
 	}
-	out := &Outcome{ID: c.t.ID, Turns: c.History(), Documents: c.Documents(), Costs: c.Costs()}
+	out := &Outcome{ID: c.t.state.ID, Turns: c.History(), Documents: c.Documents(), Costs: c.Costs()}
 	for _, turn := range out.Turns {
 		out.Took += turn.Took
 		out.Usage = out.Usage.Plus(turn.Usage)
@@ -179,7 +179,7 @@ func (c *Client) OpenWith(ctx context.Context, id string, o OpenOptions) (*Conve
 func (c *Conversation) Fresh(ctx context.Context) error {
 	t := c.t
 	t.mu.Lock()
-	err := t.until(ctx, func() bool { return !t.working || t.Status == Processing || t.Status == Waiting })
+	err := t.until(ctx, func() bool { return !t.working || t.state.Status == Processing || t.state.Status == Waiting })
 	working := t.working
 	t.mu.Unlock()
 	if err != nil || working {
@@ -199,7 +199,7 @@ func (c *Conversation) Sync(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	last := t.events.seq
-	if err := t.until(ctx, func() bool { return t.Seq >= last || !t.working }); err != nil || t.Seq >= last {
+	if err := t.until(ctx, func() bool { return t.state.Seq >= last || !t.working }); err != nil || t.state.Seq >= last {
 		return err
 	}
 	return t.saveUnlessWorking(ctx)

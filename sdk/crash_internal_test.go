@@ -177,7 +177,7 @@ func TestCrashAtAnOwnTool(t *testing.T) {
 					}
 				}
 				var read strings.Builder
-				for _, m := range s.t.Messages {
+				for _, m := range s.t.state.Messages {
 					for _, b := range m.Blocks {
 						if b.Type == provider.ToolResult {
 							read.WriteString(b.Text + "\n")

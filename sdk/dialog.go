@@ -19,14 +19,14 @@ type Document struct {
 type dialog struct{ t *thread }
 
 // ID identifies the session.
-func (d dialog) ID() string { return d.t.ID }
+func (d dialog) ID() string { return d.t.state.ID }
 
 // Pause has the work stop at the next safe point, after the model's answer and the tools that it uses, and
 // saves it.
 func (d dialog) Pause(ctx context.Context) error {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	if d.t.Status == Ended || d.t.Status == Failed {
+	if d.t.state.Status == Ended || d.t.state.Status == Failed {
 		return ErrEnded
 	}
 	d.t.pausing = true
@@ -38,17 +38,17 @@ func (d dialog) Pause(ctx context.Context) error {
 func (d dialog) Questions() []Question {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	return append([]Question(nil), d.t.Questions...)
+	return append([]Question(nil), d.t.state.Questions...)
 }
 
 // Status returns the state of the session.
 func (d dialog) Status() Status {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	if d.t.working && d.t.Status == Idle { // the turn is being saved
+	if d.t.working && d.t.state.Status == Idle { // the turn is being saved
 		return Processing
 	}
-	return d.t.Status
+	return d.t.state.Status
 }
 
 // Events returns a channel of the last events and those to come. It is closed when the session is

@@ -28,7 +28,7 @@ func (t *thread) work(ctx context.Context) error {
 		if done || err != nil {
 			return err
 		}
-		if t.Stop == "" && t.Options.SaveTurnsOnly {
+		if t.state.Stop == "" && t.state.Options.SaveTurnsOnly {
 			continue
 		}
 		if err := t.save(ctx); err != nil {
@@ -51,31 +51,31 @@ const (
 // step takes the next step, which follows from the state alone, so that a turn goes on after anything. done is
 // true at the end of the turn.
 func (t *thread) step(ctx context.Context) (done bool, err error) {
-	uses := len(t.uses()) > 0
-	switch t.Stop {
+	uses := len(t.state.uses()) > 0
+	switch t.state.Stop {
 	case "":
-		if t.Rounds >= t.Options.Rounds {
+		if t.state.Rounds >= t.state.Options.Rounds {
 			return false, t.askMore(ctx)
 		}
 		return false, t.call(ctx)
 	case provider.Refusal:
-		return true, &RefusalError{t.response()}
+		return true, &RefusalError{t.state.response()}
 	case provider.ContextWindow:
 		return true, ErrContextFull
 	case provider.PauseTurn:
-		if t.Pauses > maxPauses {
+		if t.state.Pauses > maxPauses {
 			return true, ErrTruncated
 		}
 		return false, t.call(ctx)
 	case provider.MaxTokens:
-		if t.Cut {
+		if t.state.Cut {
 			return true, ErrTruncated
 		}
-		t.Cut = true
+		t.state.Cut = true
 		if uses {
-			t.say(cutToolText)
+			t.state.say(cutToolText)
 		} else {
-			t.say("", provider.TextBlock(continueText))
+			t.state.say("", provider.TextBlock(continueText))
 		}
 		return false, nil
 	}
@@ -88,25 +88,25 @@ func (t *thread) step(ctx context.Context) (done bool, err error) {
 // call has the model answer.
 func (t *thread) call(ctx context.Context) error {
 	response, err := t.send(ctx, provider.Request{
-		System: t.System, Messages: slices.Clone(t.Messages), Tools: t.tools, MaxTokens: t.Options.MaxTokens})
+		System: t.state.System, Messages: slices.Clone(t.state.Messages), Tools: t.tools, MaxTokens: t.state.Options.MaxTokens})
 	if err != nil {
 		return err
 	}
-	t.Rounds++
-	if t.Pauses++; response.Stop != provider.PauseTurn {
-		t.Pauses = 0
+	t.state.Rounds++
+	if t.state.Pauses++; response.Stop != provider.PauseTurn {
+		t.state.Pauses = 0
 	}
 	if response.Stop != provider.MaxTokens {
-		t.Cut = false
+		t.state.Cut = false
 	}
-	t.hear(response)
+	t.state.hear(response)
 	return t.budget.Check()
 }
 
 // send sends a request within the budget, and counts it.
 func (t *thread) send(ctx context.Context, r provider.Request) (response *provider.Response, err error) {
 	e := price.Estimate{Prompt: estimate(r)}
-	r.MaxTokens, err = t.budget.Room(t.Provider.Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
+	r.MaxTokens, err = t.budget.Room(t.state.Provider.Model, t.client.o.Clock(), e.Prompt, r.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (t *thread) pass(d provider.Delta) {
 
 // count adds the cost of a call.
 func (t *thread) count(r *provider.Response, e price.Estimate) {
-	charge := t.budget.Spend(t.Provider.Model, t.client.o.Clock(), r.Usage, e)
+	charge := t.budget.Spend(t.state.Provider.Model, t.client.o.Clock(), r.Usage, e)
 	report := t.budget.Report()
 	c := Cost{Spent: int64(report.Spent), Limit: int64(report.Limit), Prompt: charge.Usage.Prompt(), Output: charge.Usage.Output}
 	if charge.Known {
@@ -142,8 +142,8 @@ func (t *thread) count(r *provider.Response, e price.Estimate) {
 		c.Call = &amount
 	}
 	t.publish(Event{Type: EventCost, Cost: &c})
-	t.Turn.Usage = t.Turn.Usage.Plus(charge.Usage)
-	t.Turn.Spent += charge.Cost
+	t.state.Turn.Usage = t.state.Turn.Usage.Plus(charge.Usage)
+	t.state.Turn.Spent += charge.Cost
 	if charge.Percent > 0 {
 		warning := c
 		warning.Percent = charge.Percent
@@ -151,7 +151,7 @@ func (t *thread) count(r *provider.Response, e price.Estimate) {
 	}
 	if !charge.Known && !t.warned {
 		t.warned = true
-		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the price of the model %q is not known: its calls are counted without one", t.Provider.Model)})
+		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the price of the model %q is not known: its calls are counted without one", t.state.Provider.Model)})
 	}
 }
 
@@ -177,11 +177,11 @@ func estimate(r provider.Request) int64 {
 // useTools uses the tools that the last message asks for, in their order, and puts its questions.
 // Then it waits for the answers.
 func (t *thread) useTools(ctx context.Context) error {
-	for _, use := range t.uses() {
-		if _, done := t.Results[use.ID]; done {
+	for _, use := range t.state.uses() {
+		if _, done := t.state.Results[use.ID]; done {
 			continue
 		}
-		if use.Name == askUser && !t.Options.NoQuestions {
+		if use.Name == askUser && !t.state.Options.NoQuestions {
 			t.ask(use)
 			continue
 		}
@@ -189,12 +189,12 @@ func (t *thread) useTools(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(t.Questions) > 0 {
+	if len(t.state.Questions) > 0 {
 		if err := t.await(ctx); err != nil {
 			return err
 		}
 	}
-	t.say("")
+	t.state.say("")
 	return t.budget.Check()
 }
 
@@ -202,7 +202,7 @@ func (t *thread) useTools(ctx context.Context) error {
 func (t *thread) use(ctx context.Context, use provider.Block) error {
 	call := ToolCall{Name: use.Name, Input: clip(use.Input, 300)}
 	text := interruptedText
-	if call.Failed = slices.Contains(t.Begun, use.ID); !call.Failed {
+	if call.Failed = slices.Contains(t.state.Begun, use.ID); !call.Failed {
 		started, once := call, t.once(use)
 		t.publish(Event{Type: EventToolStarted, Tool: &started})
 		if once {
@@ -220,8 +220,8 @@ func (t *thread) use(ctx context.Context, use provider.Block) error {
 		}
 	}
 	call.Result = clip(text, 300)
-	t.keep(use.ID, provider.Result(use.ID, text, call.Failed))
-	t.Turn.Tools = append(t.Turn.Tools, call)
+	t.state.keep(use.ID, provider.Result(use.ID, text, call.Failed))
+	t.state.Turn.Tools = append(t.state.Turn.Tools, call)
 	t.publish(Event{Type: EventToolFinished, Tool: &call})
 	return ctx.Err()
 }
@@ -231,62 +231,62 @@ func (t *thread) ask(use provider.Block) {
 	q, err := parseQuestion(use)
 	switch {
 	case err != nil:
-		t.keep(use.ID, provider.Result(use.ID, err.Error(), true))
-	case !slices.ContainsFunc(t.Questions, func(open Question) bool { return open.ID == q.ID }):
+		t.state.keep(use.ID, provider.Result(use.ID, err.Error(), true))
+	case !slices.ContainsFunc(t.state.Questions, func(open Question) bool { return open.ID == q.ID }):
 		t.put(q)
 	}
 }
 
 // put puts a question to the person.
 func (t *thread) put(q Question) {
-	t.Questions = append(t.Questions, q)
+	t.state.Questions = append(t.state.Questions, q)
 	t.publish(Event{Type: EventQuestion, Question: &q})
 }
 
 // askMore asks whether a turn of many calls goes on.
 func (t *thread) askMore(ctx context.Context) error {
-	if t.Options.NoQuestions {
-		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.Options.Rounds)
+	if t.state.Options.NoQuestions {
+		return fmt.Errorf("%w after %d calls of the model", ErrStopped, t.state.Options.Rounds)
 	}
-	if len(t.Questions) == 0 && t.Results[fromRounds].Text == "" {
-		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
-			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.Rounds)})
+	if len(t.state.Questions) == 0 && t.state.Results[fromRounds].Text == "" {
+		t.put(Question{ID: fmt.Sprintf("q%d-rounds-%d", len(t.state.Turns)+1, t.events.seq+1), Source: fromRounds, Options: []string{"go on", "stop"},
+			Question: fmt.Sprintf("The agent has called the model %d times for this. Shall it go on?", t.state.Rounds)})
 	}
 	if err := t.await(ctx); err != nil {
 		return err
 	}
-	word := t.Results[fromRounds].Text
-	delete(t.Results, fromRounds)
+	word := t.state.Results[fromRounds].Text
+	delete(t.state.Results, fromRounds)
 	if isOneOf(word, "stop", "no", "n", "end", "cancel", "停", "停止", "不", "否") {
 		return ErrStopped
 	}
-	t.Rounds = 0
+	t.state.Rounds = 0
 	return nil
 }
 
 // await waits until every question is answered, or the work is to pause.
 func (t *thread) await(ctx context.Context) error {
-	if len(t.Questions) > 0 {
-		t.Status = Waiting
+	if len(t.state.Questions) > 0 {
+		t.state.Status = Waiting
 		t.wake()
 	}
 	if err := t.save(ctx); err != nil {
 		return err
 	}
 	waiting := ctx
-	if t.Options.PauseTimeout > 0 {
+	if t.state.Options.PauseTimeout > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeout(ctx, t.Options.PauseTimeout)
+		waiting, cancel = context.WithTimeout(ctx, t.state.Options.PauseTimeout)
 		defer cancel()
 	}
-	err := t.until(waiting, func() bool { return len(t.Questions) == 0 || t.pausing })
+	err := t.until(waiting, func() bool { return len(t.state.Questions) == 0 || t.pausing })
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return ctx.Err()
-	case len(t.Questions) > 0:
+	case len(t.state.Questions) > 0:
 		return errPaused
 	}
-	t.Status = Processing
+	t.state.Status = Processing
 	return nil
 }
 

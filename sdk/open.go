@@ -45,13 +45,13 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 			PlainText: o.PlainText, NoQuestions: o.NoQuestions, ReadOnly: o.ReadOnly,
 		},
 	}
-	if t.Options.MaxTokens < 0 || t.Options.Rounds < 0 || limit < 0 {
+	if t.state.Options.MaxTokens < 0 || t.state.Options.Rounds < 0 || limit < 0 {
 		return nil, errors.New("MaxTokens, Rounds and CostLimit cannot be negative")
 	}
 	if t.files = o.FS; t.files == nil {
 		t.files = m.files(c.o.Clock)
 	} else {
-		t.FilesOf = "caller"
+		t.state.FilesOf = "caller"
 	}
 	if err := t.equip(o.Run, o.Tools); err != nil {
 		return nil, err
@@ -61,16 +61,16 @@ func (c *Client) start(ctx context.Context, kind, agentID string, o Conversation
 		if t.output, err = o.Output.form(); err != nil {
 			return nil, err
 		}
-		t.Options.Output = t.output.text
+		t.state.Options.Output = t.output.text
 	}
 	if t.context, err = contextText(o.Context); err != nil {
 		return nil, err
 	}
-	if t.System, err = prompt(agent, m, t.builtIn(), o.SessionOptions); err != nil {
+	if t.state.System, err = prompt(agent, m, t.builtIn(), o.SessionOptions); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(t.System))
-	t.Agent = agentState{ID: agent.ID, Name: agent.Name, Hash: hex.EncodeToString(sum[:])}
+	sum := sha256.Sum256([]byte(t.state.System))
+	t.state.Agent = agentState{ID: agent.ID, Name: agent.Name, Hash: hex.EncodeToString(sum[:])}
 	t.publish(Event{Type: EventStarted, Agent: agent.ID, Text: info.Model})
 	return t, nil
 }
@@ -124,16 +124,16 @@ func (c *Client) open(ctx context.Context, id string, o OpenOptions) (*thread, e
 	if err := t.equip(o.Run, o.Tools); err != nil {
 		return nil, err
 	}
-	if t.Status == Processing { // its process died
-		t.Status = Paused
+	if t.state.Status == Processing { // its process died
+		t.state.Status = Paused
 	}
 	events, err := storedEvents(ctx, c.store, id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	t.events.seq = t.Seq
+	t.events.seq = t.state.Seq
 	if n := len(events); n > 0 { // after a crash the last one can be behind that of the state, or before it
-		t.events.seq = max(t.Seq, events[n-1].Seq)
+		t.events.seq = max(t.state.Seq, events[n-1].Seq)
 	}
 	if missing := slices.DeleteFunc(slices.Clone(s.Tools), t.offers); len(missing) > 0 {
 		t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the session goes on without tools that it had: %s", strings.Join(missing, ", "))})

@@ -21,31 +21,31 @@ const (
 
 // deliver ends a turn with its output, if one was asked for. done is false if the model has to repair it.
 func (t *thread) deliver() (done bool, err error) {
-	if len(t.Schema) == 0 {
+	if len(t.state.Schema) == 0 {
 		return true, nil
 	}
 	if t.form == nil || t.form.resolved == nil { // it was begun in another process, which knew the type
-		if t.form, err = parseSchema(t.Schema); err != nil {
-			return true, &StateError{t.ID, fmt.Sprintf("its schema cannot be read: %v", err)}
+		if t.form, err = parseSchema(t.state.Schema); err != nil {
+			return true, &StateError{t.state.ID, fmt.Sprintf("its schema cannot be read: %v", err)}
 		}
 	}
 	var text strings.Builder
-	for _, b := range t.spoken().Blocks {
+	for _, b := range t.state.spoken().Blocks {
 		if b.Type == provider.Text { // an answer that was cut goes on in the next block
 			text.WriteString(b.Text)
 		}
 	}
 	value := json.RawMessage(trimToJSON(text.String()))
 	if err = t.form.check(value); err == nil {
-		t.Turn.Output = value
+		t.state.Turn.Output = value
 		return true, nil
 	}
-	if t.Repairs >= maxRepairs {
+	if t.state.Repairs >= maxRepairs {
 		return true, &OutputError{Text: text.String(), Err: err}
 	}
-	t.Repairs++
+	t.state.Repairs++
 	t.publish(Event{Type: EventWarning, Text: fmt.Sprintf("the answer does not fit its schema: %v", err)})
-	t.say("", provider.TextBlock(fmt.Sprintf(repairText, err)))
+	t.state.say("", provider.TextBlock(fmt.Sprintf(repairText, err)))
 	return false, nil
 }
 

@@ -12,12 +12,12 @@ import (
 
 // claim locks the session against other processes, and refuses one that they have continued.
 func (t *thread) claim(ctx context.Context) (unlock func() error, err error) {
-	if unlock, err = t.client.store.Lock(ctx, t.ID); err != nil {
+	if unlock, err = t.client.store.Lock(ctx, t.state.ID); err != nil {
 		return nil, err
 	}
-	data, err := t.client.store.Load(ctx, t.ID)
+	data, err := t.client.store.Load(ctx, t.state.ID)
 	t.mu.Lock()
-	revision := t.Revision
+	revision := t.state.Revision
 	t.mu.Unlock()
 	if errors.Is(err, ErrNotFound) && revision == 0 {
 		return unlock, nil
@@ -84,24 +84,24 @@ func (t *thread) save(ctx context.Context) error {
 		if rights != nil { // before the file: of the two it is never the older
 			t.keepRights(ctx, rights)
 		}
-		err = t.client.store.Append(ctx, t.ID, lines.Bytes())
+		err = t.client.store.Append(ctx, t.state.ID, lines.Bytes())
 	})
 	if err != nil {
 		return &StoreError{err}
 	}
 	t.events.unsaved -= len(events)
-	t.unlocked(func() { err = t.client.store.Save(ctx, t.ID, data) })
+	t.unlocked(func() { err = t.client.store.Save(ctx, t.state.ID, data) })
 	if err != nil {
 		return &StoreError{err}
 	}
-	t.Revision, t.Updated, t.Seq, t.RightsSeq = s.Revision, s.Updated, s.Seq, s.RightsSeq
+	t.state.Revision, t.state.Updated, t.state.Seq, t.state.RightsSeq = s.Revision, s.Updated, s.Seq, s.RightsSeq
 	return nil
 }
 
 // keepRights keeps a record. One that cannot be kept ends no work: the session is opened as one without.
 func (t *thread) keepRights(ctx context.Context, record []byte) {
-	if err := t.client.o.Rights.Keep(ctx, t.ID, record); err != nil {
-		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.ID, "error", err)
+	if err := t.client.o.Rights.Keep(ctx, t.state.ID, record); err != nil {
+		t.client.o.Log.Warn("the rights of a session are kept in its own file only", "session", t.state.ID, "error", err)
 	}
 }
 

@@ -42,7 +42,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 		err = nil
 	}
 	s.t.mu.Lock()
-	if s.t.Status == Ended || s.t.Status == Failed {
+	if s.t.state.Status == Ended || s.t.state.Status == Failed {
 		s.t.events.close()
 	}
 	s.t.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Session) Run(ctx context.Context) (*Result, error) {
 // Result returns the outcome so far.
 func (s *Session) Result() *Result {
 	s.t.mu.Lock()
-	turn := cmp.Or(s.t.last(), &Turn{})
+	turn := cmp.Or(s.t.state.last(), &Turn{})
 	s.t.mu.Unlock()
 	return &Result{ID: s.ID(), Status: s.Status(), Text: turn.Response, Output: turn.Output, Documents: s.Documents(), Costs: s.Costs(),
 		Tools: turn.Tools, Questions: s.Questions(), Took: turn.Took}

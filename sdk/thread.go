@@ -31,8 +31,8 @@ type thread struct {
 	// output is the form of the answers, form that of the answer to the turn; nil for text.
 	output, form *schema
 
-	mu sync.Mutex
-	state
+	mu     sync.Mutex
+	state  state
 	events hub
 	// working is true while a goroutine is at work on the turn, cancel ends it.
 	// claimed is true once that goroutine holds the session against other processes.
@@ -101,13 +101,13 @@ func (t *thread) unlocked(do func()) {
 func (t *thread) publish(e Event) {
 	if t.parent != nil {
 		if e.Type != EventTurnStarted {
-			e.Agent = t.Agent.ID
+			e.Agent = t.state.Agent.ID
 			t.parent.event(e)
 		}
 		return
 	}
 	e.At = t.client.o.Clock().UTC()
-	if e.Turn = len(t.Turns); t.Turn != nil {
+	if e.Turn = len(t.state.Turns); t.state.Turn != nil {
 		e.Turn++
 	}
 	t.events.publish(e)

@@ -33,15 +33,15 @@ var (
 func (t *thread) equip(run runCommand, own []AnyTool) error {
 	t.command = run
 	t.fileTools = vfs.NewToolbox(t.files, vfs.ToolOptions{
-		ReadOnly: t.Options.ReadOnly, Commands: t.Options.Commands, Run: run, Wrote: t.note})
+		ReadOnly: t.state.Options.ReadOnly, Commands: t.state.Options.Commands, Run: run, Wrote: t.note})
 	t.tools = t.fileTools.Tools()
-	if !t.Options.NoQuestions {
+	if !t.state.Options.NoQuestions {
 		t.tools = append(t.tools, askTool)
 	}
 	if t.menu.snapshot != nil {
 		t.tools = append(t.tools, workflowTool, agentTool)
 	}
-	t.Tools = nil
+	t.state.Tools = nil
 	for _, tool := range own {
 		if tool == nil {
 			return &ToolError{"", "it is nil"}
@@ -53,7 +53,7 @@ func (t *thread) equip(run runCommand, own []AnyTool) error {
 		if r.Name == askUser || t.offers(r.Name) {
 			return &ToolError{r.Name, "there is another tool of this name"}
 		}
-		t.own, t.Tools = append(t.own, r), append(t.Tools, r.Name)
+		t.own, t.state.Tools = append(t.own, r), append(t.state.Tools, r.Name)
 		t.tools = append(t.tools, provider.Tool{Name: r.Name, Description: r.Description, Schema: r.Schema})
 	}
 	return nil
@@ -81,7 +81,7 @@ func (t *thread) once(use provider.Block) bool {
 	if own := t.ownTool(use.Name); own != nil {
 		return !own.Idempotent
 	}
-	return use.Name == vfs.EditFile && t.FilesOf != ""
+	return use.Name == vfs.EditFile && t.state.FilesOf != ""
 }
 
 // mark records that a use is about to begin that must not be repeated. The caller holds the lock.
@@ -92,13 +92,13 @@ func (t *thread) mark(ctx context.Context, id string) error {
 		t.parent.broken = t.parent.mark(ctx, t.by)
 		return t.parent.broken
 	}
-	if slices.Contains(t.Begun, id) {
+	if slices.Contains(t.state.Begun, id) {
 		return nil
 	}
-	t.Begun = append(t.Begun, id)
+	t.state.Begun = append(t.state.Begun, id)
 	err := t.save(ctx)
 	if err != nil { // it does not begin
-		t.Begun = slices.DeleteFunc(t.Begun, func(begun string) bool { return begun == id })
+		t.state.Begun = slices.DeleteFunc(t.state.Begun, func(begun string) bool { return begun == id })
 	}
 	return err
 }
@@ -127,8 +127,8 @@ func (t *thread) execute(ctx context.Context, use provider.Block) (text string, 
 // note keeps the path of a file that a tool has written.
 func (t *thread) note(name string) {
 	t.mu.Lock()
-	if !slices.Contains(t.Written, name) {
-		t.Written = append(t.Written, name)
+	if !slices.Contains(t.state.Written, name) {
+		t.state.Written = append(t.state.Written, name)
 	}
 	t.mu.Unlock()
 	if t.parent != nil {
@@ -142,7 +142,7 @@ func (t *thread) madeFiles() []vfs.Info {
 		return vfs.Documents(t.files)
 	}
 	t.mu.Lock()
-	written := slices.Sorted(slices.Values(t.Written))
+	written := slices.Sorted(slices.Values(t.state.Written))
 	t.mu.Unlock()
 	var out []vfs.Info
 	for _, name := range written {
@@ -213,9 +213,9 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	}
 	c := &thread{client: t.client, kin: kin{t, by, t.depth + 1}, model: model, agent: agent, menu: m,
 		files: t.files, budget: t.budget, changed: make(chan struct{})}
-	c.state = state{ID: t.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: model.Info(),
-		Status: Idle, Options: t.Options, FilesOf: t.FilesOf}
-	c.Options.NoQuestions, c.Options.Output = true, nil
+	c.state = state{ID: t.state.ID, Kind: kindSession, Agent: agentState{ID: agent.ID}, Provider: model.Info(),
+		Status: Idle, Options: t.state.Options, FilesOf: t.state.FilesOf}
+	c.state.Options.NoQuestions, c.state.Options.Output = true, nil
 	own := make([]AnyTool, len(t.own))
 	for n, r := range t.own {
 		own[n] = r
@@ -223,7 +223,7 @@ func (t *thread) child(agentID, by string) (*thread, error) {
 	if err := c.equip(t.command, own); err != nil {
 		return nil, err
 	}
-	c.System, err = prompt(agent, m, c.builtIn(), SessionOptions{})
+	c.state.System, err = prompt(agent, m, c.builtIn(), SessionOptions{})
 	return c, err
 }
 
@@ -237,7 +237,7 @@ func (t *thread) carryOut(ctx context.Context, words string) (string, error) {
 	err := t.work(ctx)
 	t.parent.mu.Lock()
 	defer t.parent.mu.Unlock()
-	turn := t.parent.Turn
-	turn.Usage, turn.Spent = turn.Usage.Plus(t.Turn.Usage), turn.Spent+t.Turn.Spent
-	return t.response(), err
+	turn := t.parent.state.Turn
+	turn.Usage, turn.Spent = turn.Usage.Plus(t.state.Turn.Usage), turn.Spent+t.state.Turn.Spent
+	return t.state.response(), err
 }

@@ -17,7 +17,7 @@ func (t *thread) begin(ctx context.Context, words string, form *schema) (turn in
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err = t.take(ctx, words, form)
-	return len(t.Turns), err
+	return len(t.state.Turns), err
 }
 
 // take makes the person's words a turn. The caller holds the lock.
@@ -29,23 +29,23 @@ func (t *thread) take(ctx context.Context, words string, form *schema) error {
 		return errors.New("the message is empty")
 	}
 	text, warning := t.menu.message(words)
-	if t.context != "" && len(t.Turns) == 0 {
+	if t.context != "" && len(t.state.Turns) == 0 {
 		text = t.context + "\n\n" + text
 	}
-	if t.Schema, t.form = nil, form; form != nil {
-		t.Schema = form.text
+	if t.state.Schema, t.form = nil, form; form != nil {
+		t.state.Schema = form.text
 		text += "\n\n" + outputText + string(form.text)
 	}
-	t.Title = cmp.Or(t.Title, clip(words, 100))
-	t.Turn = t.newTurn(words)
+	t.state.Title = cmp.Or(t.state.Title, clip(words, 100))
+	t.state.Turn = t.newTurn(words)
 	why := newWordsText
 	if errors.Is(t.failure, context.Canceled) {
 		why = cancelledText
 	}
-	t.Questions, t.Rounds, t.Pauses, t.Cut, t.failure = nil, 0, 0, false, nil
-	t.Repairs = 0
-	t.say(why, provider.TextBlock(text))
-	t.Status = Processing
+	t.state.Questions, t.state.Rounds, t.state.Pauses, t.state.Cut, t.failure = nil, 0, 0, false, nil
+	t.state.Repairs = 0
+	t.state.say(why, provider.TextBlock(text))
+	t.state.Status = Processing
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	if warning != "" {
 		t.publish(Event{Type: EventWarning, Text: warning})
@@ -54,21 +54,21 @@ func (t *thread) take(ctx context.Context, words string, form *schema) error {
 }
 
 func (t *thread) newTurn(words string) *Turn {
-	return &Turn{ID: fmt.Sprintf("turn-%d", len(t.Turns)+1), User: words, At: t.client.o.Clock().UTC()}
+	return &Turn{ID: fmt.Sprintf("turn-%d", len(t.state.Turns)+1), User: words, At: t.client.o.Clock().UTC()}
 }
 
 // ready waits until a turn that is over is saved, and returns an error if the session takes no words
 // then. The caller holds the lock.
 func (t *thread) ready(ctx context.Context) error {
-	if err := t.until(ctx, func() bool { return !t.working || t.Turn != nil }); err != nil {
+	if err := t.until(ctx, func() bool { return !t.working || t.state.Turn != nil }); err != nil {
 		return err
 	}
 	switch {
-	case t.Status == Ended:
+	case t.state.Status == Ended:
 		return ErrEnded
-	case t.Turn != nil && t.Status == Paused:
+	case t.state.Turn != nil && t.state.Status == Paused:
 		return ErrPaused
-	case t.Turn != nil:
+	case t.state.Turn != nil:
 		return ErrBusy
 	}
 	return nil
@@ -82,7 +82,7 @@ func (t *thread) spawn() error {
 	}
 	go func() {
 		if err := run(); err != nil && !errors.Is(err, errPaused) {
-			t.client.o.Log.Debug("a turn ended early", "session", t.ID, "error", err)
+			t.client.o.Log.Debug("a turn ended early", "session", t.state.ID, "error", err)
 		}
 	}()
 	return nil
@@ -95,20 +95,20 @@ func (t *thread) enter(ctx context.Context) (run func() error, err error) {
 	switch {
 	case t.working:
 		return nil, ErrBusy
-	case t.Turn == nil && t.Status == Ended:
+	case t.state.Turn == nil && t.state.Status == Ended:
 		return nil, ErrEnded
-	case t.Turn == nil:
+	case t.state.Turn == nil:
 		return nil, t.failure
 	case !t.client.enter():
 		return nil, ErrEnded
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	detach := context.AfterFunc(t.client.base, cancel)
-	resumed := t.Status == Paused || t.Status == Waiting
-	t.working, t.cancel, t.pausing, t.failure, t.broken, t.Repairs = true, cancel, false, nil, nil, 0
-	t.Status = Processing
-	if len(t.Questions) > 0 {
-		t.Status = Waiting
+	resumed := t.state.Status == Paused || t.state.Status == Waiting
+	t.working, t.cancel, t.pausing, t.failure, t.broken, t.state.Repairs = true, cancel, false, nil, nil, 0
+	t.state.Status = Processing
+	if len(t.state.Questions) > 0 {
+		t.state.Status = Waiting
 	}
 	if resumed {
 		t.publish(Event{Type: EventResumed})
@@ -140,12 +140,12 @@ func (t *thread) run(ctx context.Context) error {
 		if errors.Is(err, errPaused) && t.broken != nil {
 			err = t.broken
 		}
-		t.Turn.Took += t.client.o.Clock().Sub(began)
+		t.state.Turn.Took += t.client.o.Clock().Sub(began)
 		t.settle(err, t.goesOn(ctx, err))
 		ctx = context.WithoutCancel(ctx)
 		err = errors.Join(err, t.save(ctx), t.until(ctx, func() bool { return !t.writing }))
-		if t.Turn == nil {
-			t.Turns[len(t.Turns)-1].err = err
+		if t.state.Turn == nil {
+			t.state.Turns[len(t.state.Turns)-1].err = err
 		}
 		t.claimed = false
 		t.unlocked(func() { err = errors.Join(err, unlock()) })
@@ -154,8 +154,8 @@ func (t *thread) run(ctx context.Context) error {
 	if err != nil && !errors.Is(err, errPaused) && t.client.base.Err() == nil {
 		t.failure = err
 	}
-	if t.Status == Processing || t.Status == Waiting { // it could not be claimed
-		t.Status, t.failure = Paused, err
+	if t.state.Status == Processing || t.state.Status == Waiting { // it could not be claimed
+		t.state.Status, t.failure = Paused, err
 		t.publish(Event{Type: EventPaused, Text: err.Error()})
 	}
 	t.wake()
@@ -176,7 +176,7 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 		return false
 	case errors.Is(err, errPaused), errors.As(err, &question), errors.As(err, &store), t.client.base.Err() != nil:
 		return true
-	case t.Kind != kindSession:
+	case t.state.Kind != kindSession:
 		return false
 	}
 	return ctx.Err() != nil || errors.As(err, &server) && server.Retryable || errors.As(err, &limit) || errors.As(err, &output)
@@ -185,7 +185,7 @@ func (t *thread) goesOn(ctx context.Context, err error) bool {
 // settle ends a turn, or leaves it for later. The caller holds the lock.
 func (t *thread) settle(err error, later bool) {
 	if later {
-		t.Status = Paused
+		t.state.Status = Paused
 		e := Event{Type: EventPaused}
 		if !errors.Is(err, errPaused) {
 			e.Text = err.Error()
@@ -193,8 +193,8 @@ func (t *thread) settle(err error, later bool) {
 		t.publish(e)
 		return
 	}
-	turn, single := t.Turn, t.Kind == kindSession
-	turn.Response = t.response()
+	turn, single := t.state.Turn, t.state.Kind == kindSession
+	turn.Response = t.state.response()
 	if err != nil {
 		turn.Problem = err.Error()
 		e := Event{Type: EventFailed, Text: turn.Problem}
@@ -203,21 +203,21 @@ func (t *thread) settle(err error, later bool) {
 		}
 		t.publish(e)
 	}
-	t.failure, t.Turn, t.Questions, t.Status = err, nil, nil, Idle
+	t.failure, t.state.Turn, t.state.Questions, t.state.Status = err, nil, nil, Idle
 	turn.err = err
-	t.Turns = append(t.Turns, *turn)
+	t.state.Turns = append(t.state.Turns, *turn)
 	if err == nil {
 		t.publish(Event{Type: EventTurnCompleted, Text: turn.Response})
-		if q, asks := textQuestion(turn.Response); asks && !t.Options.PlainText && turn.Output == nil {
-			q.ID = fmt.Sprintf("q%d-text", len(t.Turns))
+		if q, asks := textQuestion(turn.Response); asks && !t.state.Options.PlainText && turn.Output == nil {
+			q.ID = fmt.Sprintf("q%d-text", len(t.state.Turns))
 			t.put(q)
 		}
 	}
 	switch {
 	case single && err != nil:
-		t.Status = Failed
+		t.state.Status = Failed
 	case single:
-		t.Status = Ended
+		t.state.Status = Ended
 		t.publish(Event{Type: EventCompleted, Text: turn.Response})
 	default:
 		t.publish(Event{Type: EventIdle})
@@ -231,9 +231,9 @@ func (t *thread) tell(ctx context.Context, words, text string) (int, error) {
 	if err := t.ready(ctx); err != nil {
 		return 0, err
 	}
-	turn, n := t.newTurn(words), len(t.Turns)
+	turn, n := t.newTurn(words), len(t.state.Turns)
 	turn.Response = text
-	t.Turns, t.failure = append(t.Turns, *turn), nil
+	t.state.Turns, t.failure = append(t.state.Turns, *turn), nil
 	t.publish(Event{Type: EventTurnStarted, Text: words})
 	t.publish(Event{Type: EventTurnCompleted, Text: text})
 	t.publish(Event{Type: EventIdle})
@@ -247,11 +247,11 @@ func (t *thread) end(ctx context.Context) error {
 	if err := t.ready(ctx); err != nil {
 		return err
 	}
-	before := t.Status
-	t.Status, t.Questions = Ended, nil
+	before := t.state.Status
+	t.state.Status, t.state.Questions = Ended, nil
 	t.publish(Event{Type: EventCompleted})
 	if err := t.saveUnlessWorking(ctx); err != nil {
-		t.Status = before
+		t.state.Status = before
 		return err
 	}
 	t.events.close()
@@ -263,26 +263,26 @@ func (t *thread) end(ctx context.Context) error {
 func (t *thread) answer(ctx context.Context, id, text string) (more bool, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	at := slices.IndexFunc(t.Questions, func(q Question) bool { return id == "" || q.ID == id })
+	at := slices.IndexFunc(t.state.Questions, func(q Question) bool { return id == "" || q.ID == id })
 	switch {
 	case at < 0:
 		return false, ErrNoQuestion
 	case strings.TrimSpace(text) == "":
 		return false, errors.New("the answer is empty")
 	}
-	q := t.Questions[at]
-	t.Questions = slices.Delete(slices.Clone(t.Questions), at, at+1)
+	q := t.state.Questions[at]
+	t.state.Questions = slices.Delete(slices.Clone(t.state.Questions), at, at+1)
 	t.publish(Event{Type: EventAnswered, Text: text, Question: &q})
 	switch q.Source {
 	case fromText:
 		err = t.take(ctx, text, t.output)
 		return err == nil, err
 	case fromRounds:
-		t.keep(fromRounds, provider.TextBlock(text))
+		t.state.keep(fromRounds, provider.TextBlock(text))
 	default:
-		t.keep(q.ID, provider.Result(q.ID, text, false))
+		t.state.keep(q.ID, provider.Result(q.ID, text, false))
 	}
-	more = len(t.Questions) == 0 && !t.working
+	more = len(t.state.Questions) == 0 && !t.working
 	t.wake()
 	return more, t.saveUnlessWorking(ctx)
 }
@@ -292,9 +292,11 @@ func (t *thread) answer(ctx context.Context, id, text string) (more bool, err er
 func (t *thread) answerQuestions(ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for t.until(ctx, func() bool { return t.Status == Waiting && len(t.Questions) > 0 }) == nil {
-		q := t.Questions[0]
-		open := func() bool { return slices.ContainsFunc(t.Questions, func(o Question) bool { return o.ID == q.ID }) }
+	for t.until(ctx, func() bool { return t.state.Status == Waiting && len(t.state.Questions) > 0 }) == nil {
+		q := t.state.Questions[0]
+		open := func() bool {
+			return slices.ContainsFunc(t.state.Questions, func(o Question) bool { return o.ID == q.ID })
+		}
 		asking, answered := context.WithCancel(ctx)
 		go func() {
 			t.mu.Lock()

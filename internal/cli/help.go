@@ -23,7 +23,7 @@ func speakHelp(a *app.App, root *cobra.Command) {
 			a.ReadSettings()
 		}
 		h := newHelpPage(a, cmd)
-		_ = a.Terminal.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Terminal.Out, h.text()); return err }) // a reader that has gone needs no help
+		_ = a.Terminal.Page(cmd.Context(), func() error { _, err := fmt.Fprint(a.Terminal.Out, h.pageText()); return err }) // a reader that has gone needs no help
 	})
 }
 
@@ -45,37 +45,40 @@ type helpPage struct {
 	b       strings.Builder
 }
 
-func (h *helpPage) text() string {
+func (h *helpPage) pageText() string {
 	cmd := h.command
 	about, exits := cmp.Or(cmd.Long, cmd.Short), ""
 	if at := strings.Index(about, terminal.ExitTitle); at >= 0 {
 		about, exits = about[:at], about[at:]
 	}
-	h.usage()
-	h.b.WriteString("\n" + h.prose(about))
+	h.writeUsage()
+	h.b.WriteString("\n" + h.wrapProse(about))
 	if cmd.HasExample() {
-		h.section(h.lang.Say("Examples:"), cmd.Example+"\n")
+		h.writeSection(h.lang.Say("Examples:"), cmd.Example+"\n")
 	}
 	for _, g := range cmd.Groups() {
-		h.commands(h.lang.Word(g.Title), g.ID)
+		h.writeCommands(h.lang.Word(g.Title), g.ID)
 	}
-	h.commands(h.lang.Say("Available Commands:"), "")
-	h.flags(h.lang.Say("Flags:"), cmd.LocalFlags().FlagUsages())
-	h.flags(h.lang.Say("Global Flags:"), cmd.InheritedFlags().FlagUsages())
+	h.writeCommands(h.lang.Say("Available Commands:"), "")
+	h.writeFlags(h.lang.Say("Flags:"), cmd.LocalFlags().FlagUsages())
+	h.writeFlags(h.lang.Say("Global Flags:"), cmd.InheritedFlags().FlagUsages())
 	if cmd.HasAvailableSubCommands() {
-		h.b.WriteString("\n" + h.prose(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
+		h.b.WriteString("\n" + h.wrapProse(h.lang.Say(`Use "%s [command] --help" for more information about a command.`, cmd.CommandPath())))
 	}
 	if exits != "" {
-		h.b.WriteString("\n" + h.prose(exits))
+		h.b.WriteString("\n" + h.wrapProse(exits))
 	}
 	return h.b.String()
 }
 
-func (h *helpPage) section(title, text string) {
-	h.b.WriteString("\n" + title + "\n" + text)
+// writeSection writes a part of the page under its title, unless it is empty.
+func (h *helpPage) writeSection(title, text string) {
+	if text != "" {
+		h.b.WriteString("\n" + title + "\n" + text)
+	}
 }
 
-func (h *helpPage) usage() {
+func (h *helpPage) writeUsage() {
 	h.b.WriteString(h.lang.Say("Usage:") + "\n")
 	if h.command.Runnable() {
 		h.b.WriteString("  " + h.command.UseLine() + "\n")
@@ -85,14 +88,14 @@ func (h *helpPage) usage() {
 	}
 }
 
-// prose returns a text in the person's language, its paragraphs wrapped. A paragraph with indented
+// wrapProse returns a text in the person's language, its paragraphs wrapped. A paragraph with indented
 // lines keeps its lines.
-func (h *helpPage) prose(text string) string {
+func (h *helpPage) wrapProse(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		lines := strings.Split(h.lang.Word(paragraph), "\n")
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }) {
-			out = append(out, strings.Join(visible.Wrap(join(lines), h.width), "\n"))
+			out = append(out, strings.Join(visible.Wrap(joinLines(lines), h.width), "\n"))
 			continue
 		}
 		for i, line := range lines {
@@ -101,15 +104,15 @@ func (h *helpPage) prose(text string) string {
 			if code, _, ok := strings.Cut(rest, "  "); ok && indent > 0 {
 				indent += len(code) + 2
 			}
-			lines[i] = hang(line[:indent], line[indent:], h.width)
+			lines[i] = hangText(line[:indent], line[indent:], h.width)
 		}
 		out = append(out, strings.Join(lines, "\n"))
 	}
 	return strings.Join(out, "\n\n") + "\n"
 }
 
-// join joins the lines of a paragraph, in scripts without spaces between words without any.
-func join(lines []string) string {
+// joinLines joins the lines of a paragraph, in scripts without spaces between words without any.
+func joinLines(lines []string) string {
 	out := lines[0]
 	for _, line := range lines[1:] {
 		last, _ := utf8.DecodeLastRuneInString(out)
@@ -121,8 +124,8 @@ func join(lines []string) string {
 	return out
 }
 
-// hang returns a text behind the beginning of its first row; the other rows are indented as far.
-func hang(begin, text string, width int) string {
+// hangText returns a text behind the beginning of its first row; the other rows are indented as far.
+func hangText(begin, text string, width int) string {
 	columns := visible.Columns(begin)
 	if width-columns < 20 { // no room beside it
 		begin, columns = strings.TrimRight(begin, " ")+"\n      ", 6
@@ -130,25 +133,23 @@ func hang(begin, text string, width int) string {
 	return begin + strings.Join(visible.Wrap(text, max(width-columns, 20)), "\n"+strings.Repeat(" ", columns))
 }
 
-// commands lists the subcommands of a group.
-func (h *helpPage) commands(title, group string) {
+// writeCommands lists the subcommands of a group.
+func (h *helpPage) writeCommands(title, group string) {
 	var rows strings.Builder
 	for _, c := range h.command.Commands() {
 		if listed := c.IsAvailableCommand() || c.Name() == "help"; listed && c.GroupID == group {
 			name := fmt.Sprintf("  %-*s  ", h.command.Commands()[0].NamePadding(), c.Name())
-			rows.WriteString(hang(name, h.lang.Word(c.Short), h.width) + "\n")
+			rows.WriteString(hangText(name, h.lang.Word(c.Short), h.width) + "\n")
 		}
 	}
-	if rows.Len() > 0 {
-		h.section(title, rows.String())
-	}
+	h.writeSection(title, rows.String())
 }
 
 // flagLine matches the line of a flag: its name, and the text after that.
 var flagLine = pattern.New(`^(?:  -\w, |      )--([\w-]+)(?: \w+)?   +(.*)$`)
 
-// flags lists flags, as their package writes them, with their texts in the person's language.
-func (h *helpPage) flags(title, usages string) {
+// writeFlags lists flags, as their package writes them, with their texts in the person's language.
+func (h *helpPage) writeFlags(title, usages string) {
 	var rows strings.Builder
 	for line := range strings.SplitSeq(usages, "\n") {
 		m := flagLine.FindStringSubmatch(line)
@@ -156,11 +157,9 @@ func (h *helpPage) flags(title, usages string) {
 			continue
 		}
 		begin := strings.TrimSuffix(line, m[2])
-		rows.WriteString(hang(begin, h.flagUsage(m[1], m[2]), h.width) + "\n")
+		rows.WriteString(hangText(begin, h.flagUsage(m[1], m[2]), h.width) + "\n")
 	}
-	if rows.Len() > 0 {
-		h.section(title, rows.String())
-	}
+	h.writeSection(title, rows.String())
 }
 
 // flagUsage returns the text of a flag in the person's language, with its default value.

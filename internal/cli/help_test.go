@@ -122,9 +122,9 @@ func TestHelpFitsItsWidth(t *testing.T) {
 			}
 			cmd.InitDefaultHelpFlag()
 			h := helpPage{command: cmd, lang: l, width: 60}
-			text := h.text()
+			text := h.pageText()
 			wide := helpPage{command: cmd, lang: l, width: helpWidth}
-			for line := range strings.Lines(wide.text()) {
+			for line := range strings.Lines(wide.pageText()) {
 				if n := visible.Columns(strings.TrimRight(line, "\n")); n > helpWidth {
 					t.Errorf("%q: %d columns: %s", path, n, line)
 				}

@@ -45,7 +45,7 @@ func TestReferenceOfCommands(t *testing.T) {
 		cmd.InitDefaultHelpFlag()
 		cmd.InitDefaultVersionFlag()
 		h := helpPage{command: cmd, lang: lang.English, width: helpWidth}
-		text := h.text()
+		text := h.pageText()
 		if cmd != root {
 			text = strings.Replace(globalFlags.ReplaceAllString(text, ""), "\n"+terminal.ExitHelp+"\n", "", 1)
 		}

@@ -19,7 +19,6 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/setup"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/cmd/start"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
-	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/workflow"
 )
 
@@ -87,7 +86,7 @@ func newServer(a *app.App) serve.Server {
 	health := setup.Health(func(folder string, l lang.Language) setup.Upkeep { return newUpkeep(a.For(folder, l)) })
 	return serve.Server{
 		Term: a.Terminal, Tasks: a.Tasks, Parts: a.Parts, Build: a.Build, Confine: a.Confine, Health: health,
-		Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) },
+		Model: agents.Delegates(a.Terminal, a.Tasks),
 	}
 }
 

@@ -25,7 +25,7 @@ func newHelp(a *app.App) *cobra.Command {
 argument, list both. Where both have the name, add .md for the page.`,
 		Example: "  bmad-mcp help task submit\n  bmad-mcp help decide\n  bmad-mcp help run.md",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return topics(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
+			return listTopics(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
 		},
 		// A mistake in the settings does not keep help away.
 		PersistentPreRunE: func(*cobra.Command, []string) error { a.ReadSettings(); return nil },
@@ -37,11 +37,11 @@ argument, list both. Where both have the name, add .md for the page.`,
 			case !onlyPage && err == nil && len(rest) == 0:
 				return showCommand(cmd.Context(), a, topic, page != "")
 			case page != "":
-				return a.Terminal.Page(cmd.Context(), func() error { a.Terminal.Markdown(flow(page), strings.TrimSuffix(page, "\n")); return nil })
+				return a.Terminal.Page(cmd.Context(), func() error { a.Terminal.Markdown(flowParagraphs(page), strings.TrimSuffix(page, "\n")); return nil })
 			}
 			above, last := args[:len(args)-1], args[len(args)-1]
 			return fault.New(fault.NotFound, "no command and no page is called %q", strings.Join(args, " ")).
-				WithHint("bmad-mcp help lists them").Suggest(last, topics(cmd.Root(), above))
+				WithHint("bmad-mcp help lists them").Suggest(last, listTopics(cmd.Root(), above))
 		},
 	}
 }
@@ -49,9 +49,9 @@ argument, list both. Where both have the name, add .md for the page.`,
 // pageLink matches a link to a page in the text of another, with the words and the name of the page.
 var pageLink = pattern.New(`\[([^\]]+)\]\((?:\.\./)*([a-z][a-z/-]*)(?:\.zh)?\.md(?:#[^)]*)?\)`)
 
-// flow puts each paragraph of a page into one line, which a terminal breaks at its own width, and names
+// flowParagraphs puts each paragraph of a page into one line, which a terminal breaks at its own width, and names
 // the pages of links.
-func flow(page string) string {
+func flowParagraphs(page string) string {
 	var out []string
 	fenced, open := false, false // open: the last line is text that the next one may continue
 	for line := range strings.SplitSeq(page, "\n") {
@@ -81,30 +81,30 @@ func showCommand(ctx context.Context, a *app.App, command *cobra.Command, hasPag
 	command.InitDefaultHelpFlag()
 	command.InitDefaultVersionFlag()
 	h := newHelpPage(a, command)
-	text := h.text()
+	text := h.pageText()
 	switch {
 	case !command.HasParent():
-		text += h.pages()
+		text += h.listPages()
 	case hasPage:
 		text += "\n" + a.Terminal.Lang.Say("The page of this name says more: %s", "bmad-mcp help "+command.Name()+".md") + "\n"
 	}
 	return a.Terminal.Page(ctx, func() error { _, err := fmt.Fprint(a.Terminal.Out, text); return err })
 }
 
-// pages lists the pages of the documentation.
-func (h *helpPage) pages() string {
+// listPages lists the pages of the documentation.
+func (h *helpPage) listPages() string {
 	var rows strings.Builder
 	names := docs.Names()
 	widest := slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	for _, name := range names {
 		title, _ := docs.Title(docs.Page(name, string(h.lang)))
-		rows.WriteString(hang(fmt.Sprintf("  %-*s  ", len(widest), name), title, h.width) + "\n")
+		rows.WriteString(hangText(fmt.Sprintf("  %-*s  ", len(widest), name), title, h.width) + "\n")
 	}
 	return "\n" + h.lang.Say("Pages:") + "\n" + rows.String()
 }
 
-// topics lists the commands below the one that the arguments lead to; without any, the pages too.
-func topics(root *cobra.Command, args []string) (out []string) {
+// listTopics lists the commands below the one that the arguments lead to; without any, the pages too.
+func listTopics(root *cobra.Command, args []string) (out []string) {
 	above, _, err := root.Find(args)
 	if err != nil {
 		return nil

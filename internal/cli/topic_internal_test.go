@@ -14,7 +14,7 @@ func TestFlow(t *testing.T) {
 		{"link", "see [Who\ndecides](decide.md#a) and [Codex](../hosts/codex.zh.md)", "see Who decides (help decide) and Codex (help hosts/codex)"},
 		{"other link", "[here](https://example.org/a.md)", "[here](https://example.org/a.md)"},
 	} {
-		if got := flow(c.page); got != c.want {
+		if got := flowParagraphs(c.page); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -183,7 +183,7 @@ func TestExportAndImport(t *testing.T) {
 			t.Errorf("%s, again: %+v, %v", format, again, err)
 		}
 		for _, n := range other.list(t) {
-			if n.CreatedAt.Format(time.DateOnly) != "2023-11-14" || format == "jsonl" && n.Type == notes.Failures && (n.Finding != "f" || len(n.Tags) != 2) {
+			if n.CreatedAt.Time.Format(time.DateOnly) != "2023-11-14" || format == "jsonl" && n.Type == notes.Failures && (n.Finding != "f" || len(n.Tags) != 2) {
 				t.Errorf("%s: %+v", format, n)
 			}
 		}

@@ -169,7 +169,7 @@ func (b *Book) Export(ctx context.Context, format string, f Filter) (string, err
 		return "", err
 	}
 	slices.SortFunc(list.Notes, func(a, b notes.Note) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Agent, b.Agent), a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Agent, b.Agent), a.CreatedAt.Time.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
 	})
 	app := ""
 	b.notes.Peek(func() { app = notes.AppOf(projectName(b.p, b.set)) })

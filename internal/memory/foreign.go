@@ -37,7 +37,7 @@ type placed struct {
 
 // compare orders notes: the newest first.
 func (p placed) compare(other placed) int {
-	byTime := other.UpdatedAt.Compare(p.UpdatedAt.Time)
+	byTime := other.UpdatedAt.Time.Compare(p.UpdatedAt.Time)
 	return cmp.Or(byTime, cmp.Compare(p.order, other.order), newest(*p.Note, *other.Note))
 }
 
@@ -161,7 +161,7 @@ func projectName(p *project.Project, known *notes.Set) string {
 
 // newest orders notes: the newest first, and those of one time by their keys.
 func newest(a, b notes.Note) int {
-	return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(b.UpdatedAt.Time.Compare(a.UpdatedAt.Time), cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))
 }
 
 // kept has the notes of a project as they were read last, for all who open it. Who holds the notes holds it.

@@ -224,7 +224,7 @@ func (r *reading) loadIndex(words *recall.Lexicon) {
 }
 
 func docOf(n placed) recall.Doc {
-	return recall.Doc{Key: n.name(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Unix()}
+	return recall.Doc{Key: n.name(), Text: n.Text, Extra: n.Tags, Time: n.UpdatedAt.Time.Unix()}
 }
 
 // indexName is the name of the kept index.

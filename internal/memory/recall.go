@@ -136,10 +136,10 @@ func (r *reading) describe(n placed, h recall.Hit) Found {
 
 // date returns a day; "" if there is none.
 func date(t notes.Time) string {
-	if t.IsZero() {
+	if t.Time.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02")
+	return t.Time.UTC().Format("2006-01-02")
 }
 
 func round(x float64) float64 { return math.Round(x*1000) / 1000 }

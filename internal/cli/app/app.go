@@ -8,6 +8,7 @@ package app
 
 import (
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -76,7 +77,7 @@ func (a *App) SetUp() error {
 
 // ReadSettings reads the settings for the folder that the program works for, as far as they can be read.
 func (a *App) ReadSettings() {
-	a.Tasks.load()
+	a.Tasks.loadSettings()
 	a.Terminal.Setting = a.Tasks.Config.Language
 	a.Terminal.Speak("")
 }
@@ -95,4 +96,19 @@ func (a *App) ToolsetFlag(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringSliceVar(&a.toolsets, "toolsets", nil,
 		"tools to offer: "+strings.Join(config.Toolsets(), ", ")+" (default: auto, which is task, and method where BMAD is installed)")
 	return cmd
+}
+
+// release is set by the linker in released builds.
+var release = ""
+
+// Version returns the release, else the version of the build's source.
+func Version() string {
+	if release != "" {
+		return release
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

@@ -44,13 +44,10 @@ func (a *App) Fail(command *cobra.Command, err error) int {
 		f = a.Engine().Translated(context.Background(), request.Request{Address: project.Address{Places: []string{dir}}}, f)
 	}
 	f = f.Translated(a.Terminal.Lang)
-	if a.Terminal.Lang = f.Language; !a.Terminal.JSON {
-		f = f.Reworded(terminal.Spoken)
-	}
-	if a.Terminal.JSON {
+	if a.Terminal.Lang = f.Language; a.Terminal.JSON {
 		_ = a.Terminal.PrintJSON(mcpserver.NewFailure(f)) // a failed write cannot be reported anywhere
 	} else {
-		a.Terminal.Refuse(f)
+		a.Terminal.Refuse(f.Reworded(terminal.Spoken))
 	}
 	return terminal.ExitCode(f)
 }

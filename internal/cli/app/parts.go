@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/bmad-mcp/bmad-mcp/internal/base/durable"
+	"github.com/bmad-mcp/bmad-mcp/internal/base/fault"
 	"github.com/bmad-mcp/bmad-mcp/internal/base/lang"
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/terminal"
 	"github.com/bmad-mcp/bmad-mcp/internal/engine"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/embedding"
+	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/queue"
 	"github.com/bmad-mcp/bmad-mcp/internal/method"
 	"github.com/bmad-mcp/bmad-mcp/internal/method/gitsource"
@@ -50,16 +53,13 @@ func (a *App) Parts() *Parts {
 // Engine returns the engine for the person at this machine.
 func (a *App) Engine() *engine.Engine { return a.Parts().Engine }
 
-// Library returns the method for the person at this machine.
-func (a *App) Library() *method.Library { return a.Parts().Library }
-
 // Close closes the parts, if they were built: a fetch that is under way would otherwise count as one
 // that failed.
 func (a *App) Close() {
 	if a.built != nil && a.built.parts != nil {
 		a.built.parts.Library.Close()
 	}
-	a.Databases.close()
+	a.Databases.closeAll()
 }
 
 // UseAudits builds the parts anew: nobody watches a run at its work, so the scores that it claims
@@ -87,7 +87,7 @@ func (a *App) Build(within []string) *Parts {
 	}
 	projects := project.New(project.Options{
 		Who:      who,
-		Backend:  func(at store.Place) (store.Backend, error) { return a.store(at, out.Summaries) },
+		Backend:  func(at store.Place) (store.Backend, error) { return a.openStore(at, out.Summaries) },
 		Watch:    a.watchStore,
 		Known:    KnownProjects(),
 		Settings: a.Tasks.Settings,
@@ -165,7 +165,7 @@ func (a *App) Shelf(ctx context.Context) (*method.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Library().At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
+	return a.Parts().Library.At(folder).Speaking(func() lang.Language { return a.Terminal.Lang }), nil
 }
 
 // FetchMissing waits for the repositories of the command's folder that were never fetched: nobody else
@@ -211,4 +211,21 @@ func (a *App) WithQueue(do func(q *queue.Queue) error) error {
 		}
 		return do(q)
 	})
+}
+
+// meaning compares notes with the servers of a project's settings.
+type meaning struct{ finder *embedding.Finder }
+
+func newMeaning() meaning { return meaning{embedding.New(os.Getenv)} }
+
+// Nearest implements memory.Meaning.
+func (m meaning) Nearest(
+	ctx context.Context, p *project.Project, app, query string, list []notes.Note,
+) (known map[int]float64, others []notes.Like, err error) {
+	c := p.Config
+	if c.MemoryEmbeddingModel == "" {
+		return nil, nil, fault.New(fault.InvalidArgument, "the setting memory_embedding_model is missing")
+	}
+	at := embedding.Place{Dir: p.Dir, Embeddings: c.MemoryEmbeddings, Model: c.MemoryEmbeddingModel, Qdrant: c.MemoryQdrant, App: app}
+	return m.finder.Nearest(ctx, at, query, list)
 }

@@ -20,8 +20,8 @@ type Databases struct {
 	opened    map[string]*pgstore.Database
 }
 
-// open returns the database at an address.
-func (d *Databases) open(address string) (*pgstore.Database, error) {
+// openAt returns the database at an address.
+func (d *Databases) openAt(address string) (*pgstore.Database, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known := d.opened[address]; known != nil {
@@ -44,7 +44,7 @@ func (d *Databases) teamStore(settings config.Config) (*pgstore.Database, error)
 	if settings.Store.Address == "" {
 		return nil, fault.New(fault.InvalidArgument, "no store is named").WithHint("set BMAD_STORE, or store in your own settings, to postgres://host/database")
 	}
-	return d.open(settings.Store.Address)
+	return d.openAt(settings.Store.Address)
 }
 
 // StoreFor returns the database at an address without a password, or the one that the person has named, and the
@@ -65,7 +65,7 @@ func (d *Databases) StoreFor(dir *durable.Dir, address string) (*pgstore.Databas
 	return database, place, err
 }
 
-func (d *Databases) close() {
+func (d *Databases) closeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, database := range d.opened {
@@ -73,15 +73,15 @@ func (d *Databases) close() {
 	}
 }
 
-// store returns the store of a project: that of the person's database, else the files of its folder.
-func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, error) {
+// openStore returns the store of a project: that of the person's database, else the files of its folder.
+func (a *App) openStore(at store.Place, files *filestore.Summaries) (store.Backend, error) {
 	if at.Address == "" {
 		if err := store.Moved(at.Dir); err != nil {
 			return nil, err
 		}
 		return files.Store(at.Dir), nil
 	}
-	d, err := a.Databases.open(at.Address)
+	d, err := a.Databases.openAt(at.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (a *App) store(at store.Place, files *filestore.Summaries) (store.Backend, 
 // watchStore calls changed when sessions in the person's database may have changed; without one it returns.
 func (a *App) watchStore(ctx context.Context, changed func()) {
 	if address := a.Tasks.Config.Store.Address; address != "" {
-		if d, err := a.Databases.open(address); err == nil {
+		if d, err := a.Databases.openAt(address); err == nil {
 			d.Watch(ctx, changed)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,4 +81,100 @@ func (t *Tasks) SpeakAs(ctx context.Context, of project.Address, out engine.Outc
 			t.term.SpeakOf(s)
 		}
 	}
+}
+
+// OfTask makes a command take the name of a task, or how it begins. If it is left out and several are active, a
+// person chooses one.
+func (t *Tasks) OfTask(cmd *cobra.Command) *cobra.Command {
+	return t.withTask(cmd, t.pickTask)
+}
+
+// MayOfTask makes a command take the name of a task, or how it begins; without one it is about all.
+func (t *Tasks) MayOfTask(cmd *cobra.Command) *cobra.Command {
+	return t.withTask(cmd, func(context.Context) ([]string, error) { return nil, nil })
+}
+
+func (t *Tasks) withTask(cmd *cobra.Command, missing func(ctx context.Context) ([]string, error)) *cobra.Command {
+	cmd.Use += " [TASK]"
+	cmd.Args, cmd.ValidArgsFunction = cobra.MaximumNArgs(1), t.CompleteTasks
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if len(args) == 0 {
+			args, err = missing(cmd.Context())
+		} else {
+			args[0], err = t.Named(cmd.Context(), args[0])
+		}
+		if err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// Named returns the name of the task that a person means: one with that name or id, else the only one of the project
+// whose name begins so. A name that none has stays as it is, for the command to refuse it.
+func (t *Tasks) Named(ctx context.Context, begin string) (string, error) {
+	at, err := t.Address([]string{begin})
+	if err != nil {
+		return "", err
+	}
+	p, _, err := t.Engine().Projects().Find(ctx, at)
+	if err == nil {
+		p.Close()
+		return begin, nil
+	}
+	if begin == "" || !fault.Is(err, fault.NotFound) {
+		return begin, ctx.Err()
+	}
+	known, names, err := t.Engine().Known(ctx, project.Address{Cwd: at.Places[0]})
+	if err != nil {
+		return begin, ctx.Err()
+	}
+	for _, s := range known {
+		names = append(names, s.TaskName)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begin) })
+	switch len(names) {
+	case 0:
+		return begin, nil
+	case 1:
+		return names[0], nil
+	}
+	slices.Sort(names)
+	return "", fault.New(fault.Conflict, "%d tasks begin with %q", len(names), begin).
+		WithHint("type more of the name of one: %s", terminal.JoinWords(names))
+}
+
+// pickTask has the person choose one of several active tasks. Without a choice the command refuses.
+func (t *Tasks) pickTask(ctx context.Context) ([]string, error) {
+	person, err := t.term.Person()
+	if err != nil || !t.term.Pretty() {
+		return nil, nil
+	}
+	dir, err := t.Project()
+	if err != nil {
+		return nil, err
+	}
+	if p, _, err := t.Engine().Projects().Find(ctx, project.Address{Cwd: dir}); err == nil {
+		p.Close() // it is clear which one is meant
+		return nil, nil
+	}
+	known, _, err := t.Engine().Known(ctx, project.Address{Cwd: dir})
+	known = slices.DeleteFunc(slices.Clone(known), func(s workflow.Summary) bool { return !s.CurrentState.Active() })
+	if err != nil || len(known) < 2 {
+		return nil, ctx.Err()
+	}
+	var rows [][]string
+	for i, s := range known {
+		rows = append(rows, []string{strconv.Itoa(i + 1), s.TaskName, string(s.CurrentStage), string(s.CurrentState), t.term.Since(s.UpdatedAt)})
+	}
+	if err := t.term.Columns(nil, rows); err != nil {
+		return nil, err
+	}
+	line, _ := person.Line(ctx, t.term.Lang.Say("Which one [1-%d]: ", len(known))) // without an answer none is chosen
+	if n, err := strconv.Atoi(line); err == nil && 1 <= n && n <= len(known) {
+		return []string{known[n-1].TaskName}, nil
+	}
+	return nil, ctx.Err()
 }

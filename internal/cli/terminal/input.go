@@ -51,12 +51,12 @@ func ReadPath(ctx context.Context, name string, limit int64) ([]byte, error) {
 }
 
 func readStream(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
-	return await(ctx, func() ([]byte, error) { return durable.ReadStream(r, name, limit) })
+	return awaitRead(ctx, func() ([]byte, error) { return durable.ReadStream(r, name, limit) })
 }
 
-// await returns the result of a read, or the end of ctx: a read that waits must not keep a signal from
+// awaitRead returns the result of a read, or the end of ctx: a read that waits must not keep a signal from
 // ending the program.
-func await[T any](ctx context.Context, read func() (T, error)) (out T, err error) {
+func awaitRead[T any](ctx context.Context, read func() (T, error)) (out T, err error) {
 	done := make(chan struct{})
 	var got T
 	var failed error

@@ -45,9 +45,9 @@ func (p *Person) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 		}
 	}
 	fmt.Fprintln(p.Out)
-	ask := p.decide
+	ask := p.askDecision
 	if len(q.Questions) > 0 {
-		ask = p.answers
+		ask = p.askAnswers
 	}
 	answer, err := ask(ctx, q)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Person) Ask(ctx context.Context, q gate.Question) (gate.Response, error
 	return answer, nil
 }
 
-func (p *Person) decide(ctx context.Context, q gate.Question) (gate.Response, error) {
+func (p *Person) askDecision(ctx context.Context, q gate.Question) (gate.Response, error) {
 	var choice gate.Choice
 	for _, offered := range q.Choices {
 		if offered.Decision == workflow.DecisionChanges {
@@ -76,7 +76,7 @@ func (p *Person) decide(ctx context.Context, q gate.Question) (gate.Response, er
 		choice = q.Choices[yes]
 	} else if !p.Reject {
 		var err error
-		if choice, err = p.choose(ctx, q); err != nil {
+		if choice, err = p.askChoice(ctx, q); err != nil {
 			return AnswerAtEnd(ctx, err)
 		}
 		if choice.Decision == "" {
@@ -98,8 +98,8 @@ func (p *Person) decide(ctx context.Context, q gate.Question) (gate.Response, er
 	return answer, nil
 }
 
-// choose asks for one of the choices; the zero one is "not now".
-func (p *Person) choose(ctx context.Context, q gate.Question) (gate.Choice, error) {
+// askChoice asks for one of the choices; the zero one is "not now".
+func (p *Person) askChoice(ctx context.Context, q gate.Question) (gate.Choice, error) {
 	offered, view := "", ""
 	for _, choice := range q.Choices {
 		key := "a"
@@ -124,7 +124,7 @@ func (p *Person) choose(ctx context.Context, q gate.Question) (gate.Choice, erro
 		case line == "n":
 			return gate.Choice{}, nil
 		case line == "v" && view != "":
-			p.view(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
+			p.showDocument(ctx, filepath.Join(q.Cwd, filepath.FromSlash(q.Draft)))
 		case len(line) == 1 && i >= 0:
 			return q.Choices[i], nil
 		}
@@ -136,7 +136,7 @@ func Silent(why lang.Text) gate.Response {
 	return gate.Response{Silence: gate.Silence{Why: why}}
 }
 
-func (p *Person) answers(ctx context.Context, q gate.Question) (gate.Response, error) {
+func (p *Person) askAnswers(ctx context.Context, q gate.Question) (gate.Response, error) {
 	answer := gate.Response{Answers: map[string]string{}}
 	fmt.Fprintln(p.Out, q.Language.Say("An empty line leaves a question open, “skip” skips it; the end of the input (Ctrl-D) leaves the rest."))
 	for _, question := range q.Questions {
@@ -171,8 +171,8 @@ func AnswerAtEnd(ctx context.Context, err error) (gate.Response, error) {
 	return Silent(lang.T("the input ended")), nil
 }
 
-// view shows a document.
-func (p *Person) view(ctx context.Context, file string) {
+// showDocument shows a document.
+func (p *Person) showDocument(ctx context.Context, file string) {
 	text, err := ReadPath(ctx, file, maxInput)
 	if err != nil {
 		p.t.Warnf("%v", err)
@@ -186,7 +186,7 @@ func (p *Person) view(ctx context.Context, file string) {
 // Line asks for one line.
 func (p *Person) Line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(p.Out, prompt)
-	text, err := await(ctx, func() (string, error) { return p.lines.ReadString('\n') })
+	text, err := awaitRead(ctx, func() (string, error) { return p.lines.ReadString('\n') })
 	if err == io.EOF && text != "" { //nolint:errorlint // readers return it as it is
 		err = nil
 	}

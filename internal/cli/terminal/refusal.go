@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -97,4 +98,9 @@ func FlagError(err error) lang.Text {
 		}
 	}
 	return lang.T("%s", text)
+}
+
+// Subcommand returns a command that has only arguments, and no long help.
+func Subcommand(use, short string, args cobra.PositionalArgs, run func(ctx context.Context, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }}
 }

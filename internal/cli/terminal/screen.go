@@ -26,10 +26,10 @@ type screen struct {
 // Write implements io.Writer.
 func (s *screen) Write(p []byte) (int, error) {
 	text := string(p)
-	if s.pretty() {
+	if s.isPretty() {
 		var lines []string
 		for line := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, fold(line, s.t.Width(narrow))...)
+			lines = append(lines, foldLine(line, s.t.Width(narrow))...)
 		}
 		text = strings.Join(lines, "\n")
 	}
@@ -37,13 +37,13 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-func (s *screen) pretty() bool {
+func (s *screen) isPretty() bool {
 	return s != nil && s.person && !s.t.JSON && os.Getenv("TERM") != "dumb"
 }
 
-// fold breaks a line between words, its other rows indented as far as its text. A command stays in one line,
+// foldLine breaks a line between words, its other rows indented as far as its text. A command stays in one line,
 // because it is to be copied.
-func fold(line string, width int) []string {
+func foldLine(line string, width int) []string {
 	text := strings.TrimLeft(line, " ")
 	if visible.Columns(line) <= width || strings.HasPrefix(text, "bmad-mcp ") {
 		return []string{line}
@@ -62,7 +62,7 @@ func fold(line string, width int) []string {
 
 // Pretty reports whether a person reads the output on a terminal that draws. Only there lines are fitted to
 // its width, times are relative, documents are rendered, and long outputs go through a pager.
-func (t *Terminal) Pretty() bool { return t.screen.pretty() }
+func (t *Terminal) Pretty() bool { return t.screen.isPretty() }
 
 // Styles are codes of the terminal.
 const (
@@ -99,7 +99,7 @@ func (t *Terminal) draw(style, text string, inline bool) {
 	for line := range strings.SplitSeq(visible.Text(text), "\n") {
 		rows := []string{line}
 		if t.Pretty() {
-			rows = fold(line, t.Width(narrow))
+			rows = foldLine(line, t.Width(narrow))
 		}
 		for _, row := range rows {
 			for _, mark := range inlineMarks {

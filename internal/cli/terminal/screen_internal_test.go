@@ -38,7 +38,7 @@ func TestFoldedLines(t *testing.T) {
 		"a question of three words: ":               "a question of three\nwords: ",
 		"                 far away, and wide of it": "            far away,\n            and wide of\n            it",
 	} {
-		if got := strings.Join(fold(line, 24), "\n"); got != want {
+		if got := strings.Join(foldLine(line, 24), "\n"); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", line, got, want)
 		}
 	}

@@ -41,7 +41,7 @@ func Indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "
 // Table prints rows whose last column is cut to the width of the terminal.
 func (t *Terminal) Table(header []string, rows [][]string) error {
 	if t.Pretty() {
-		return t.grid(header, rows, true)
+		return t.printGrid(header, rows, true)
 	}
 	last := len(header) - 1
 	used := 0
@@ -78,22 +78,22 @@ func (t *Terminal) List(forProgram bool, v any, none lang.Text, header []string,
 // character of Chinese two columns wide. The header may be nil.
 func (t *Terminal) Columns(header []string, rows [][]string) error {
 	if t.Pretty() {
-		return t.grid(header, rows, false)
+		return t.printGrid(header, rows, false)
 	}
 	if header != nil {
 		rows = slices.Concat([][]string{header}, rows)
 	}
-	widths := widest(rows)
+	widths := columnWidths(rows)
 	for _, row := range rows {
-		if _, err := fmt.Fprintln(t.Out, align(row, widths)); err != nil {
+		if _, err := fmt.Fprintln(t.Out, alignRow(row, widths)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// widest returns the widths of columns.
-func widest(rows [][]string) (widths []int) {
+// columnWidths returns the widths of columns.
+func columnWidths(rows [][]string) (widths []int) {
 	for _, row := range rows {
 		widths = append(widths, make([]int, max(len(row)-len(widths), 0))...)
 		for i, cell := range row {
@@ -103,8 +103,8 @@ func widest(rows [][]string) (widths []int) {
 	return widths
 }
 
-// align returns the line of a row.
-func align(row []string, widths []int) (line string) {
+// alignRow returns the line of a row.
+func alignRow(row []string, widths []int) (line string) {
 	for i, cell := range row {
 		if line += cell; i < len(row)-1 {
 			line += strings.Repeat(" ", widths[i]-visible.Columns(cell)+2)
@@ -113,20 +113,20 @@ func align(row []string, widths []int) (line string) {
 	return line
 }
 
-// grid prints a table within the width of the terminal. A last column that has no room is wrapped, or cut to
+// printGrid prints a table within the width of the terminal. A last column that has no room is wrapped, or cut to
 // whole words. If others have none, they follow below the row, each with its name.
-func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
+func (t *Terminal) printGrid(header []string, rows [][]string, cut bool) error {
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = strings.TrimRight(strings.ReplaceAll(visible.Text(cell), "\n", " "), " ")
 		}
 	}
-	widths, room, shown := widest(slices.Concat([][]string{header}, rows)), t.Width(narrow), 0
+	widths, room, shown := columnWidths(slices.Concat([][]string{header}, rows)), t.Width(narrow), 0
 	for last := len(widths) - 1; shown <= last; shown++ {
 		if shown < last {
 			widths[shown] = min(widths[shown], maxCell)
 		}
-		if wide := widths[shown] > room; wide && (shown < last || room < 20 || !cut && tears(rows, room)) {
+		if wide := widths[shown] > room; wide && (shown < last || room < 20 || !cut && tearsWord(rows, room)) {
 			break
 		}
 		widths[shown] = min(widths[shown], room)
@@ -134,7 +134,7 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 	}
 	shown = max(shown, 1)
 	if header != nil {
-		t.Styled(Bold, align(header[:shown], widths))
+		t.Styled(Bold, alignRow(header[:shown], widths))
 	}
 	for _, row := range rows {
 		lines := visible.Fold(row[shown-1], widths[shown-1])
@@ -143,24 +143,24 @@ func (t *Terminal) grid(header []string, rows [][]string, cut bool) error {
 		}
 		begin := ""
 		for i, cell := range row[:shown-1] {
-			begin += align([]string{visible.Shorten(cell, widths[i], "…"), ""}, widths[i:])
+			begin += alignRow([]string{visible.Shorten(cell, widths[i], "…"), ""}, widths[i:])
 		}
 		text := begin + strings.Join(lines, "\n"+strings.Repeat(" ", visible.Columns(begin)))
 		t.Styled(styleOf(row[:shown]), strings.TrimRight(text, " "))
-		t.below(header, row, shown)
+		t.printBelow(header, row, shown)
 	}
 	return nil
 }
 
-// tears reports whether a word of the last column is wider than its room.
-func tears(rows [][]string, room int) bool {
+// tearsWord reports whether a word of the last column is wider than its room.
+func tearsWord(rows [][]string, room int) bool {
 	return slices.ContainsFunc(rows, func(row []string) bool {
-		return slices.Max(widest([][]string{visible.Fold(row[len(row)-1], room)})) > room
+		return slices.Max(columnWidths([][]string{visible.Fold(row[len(row)-1], room)})) > room
 	})
 }
 
-// below prints the columns of a row that have no room beside the others.
-func (t *Terminal) below(header, row []string, shown int) {
+// printBelow prints the columns of a row that have no room beside the others.
+func (t *Terminal) printBelow(header, row []string, shown int) {
 	var more, commands []string
 	for i := shown; i < len(row); i++ {
 		switch {

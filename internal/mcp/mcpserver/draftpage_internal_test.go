@@ -148,7 +148,7 @@ func callAs(ctx context.Context, t *testing.T, s *Server, forms bool, dir string
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := json.Marshal(s.wire.HandleMessage(ctx, message))
+	answer, err := json.Marshal(s.wire.MCP.HandleMessage(ctx, message))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func (l *lists) listTools(ctx context.Context, _ any, message *mcp.ListToolsRequ
 // own list at a cursor already, which is one of ours.
 func (l *lists) tools(ctx context.Context, shelf *method.Snapshot) (out []mcp.Tool) {
 	var all []mcp.Tool
-	for _, t := range l.wire.ListTools() {
+	for _, t := range l.wire.MCP.ListTools() {
 		all = append(all, t.Tool)
 	}
 	for _, t := range l.callable(ctx, all) {
@@ -69,7 +69,7 @@ func (l *lists) callable(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
 
 // callOwn makes a call of an agent's tool one of bmad-agent.
 func (l *lists) callOwn(ctx context.Context, _ any, message *mcp.CallToolRequest) {
-	if l.offer.asksFor(config.ToolsetAgents) && l.wire.GetTool(message.Params.Name) == nil {
+	if l.offer.asksFor(config.ToolsetAgents) && l.wire.MCP.GetTool(message.Params.Name) == nil {
 		l.offer.callOwn(l.offer.shelf(l.callers.base(ctx)), message)
 	}
 }

@@ -116,10 +116,10 @@ func New(e *engine.Engine, o Options) *Server {
 		s.offer.sets[t.name] = t.toolset
 		if s.offer.has(t.toolset) {
 			t.schema = s.callers.schema(t)
-			s.wire.AddTool(t.definition(), t.handle)
+			s.wire.MCP.AddTool(t.definition(), t.handle)
 		}
 	}
-	addFixtures(s.wire.MCPServer)
+	addFixtures(s.wire.MCP)
 	return s
 }
 
@@ -153,15 +153,15 @@ func (s *Server) connect(o Options) {
 		server.WithToolCapabilities(s.offer.method()),
 		server.WithToolFilter(l.callable),
 	)
-	s.wire.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
+	s.wire.MCP.AddNotificationHandler("notifications/roots/list_changed", func(ctx context.Context, _ mcp.JSONRPCNotification) {
 		s.callers.roots.forget(mcpwire.ClientKey(ctx))
 	})
-	l.wire, p.add = s.wire, s.wire.AddPrompt
+	l.wire, p.add = s.wire, s.wire.MCP.AddPrompt
 	p.addTask()
 	if s.offer.method() {
 		p.addBMAD()
 	}
-	r.addTo(s.wire.MCPServer)
+	r.addTo(s.wire.MCP)
 }
 
 // methodSentence is the sentence of the instructions about the toolset method.

@@ -67,7 +67,7 @@ func TestPanicIsNoFullDisk(t *testing.T) {
 	s := New(e, Options{Version: "test", Log: slog.New(slog.NewTextHandler(&log, nil))})
 	defer s.close()
 	call := func(message string) string {
-		answer, err := json.Marshal(s.wire.HandleMessage(t.Context(), json.RawMessage(message)))
+		answer, err := json.Marshal(s.wire.MCP.HandleMessage(t.Context(), json.RawMessage(message)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestReviewApp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := json.Marshal(s.wire.HandleMessage(context.Background(), message))
+		answer, err := json.Marshal(s.wire.MCP.HandleMessage(context.Background(), message))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -370,7 +370,7 @@ func (d database) keep(ctx context.Context, kind notes.Type, list []notes.Note, 
 	for _, n := range list {
 		if missing(n) {
 			points = append(points, point{ID: n.ID, Vector: v.of(n.Text), Payload: payload{
-				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.UTC().Format(time.RFC3339),
+				n.Text, n.Agent, n.Type, append([]string{}, n.Tags...), n.Project, n.CreatedAt.Time.UTC().Format(time.RFC3339),
 			}})
 		}
 	}

@@ -279,7 +279,7 @@ func TestQdrant(t *testing.T) {
 		if err != nil || math.Abs(known[0]-1) > 0.05 || known[1] > 0.05 {
 			t.Fatalf("%v, %v", known, err)
 		}
-		if len(others) != 1 || others[0].Text != "The cache was never emptied." || others[0].Type != "failures" || others[0].CreatedAt.Year() != 2026 || others[0].Agent != "forge" {
+		if len(others) != 1 || others[0].Text != "The cache was never emptied." || others[0].Type != "failures" || others[0].CreatedAt.Time.Year() != 2026 || others[0].Agent != "forge" {
 			t.Errorf("of others: %+v", others)
 		}
 	}

@@ -27,7 +27,7 @@ func (s *Set) Keep(n Note, project string, now time.Time) (outcome string, key K
 	var older *line
 	if known == nil {
 		outcome = Created
-		if n.CreatedAt.IsZero() || !n.CreatedAt.Before(now) {
+		if n.CreatedAt.Time.IsZero() || !n.CreatedAt.Time.Before(now) {
 			n.CreatedAt = At(now)
 		}
 		n.UpdatedAt = n.CreatedAt
@@ -75,7 +75,7 @@ func (e *Entry) merge(n *Note, now time.Time) (outcome string) {
 	if n.Tags == nil {
 		n.Tags = old.Tags
 	}
-	if n.ExpiresAt.IsZero() {
+	if n.ExpiresAt.Time.IsZero() {
 		n.ExpiresAt = old.ExpiresAt
 	}
 	if e.Deleted() {
@@ -84,7 +84,7 @@ func (e *Entry) merge(n *Note, now time.Time) (outcome string) {
 	if n.Session == "" {
 		n.By, n.Session, n.Finding = old.By, old.Session, old.Finding
 	}
-	if sameTags(n.Tags, old.Tags) && n.ExpiresAt.Equal(old.ExpiresAt.Time) && n.Session == old.Session && n.Finding == old.Finding {
+	if sameTags(n.Tags, old.Tags) && n.ExpiresAt.Time.Equal(old.ExpiresAt.Time) && n.Session == old.Session && n.Finding == old.Finding {
 		return Unchanged
 	}
 	return Updated

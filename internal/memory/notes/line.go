@@ -138,7 +138,7 @@ func (l *line) decode(body []byte, kind Type) (why lang.Text) {
 			return why
 		}
 	}
-	if n.UpdatedAt.IsZero() {
+	if n.UpdatedAt.Time.IsZero() {
 		n.UpdatedAt = n.CreatedAt
 	}
 	l.note, l.stamp = &n, n.UpdatedAt.Time

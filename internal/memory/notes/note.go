@@ -67,7 +67,7 @@ func (t Type) Check() error {
 }
 
 // Time is a moment as the files have it: RFC 3339 in UTC, in milliseconds.
-type Time struct{ time.Time }
+type Time struct{ Time time.Time }
 
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
@@ -76,11 +76,17 @@ func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
-	return []byte(t.UTC().Format(`"` + timeFormat + `"`)), nil
+	return []byte(t.Time.UTC().Format(`"` + timeFormat + `"`)), nil
 }
 
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Time) UnmarshalJSON(data []byte) error { return t.Time.UnmarshalJSON(data) }
+
+// IsZero reports whether there is no moment, which then has no key in the file.
+func (t Time) IsZero() bool { return t.Time.IsZero() }
+
 // String returns the moment as it is stored.
-func (t Time) String() string { return t.UTC().Format(timeFormat) }
+func (t Time) String() string { return t.Time.UTC().Format(timeFormat) }
 
 // Key identifies a note: the same text is another note under another type.
 type Key struct {

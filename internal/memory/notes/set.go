@@ -271,7 +271,7 @@ func (s *Set) Project() string {
 }
 
 func older(a, b *Note) int {
-	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
+	return cmp.Or(a.CreatedAt.Time.Compare(b.CreatedAt.Time), cmp.Compare(a.Project, b.Project))
 }
 
 // unname forgets the oldest note if one that comes or goes could be it.

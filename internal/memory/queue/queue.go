@@ -381,6 +381,6 @@ func (q *Queue) Tasks(ctx context.Context, run string) (list []Task, problems []
 			list = append(list, *task)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Compare(b.QueuedAt.Time) })
+	slices.SortStableFunc(list, func(a, b Task) int { return a.QueuedAt.Time.Compare(b.QueuedAt.Time) })
 	return list, notes.Spoken(q.Project.Language(""), problems), nil
 }

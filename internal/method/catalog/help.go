@@ -16,7 +16,7 @@ const maxParts = 100
 func (s *scan) applyHelp(in *Installation) {
 	parts := map[*Item][]helpPart{}
 	byPath := map[string]*Item{}
-	for _, i := range s.Items {
+	for _, i := range s.origin.Items {
 		byPath[i.Path] = i
 	}
 	for _, r := range s.helpRows(in) {
@@ -44,15 +44,15 @@ func (s *scan) applyHelp(in *Installation) {
 // file. From 6.3 to 6.5 the rows have the later fields under the earlier header.
 func (s *scan) helpRows(in *Installation) []format.Row {
 	var rows []format.Row
-	if name := in.manifestOf("bmad-help.csv"); in.Layout == LayoutV6 && s.isFile(name) {
-		rows = s.manifest(name)
+	if name := in.manifestOf("bmad-help.csv"); in.Layout == LayoutV6 && s.origin.isFile(name) {
+		rows = s.origin.manifest(name)
 	} else {
 		for _, name := range in.Helps {
-			rows = append(rows, s.manifest(name)...)
+			rows = append(rows, s.origin.manifest(name)...)
 		}
 	}
 	for n, r := range rows {
-		if id := r["phase"]; r["skill"] == "" && s.Skills[id] != nil {
+		if id := r["phase"]; r["skill"] == "" && s.origin.Skills[id] != nil {
 			// module,phase,name,code,sequence,workflow-file,command,required,… holds
 			// module,skill,display-name,menu-code,description,action,args,phase,…
 			// under it; rows that leave out an empty field have the phase one column earlier.
@@ -67,12 +67,12 @@ func (s *scan) helpRows(in *Installation) []format.Row {
 // helpTarget returns the item that a row describes: up to 6.2 it names a file, from 6.6 on a
 // skill.
 func (s *scan) helpTarget(in *Installation, r format.Row, byPath map[string]*Item) *Item {
-	i, file := s.Skills[r["skill"]], r["workflow-file"]
+	i, file := s.origin.Skills[r["skill"]], r["workflow-file"]
 	if i != nil || file == "" {
 		return i
 	}
 	if id, ok := strings.CutPrefix(file, "skill:"); ok {
-		return s.Skills[id]
+		return s.origin.Skills[id]
 	}
 	places, _ := in.Places(file)
 	for _, p := range places {

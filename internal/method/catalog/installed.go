@@ -26,7 +26,7 @@ func isBackup(name string) bool {
 // installedModules returns the modules of the installations so far, with the folder of each.
 func (s *scan) installedModules() map[string]string {
 	out := map[string]string{}
-	for _, i := range s.Items {
+	for _, i := range s.origin.Items {
 		if in := i.Installation; in != nil && in.Layout == LayoutV6 && out[i.Module] == "" {
 			out[i.Module] = in.Dir
 		}
@@ -38,8 +38,8 @@ func (s *scan) installedModules() map[string]string {
 // source. The installation counts, and the source is listed as left out.
 func (s *scan) isInstalled(module, source string) bool {
 	in, installed := s.installed[module]
-	if installed && module != "" && (s.isFile(path.Join(source, moduleYAML)) || strings.HasSuffix(source, "-skills")) {
-		s.problem(source, "it is the source of the module %q, which is installed in %s; it was left out", module, in)
+	if installed && module != "" && (s.origin.isFile(path.Join(source, moduleYAML)) || strings.HasSuffix(source, "-skills")) {
+		s.origin.problem(source, "it is the source of the module %q, which is installed in %s; it was left out", module, in)
 		return true
 	}
 	return false

@@ -26,46 +26,46 @@ const maxSiblings = 500
 // scanSource scans a source. The sources before it may list skills that it has.
 func scanSource(src Source, before []*Origin) *Origin {
 	s := newScan(src, before)
-	if s.Home {
+	if s.origin.Home {
 		s.scanFolder(".bmad", "")
 	} else {
-		s.scanFolder(".", s.Only)
+		s.scanFolder(".", s.origin.Only)
 	}
 	s.scanSkillFolders()
-	for _, in := range s.Installations {
+	for _, in := range s.origin.Installations {
 		s.applyHelp(in)
 	}
 	s.finish()
-	for _, i := range s.Items {
+	for _, i := range s.origin.Items {
 		i.settleKind()
 		i.Category = cmp.Or(i.Phase, OtherCategory)
 	}
-	slices.SortFunc(s.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-	s.trees = slices.Compact(s.trees)
-	return s.Origin
+	slices.SortFunc(s.origin.trees, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	s.origin.trees = slices.Compact(s.origin.trees)
+	return s.origin
 }
 
 // scanFolder adds the installations in a folder, or the folder itself if it is one. only, if not
 // empty, is the one folder in it that is searched.
 func (s *scan) scanFolder(base, only string) {
-	if !s.isDir(base) {
+	if !s.origin.isDir(base) {
 		return
 	}
-	if only == "" && (base != "." || s.Name != Project) && s.addInstallation(base) {
+	if only == "" && (base != "." || s.origin.Name != Project) && s.addInstallation(base) {
 		return // everything else in a project belongs to the person
 	}
 	looked := 0
 	var backups []string
-	for _, e := range s.list(base) {
+	for _, e := range s.origin.list(base) {
 		name := path.Join(base, e.Name())
 		linked := e.Type()&fs.ModeSymlink != 0
-		folder := e.IsDir() || linked && !s.leadsUp(name)
+		folder := e.IsDir() || linked && !s.origin.leadsUp(name)
 		meant := only == "" || e.Name() == only
 		if !folder || !meant || slices.Contains(skipped, e.Name()) {
 			continue
 		}
 		if looked++; looked > maxSiblings {
-			s.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
+			s.origin.problem(base, "it has more than %d folders; those after %s were not searched for installations", maxSiblings, e.Name())
 			break
 		}
 		if only == "" && isBackup(e.Name()) {
@@ -81,10 +81,10 @@ func (s *scan) scanFolder(base, only string) {
 
 // addBackups adds the backup folders that contain an installation, if no other installation was found.
 func (s *scan) addBackups(folders []string) {
-	instead := len(s.Installations) > 0
+	instead := len(s.origin.Installations) > 0
 	for _, name := range folders {
 		if add := s.recognize(name); add != nil && instead {
-			s.problem(name, "it is a backup of an installation and was left out")
+			s.origin.problem(name, "it is a backup of an installation and was left out")
 		} else if add != nil {
 			add()
 		}
@@ -93,7 +93,7 @@ func (s *scan) addBackups(folders []string) {
 
 // addPacks adds the expansion packs of a folder, in the form of the method's repository.
 func (s *scan) addPacks(dir string) {
-	for _, pack := range s.list(dir) {
+	for _, pack := range s.origin.list(dir) {
 		if pack.IsDir() {
 			s.addInstallation(path.Join(dir, pack.Name()))
 		}
@@ -112,24 +112,24 @@ func (s *scan) addInstallation(dir string) bool {
 // recognize returns a function that adds a folder if it looks like an installation, or nil.
 func (s *scan) recognize(dir string) (add func()) {
 	base := path.Base(dir)
-	if dir == "." && s.Dir != "" {
-		base = path.Base(strings.ReplaceAll(s.Dir, `\`, "/"))
+	if dir == "." && s.origin.Dir != "" {
+		base = path.Base(strings.ReplaceAll(s.origin.Dir, `\`, "/"))
 	}
 	for _, manifests := range []string{"_config", "_cfg"} {
 		at := path.Join(dir, manifests)
-		if s.isFile(path.Join(at, "manifest.yaml")) || IsNamed(base, "bmad") && s.isDir(at) {
+		if s.origin.isFile(path.Join(at, "manifest.yaml")) || IsNamed(base, "bmad") && s.origin.isDir(at) {
 			return func() { s.addV6(dir, manifests) }
 		}
 	}
 	ofV6 := func() bool {
-		return s.isFile(path.Join(dir, "config.toml")) || s.isFile(path.Join(dir, "core/config.yaml")) || s.isDir(path.Join(dir, "core/agents"))
+		return s.origin.isFile(path.Join(dir, "config.toml")) || s.origin.isFile(path.Join(dir, "core/config.yaml")) || s.origin.isDir(path.Join(dir, "core/agents"))
 	}
 	switch {
 	case IsNamed(base, "bmad") && ofV6():
 		return func() { s.addV6(dir, "_config") }
-	case s.isFile(path.Join(dir, "core-config.yaml")) && s.isDir(path.Join(dir, "agents")),
-		IsNamed(base, "bmad-core") && s.isDir(path.Join(dir, "agents")),
-		s.isFile(path.Join(dir, "config.yaml")) && (strings.HasPrefix(base, ".bmad-") || path.Base(path.Dir(dir)) == "expansion-packs"):
+	case s.origin.isFile(path.Join(dir, "core-config.yaml")) && s.origin.isDir(path.Join(dir, "agents")),
+		IsNamed(base, "bmad-core") && s.origin.isDir(path.Join(dir, "agents")),
+		s.origin.isFile(path.Join(dir, "config.yaml")) && (strings.HasPrefix(base, ".bmad-") || path.Base(path.Dir(dir)) == "expansion-packs"):
 		return func() { s.addV4(dir) }
 	}
 	return nil
@@ -140,16 +140,16 @@ func (s *scan) scanSkillFolders() {
 	for _, host := range hosts {
 		s.addSkillsIn(host + "/skills")
 	}
-	if s.Home {
+	if s.origin.Home {
 		for _, dir := range homeSkills {
 			s.addSkillsIn(dir)
 		}
 		return
 	}
-	if s.Only != "" {
+	if s.origin.Only != "" {
 		return
 	}
-	if s.Name == Project {
+	if s.origin.Name == Project {
 		s.addSkillsIn("skills")
 		s.installed = s.installedModules()
 		s.addModules("src")
@@ -168,11 +168,11 @@ func (s *scan) scanSkillFolders() {
 // addModules adds the modules of a repository that lie in a folder: folders of skills since 6.3,
 // folders of modules in 6.0 to 6.2, or the folder itself.
 func (s *scan) addModules(dir string) {
-	if !s.isDir(dir) || s.addModule(dir) {
+	if !s.origin.isDir(dir) || s.addModule(dir) {
 		return
 	}
 	var folders []string
-	for _, e := range s.list(dir) {
+	for _, e := range s.origin.list(dir) {
 		at := path.Join(dir, e.Name())
 		if module, ok := strings.CutSuffix(e.Name(), "-skills"); ok && e.IsDir() {
 			if s.isInstalled(module, at) {
@@ -184,9 +184,9 @@ func (s *scan) addModules(dir string) {
 			folders = append(folders, at)
 		}
 	}
-	if s.isFile(path.Join(dir, "core", moduleYAML)) || s.isFile(path.Join(dir, "bmm", moduleYAML)) {
+	if s.origin.isFile(path.Join(dir, "core", moduleYAML)) || s.origin.isFile(path.Join(dir, "bmm", moduleYAML)) {
 		if slices.ContainsFunc(folders, func(at string) bool {
-			return s.isFile(path.Join(at, moduleYAML)) && !s.isInstalled(path.Base(at), at)
+			return s.origin.isFile(path.Join(at, moduleYAML)) && !s.isInstalled(path.Base(at), at)
 		}) {
 			s.addV6(dir, "_config") // their references start at the folder that holds them
 		}
@@ -199,22 +199,22 @@ func (s *scan) addModules(dir string) {
 
 // addSkillsBelow adds the skills at any depth of a folder.
 func (s *scan) addSkillsBelow(dir, module string) {
-	if !s.isDir(dir) {
+	if !s.origin.isDir(dir) {
 		return
 	}
 	in := s.ownerOf(dir, "")
 	if in.Layout == LayoutSkills {
 		s.describeModule(in, dir, module)
 	}
-	entries, before := 0, len(s.Items)
-	s.walk(dir, 0, &entries, func(at string, names []fs.DirEntry) bool {
+	entries, before := 0, len(s.origin.Items)
+	s.origin.walk(dir, 0, &entries, func(at string, names []fs.DirEntry) bool {
 		if !has(names, "SKILL.md") {
 			return true
 		}
 		s.addSkill(at, names, in, module)
 		return false
 	})
-	if len(s.Items) > before { // the files that describe the module lie beside its skills
-		s.trees = append(s.trees, dir)
+	if len(s.origin.Items) > before { // the files that describe the module lie beside its skills
+		s.origin.trees = append(s.origin.trees, dir)
 	}
 }

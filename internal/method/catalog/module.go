@@ -35,23 +35,23 @@ func (f *fileReader) codeOf(dir string) string {
 // settings are read when they are needed.
 func (s *scan) describeModule(in *Installation, dir, module string) {
 	name := path.Join(dir, moduleYAML)
-	if !s.isFile(name) {
+	if !s.origin.isFile(name) {
 		return
 	}
 	in.Described[module] = name
-	if help := path.Join(dir, moduleHelp); s.isFile(help) {
+	if help := path.Join(dir, moduleHelp); s.origin.isFile(help) {
 		in.Helps = append(in.Helps, help)
 	}
 	var m struct {
 		Version string      `yaml:"module_version"`
 		Agents  []yaml.Node `yaml:"agents"`
 	}
-	s.yaml(name, &m)
+	s.origin.yaml(name, &m)
 	in.Modules[module] = cmp.Or(in.Modules[module], format.OneLine(m.Version))
 	for _, node := range m.Agents {
 		var agent map[string]any
 		if err := node.Decode(&agent); err != nil {
-			s.problem(name, "an agent in it cannot be read: %v", err)
+			s.origin.problem(name, "an agent in it cannot be read: %v", err)
 			continue
 		}
 		id := format.PlainString(agent["code"])
@@ -66,15 +66,15 @@ func (s *scan) describeModule(in *Installation, dir, module string) {
 // setupModule returns the module of a folder of skills, from the skill that sets it up, and the
 // folder that describes it. With several such skills, the folder is shared and has no module.
 func (s *scan) setupModule(dir string) (module, described string) {
-	if code := s.codeOf(dir); code != "" {
+	if code := s.origin.codeOf(dir); code != "" {
 		return code, dir
 	}
-	for _, e := range s.list(dir) {
+	for _, e := range s.origin.list(dir) {
 		assets := path.Join(dir, e.Name(), "assets")
 		if !e.IsDir() || !strings.HasSuffix(e.Name(), "-setup") {
 			continue
 		}
-		if code := s.codeOf(assets); code != "" {
+		if code := s.origin.codeOf(assets); code != "" {
 			if module != "" {
 				return "", ""
 			}

@@ -15,7 +15,7 @@ const marketplace = ".claude-plugin/marketplace.json"
 
 // addPlugins adds the skills that a repository offers to assistants as plugins.
 func (s *scan) addPlugins() {
-	text := s.read(marketplace)
+	text := s.origin.read(marketplace)
 	if text == "" {
 		return
 	}
@@ -28,7 +28,7 @@ func (s *scan) addPlugins() {
 		} `json:"plugins"`
 	}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		s.problem(marketplace, "its content is unexpected: %v", err)
+		s.origin.problem(marketplace, "its content is unexpected: %v", err)
 		return
 	}
 	type setup struct{ module, described string }
@@ -38,10 +38,10 @@ func (s *scan) addPlugins() {
 		for _, skill := range plugin.Skills {
 			dir, ok := s.pluginSkill(from, skill)
 			if !ok {
-				s.problem(marketplace, "the plugin %q lists %q, which contains no skill", format.OneLine(plugin.Name), format.OneLine(skill))
+				s.origin.problem(marketplace, "the plugin %q lists %q, which contains no skill", format.OneLine(plugin.Name), format.OneLine(skill))
 				continue
 			}
-			if s.Skills[path.Base(dir)] == nil {
+			if s.origin.Skills[path.Base(dir)] == nil {
 				above := path.Dir(dir)
 				of, looked := known[above]
 				if !looked {
@@ -49,11 +49,11 @@ func (s *scan) addPlugins() {
 					known[above] = of
 				}
 				if assets := path.Join(dir, "assets"); of.module == "" {
-					of = setup{s.codeOf(assets), assets}
+					of = setup{s.origin.codeOf(assets), assets}
 				}
-				s.addMemberSkill(dir, s.list(dir), of.module, of.described)
+				s.addMemberSkill(dir, s.origin.list(dir), of.module, of.described)
 			}
-			if i := s.Skills[path.Base(dir)]; i != nil {
+			if i := s.origin.Skills[path.Base(dir)]; i != nil {
 				i.Module = cmp.Or(i.Module, format.OneLine(plugin.Name))
 				i.Installation.Modules[i.Module] = cmp.Or(i.Installation.Modules[i.Module], format.OneLine(plugin.Version))
 			}
@@ -66,7 +66,7 @@ func (s *scan) addPlugins() {
 func (s *scan) pluginSkill(from, skill string) (string, bool) {
 	for _, dir := range []string{skill, path.Join(from, skill)} {
 		dir = path.Clean(strings.TrimPrefix(dir, "./"))
-		if dir != "." && fs.ValidPath(dir) && !s.leadsUp(dir) && s.isFile(path.Join(dir, "SKILL.md")) {
+		if dir != "." && fs.ValidPath(dir) && !s.origin.leadsUp(dir) && s.origin.isFile(path.Join(dir, "SKILL.md")) {
 			return dir, true
 		}
 	}

@@ -15,32 +15,32 @@ import (
 // file, adds the agents that people have described without a skill, gives items their earlier
 // names, and records named skills that are missing.
 func (s *scan) finish() {
-	for _, in := range s.Installations {
+	for _, in := range s.origin.Installations {
 		for _, row := range in.stale {
 			s.settleRow(in, row)
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.ids)) {
-			if s.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
-				s.missing = append(s.missing, missing{id, in.manifestOf("skill-manifest.csv"),
+			if s.origin.Skills[id] == nil && in.Layout == LayoutV6 && !s.hasAgentFile(id) {
+				s.origin.missing = append(s.origin.missing, missing{id, in.manifestOf("skill-manifest.csv"),
 					lang.T("the skill %q of module %q is listed and is in no folder of skills", id, in.ids[id])})
 			}
 		}
 		for _, id := range slices.Sorted(maps.Keys(in.agents)) {
 			a := in.agents[id]
 			switch {
-			case s.Skills[id] != nil:
+			case s.origin.Skills[id] != nil:
 			case a.own:
 				s.addItem(&Item{
 					Kind: Agent, Name: id, Module: a.Module, Title: a.Title, DisplayName: a.Name, Icon: a.Icon,
 					Description: a.Description, Installation: in,
 				})
 			default:
-				s.missing = append(s.missing, missing{id, a.file, lang.T("the agent %q is described and has no skill", id)})
+				s.origin.missing = append(s.origin.missing, missing{id, a.file, lang.T("the agent %q is described and has no skill", id)})
 			}
 		}
 		for old, now := range in.old {
-			i := s.Skills[now.now]
-			if i == nil || s.Skills[old] != nil {
+			i := s.origin.Skills[now.now]
+			if i == nil || s.origin.Skills[old] != nil {
 				continue
 			}
 			i.Aliases = format.AppendNew(i.Aliases, old)
@@ -49,7 +49,7 @@ func (s *scan) finish() {
 			}
 		}
 	}
-	for _, i := range s.Items {
+	for _, i := range s.origin.Items {
 		slices.Sort(i.Aliases)
 	}
 }
@@ -62,7 +62,7 @@ func (s *scan) hasAgentFile(id string) bool {
 // settleRow assigns a row without a file to its skill, or reports it.
 func (s *scan) settleRow(in *Installation, r staleRow) {
 	for _, id := range []string{r.row["canonicalId"], r.row["name"]} {
-		i := s.Skills[id]
+		i := s.origin.Skills[id]
 		if i == nil || id == "" {
 			continue
 		}
@@ -88,7 +88,7 @@ func (s *scan) settleRow(in *Installation, r staleRow) {
 			return
 		}
 	}
-	s.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
+	s.origin.problem(r.manifest, "the %s %q is listed, and its file %q is not there", r.kind.Text(), r.row["name"], r.row["path"])
 }
 
 // CentralFiles are the layers of the configuration since 6.4, the later over the earlier.
@@ -98,6 +98,6 @@ var CentralFiles = []string{"config.toml", "config.user.toml", "custom/config.to
 func (s *scan) readCentral(in *Installation) {
 	for _, layer := range CentralFiles {
 		name := path.Join(in.Dir, layer)
-		in.describe(s.toml(name), name, strings.HasPrefix(layer, "custom/"))
+		in.describe(s.origin.toml(name), name, strings.HasPrefix(layer, "custom/"))
 	}
 }

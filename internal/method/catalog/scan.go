@@ -8,7 +8,7 @@ import (
 
 // scan fills an origin.
 type scan struct {
-	*Origin
+	origin *Origin
 	// before are the sources before this one: they list skills that it may have.
 	before []*Origin
 	// installed has the folder of each module that the project has installed, once its sources are
@@ -20,7 +20,7 @@ type scan struct {
 
 func newScan(s Source, before []*Origin) *scan {
 	files := &fileReader{Source: s, stamps: map[string]stamp{}, names: s.top()}
-	return &scan{Origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
+	return &scan{origin: &Origin{fileReader: files, Skills: map[string]*Item{}}, before: before}
 }
 
 // itemKey is shared by items of one source that may be the same.
@@ -32,10 +32,10 @@ type itemKey struct {
 // newInstallation adds an installation to the source.
 func (s *scan) newInstallation(dir, layout string) *Installation {
 	in := &Installation{
-		Dir: dir, Layout: layout, Origin: s.Origin, Modules: map[string]string{}, agents: map[string]roster{},
+		Dir: dir, Layout: layout, Origin: s.origin, Modules: map[string]string{}, agents: map[string]roster{},
 		ids: map[string]string{}, old: map[string]renamed{}, Described: map[string]string{},
 	}
-	s.Installations = append(s.Installations, in)
+	s.origin.Installations = append(s.origin.Installations, in)
 	return in
 }
 
@@ -45,16 +45,16 @@ const maxName = 200
 // addItem keeps an item.
 func (s *scan) addItem(i *Item) {
 	if len(i.Name) > maxName || len(i.Module) > maxName {
-		s.problem(i.Path, "its name or module has more than %d bytes", maxName)
+		s.origin.problem(i.Path, "its name or module has more than %d bytes", maxName)
 		return
 	}
 	for _, field := range []*string{&i.Title, &i.DisplayName, &i.Icon} {
 		*field = format.Cut(*field, maxName)
 	}
 	i.Aliases = slices.DeleteFunc(i.Aliases, func(alias string) bool { return len(alias) > maxName || alias == i.Name })
-	i.Origin, i.Source = s.Origin, s.Name
-	i.URI = s.URI(i.Path)
-	s.Items = append(s.Items, i)
+	i.Origin, i.Source = s.origin, s.origin.Name
+	i.URI = s.origin.URI(i.Path)
+	s.origin.Items = append(s.origin.Items, i)
 	if s.byShort == nil {
 		s.byShort = map[itemKey][]*Item{}
 	}
@@ -66,7 +66,7 @@ func (s *scan) addItem(i *Item) {
 // lists it, else the first of its source, else the folder itself.
 func (s *scan) ownerOf(dir, id string) *Installation {
 	var first *Installation
-	for _, in := range s.Installations {
+	for _, in := range s.origin.Installations {
 		if _, listed := in.ids[id]; listed {
 			return in
 		}
@@ -77,7 +77,7 @@ func (s *scan) ownerOf(dir, id string) *Installation {
 	if first != nil {
 		return first
 	}
-	for _, in := range s.Installations {
+	for _, in := range s.origin.Installations {
 		if in.Layout == LayoutSkills && in.Dir == dir {
 			return in
 		}
@@ -87,8 +87,8 @@ func (s *scan) ownerOf(dir, id string) *Installation {
 
 // addScripts adds the scripts that installers copy to _bmad/scripts, for skills to run.
 func (s *scan) addScripts(dir string) {
-	if s.scripts == "" && s.isDir(dir) {
-		s.scripts = dir
-		s.trees = append(s.trees, dir)
+	if s.origin.scripts == "" && s.origin.isDir(dir) {
+		s.origin.scripts = dir
+		s.origin.trees = append(s.origin.trees, dir)
 	}
 }

@@ -26,26 +26,26 @@ const launcher = "<agent-activation"
 
 // addSkillsIn adds the method's skills of a folder that may also hold others.
 func (s *scan) addSkillsIn(dir string) {
-	if !s.isDir(dir) {
+	if !s.origin.isDir(dir) {
 		return
 	}
 	module, described, all := "", "", false
-	if !s.Home && s.Name != Project && (dir == "." || dir == "skills") { // it was named as a source of the method
+	if !s.origin.Home && s.origin.Name != Project && (dir == "." || dir == "skills") { // it was named as a source of the method
 		module, described = s.setupModule(dir)
 		all = module != "" || dir == "skills"
 	}
-	for _, e := range s.list(dir) {
+	for _, e := range s.origin.list(dir) {
 		if !e.IsDir() && e.Type()&fs.ModeSymlink == 0 {
 			continue
 		}
 		at := path.Join(dir, e.Name())
-		if e.Type()&fs.ModeSymlink != 0 && !s.leadsToFolder(at) {
+		if e.Type()&fs.ModeSymlink != 0 && !s.origin.leadsToFolder(at) {
 			continue
 		}
-		if slices.ContainsFunc(s.Installations, func(in *Installation) bool { return in.Dir == at }) {
+		if slices.ContainsFunc(s.origin.Installations, func(in *Installation) bool { return in.Dir == at }) {
 			continue
 		}
-		names := s.list(at)
+		names := s.origin.list(at)
 		switch {
 		case has(names, bmodFile) && s.addHub(dir, at, names):
 		case !has(names, "SKILL.md"):
@@ -74,7 +74,7 @@ func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(append([]*Origin{s.Origin}, s.before...), func(o *Origin) bool {
+	return slices.ContainsFunc(append([]*Origin{s.origin}, s.before...), func(o *Origin) bool {
 		return slices.ContainsFunc(o.Installations, func(in *Installation) bool {
 			_, listed := in.ids[id]
 			_, described := in.agents[id]
@@ -86,14 +86,14 @@ func (s *scan) belongsToMethod(id string, names []fs.DirEntry) bool {
 // addSkill adds a folder with SKILL.md.
 func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, module string) {
 	file := path.Join(dir, "SKILL.md")
-	head := s.head(file)
+	head := s.origin.head(file)
 	id := path.Base(dir)
 	if strings.Contains(head, launcher) {
-		s.trees = append(s.trees, dir)
+		s.origin.trees = append(s.origin.trees, dir)
 		return
 	}
 	if strings.TrimSpace(head) == "" {
-		s.problem(file, "it is empty")
+		s.origin.problem(file, "it is empty")
 		return
 	}
 	if in == nil {
@@ -101,7 +101,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	}
 	front, body, ok := format.FrontMatter(head)
 	if !ok && strings.HasPrefix(head, "---\n") {
-		s.problem(file, "its front matter has no end and was left out")
+		s.origin.problem(file, "its front matter has no end and was left out")
 	}
 	i := &Item{Kind: Task, Name: id, Skill: true, Path: file, Dir: dir, Installation: in, Description: front.Description}
 	i.Aliases = format.AppendNew(nil, front.Name)
@@ -111,8 +111,8 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 	i.Module = cmp.Or(in.ids[id], in.agents[id].Module, s.markedModule(dir, names, in), module)
 	_, i.listed = in.ids[id]
 	i.Phase = phase(path.Dir(dir) + "/") // the folders it lies in: its own name may be sprint-planning
-	s.trees = append(s.trees, dir)
-	if known := s.Skills[id]; known != nil {
+	s.origin.trees = append(s.origin.trees, dir)
+	if known := s.origin.Skills[id]; known != nil {
 		return // the same skill for another host
 	}
 	title := format.Heading(body)
@@ -120,7 +120,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 		title = ""
 	}
 	s.classify(i, names, title)
-	s.Skills[id] = i
+	s.origin.Skills[id] = i
 	s.addItem(i)
 }
 
@@ -129,7 +129,7 @@ func (s *scan) addSkill(dir string, names []fs.DirEntry, in *Installation, modul
 func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 	settings := map[string]any{}
 	if has(names, CustomizeFile) {
-		settings = s.toml(path.Join(i.Dir, CustomizeFile))
+		settings = s.origin.toml(path.Join(i.Dir, CustomizeFile))
 	}
 	var manifest struct {
 		Type        string `yaml:"type"`
@@ -138,7 +138,7 @@ func (s *scan) classify(i *Item, names []fs.DirEntry, title string) {
 		Icon        string `yaml:"icon"`
 	}
 	if has(names, SkillManifest) {
-		s.yaml(path.Join(i.Dir, SkillManifest), &manifest)
+		s.origin.yaml(path.Join(i.Dir, SkillManifest), &manifest)
 	}
 	agent, isAgent := settings["agent"].(map[string]any)
 	_, isWorkflow := settings["workflow"].(map[string]any)
@@ -173,7 +173,7 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 		if !has(names, mark) {
 			continue
 		}
-		values := s.toml(path.Join(dir, mark))
+		values := s.origin.toml(path.Join(dir, mark))
 		for _, table := range []any{values, values["skill"], values["bmod"]} {
 			t, ok := table.(map[string]any)
 			if !ok {
@@ -192,7 +192,7 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 		var manifest struct {
 			Module string `yaml:"module"`
 		}
-		if yaml.Unmarshal([]byte(s.read(path.Join(dir, SkillManifest))), &manifest) == nil {
+		if yaml.Unmarshal([]byte(s.origin.read(path.Join(dir, SkillManifest))), &manifest) == nil {
 			return manifest.Module
 		}
 	}
@@ -202,12 +202,12 @@ func (s *scan) markedModule(dir string, names []fs.DirEntry, in *Installation) s
 // addHub adds a folder that describes a module whose skills lie beside it. Its SKILL.md only makes
 // hosts notice it.
 func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
-	table, ok := s.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
+	table, ok := s.origin.toml(path.Join(dir, bmodFile))["bmod"].(map[string]any)
 	if !ok {
 		return false
 	}
 	in := s.ownerOf(root, path.Base(dir))
-	s.trees = append(s.trees, dir)
+	s.origin.trees = append(s.origin.trees, dir)
 	code := cmp.Or(format.PlainString(table["code"]), strings.TrimPrefix(path.Base(dir), "bmod-"))
 	in.Modules[code] = format.PlainString(table["version"])
 	if skills, ok := table["skills"].([]any); ok {
@@ -217,7 +217,7 @@ func (s *scan) addHub(root, dir string, names []fs.DirEntry) bool {
 	}
 	if has(names, "roster.toml") {
 		name := path.Join(dir, "roster.toml")
-		roster := s.toml(name)
+		roster := s.origin.toml(name)
 		in.describe(roster, name, false)
 		in.members(roster, name, code)
 	}
@@ -229,7 +229,7 @@ var renamedRow = pattern.New("(?m)^\\|\\s*`([a-z0-9-]+)`\\s*\\|\\s*`([a-z0-9-]+)
 
 // readRenames reads the former names of skills.
 func (s *scan) readRenames(in *Installation, name string) {
-	for _, m := range renamedRow.FindAllStringSubmatch(s.read(name), -1) {
+	for _, m := range renamedRow.FindAllStringSubmatch(s.origin.read(name), -1) {
 		in.old[m[1]] = renamed{m[2], m[3]}
 	}
 }

@@ -17,7 +17,7 @@ func (s *scan) addV4(dir string) {
 	var manifest struct {
 		Version string `yaml:"version"`
 	}
-	s.yaml(path.Join(dir, "install-manifest.yaml"), &manifest)
+	s.origin.yaml(path.Join(dir, "install-manifest.yaml"), &manifest)
 	in.Version = manifest.Version
 	module := strings.TrimLeft(path.Base(dir), "._")
 	if module == "" {
@@ -27,23 +27,23 @@ func (s *scan) addV4(dir string) {
 		Name    string `yaml:"name"`
 		Version string `yaml:"version"`
 	}
-	s.yaml(path.Join(dir, "config.yaml"), &pack)
+	s.origin.yaml(path.Join(dir, "config.yaml"), &pack)
 	module = cmp.Or(pack.Name, module)
 	in.Version = cmp.Or(in.Version, pack.Version)
 	in.Modules[module] = in.Version
-	s.trees = append(s.trees, dir)
-	if common := path.Join(path.Dir(dir), "common"); s.Name != Project && s.isDir(path.Join(common, "tasks")) {
-		s.trees = append(s.trees, common) // shared by the sources of all packs
+	s.origin.trees = append(s.origin.trees, dir)
+	if common := path.Join(path.Dir(dir), "common"); s.origin.Name != Project && s.origin.isDir(path.Join(common, "tasks")) {
+		s.origin.trees = append(s.origin.trees, common) // shared by the sources of all packs
 	}
 
-	for _, name := range s.filesEnding(path.Join(dir, "agents"), ".md") {
+	for _, name := range s.origin.filesEnding(path.Join(dir, "agents"), ".md") {
 		s.addV4Agent(in, module, name)
 	}
-	for _, name := range s.filesEnding(path.Join(dir, "workflows"), ".yaml", ".yml") {
+	for _, name := range s.origin.filesEnding(path.Join(dir, "workflows"), ".yaml", ".yml") {
 		s.addV4Workflow(in, module, name)
 	}
-	for _, name := range s.filesEnding(path.Join(dir, "tasks"), ".md") {
-		head := s.head(name)
+	for _, name := range s.origin.filesEnding(path.Join(dir, "tasks"), ".md") {
+		head := s.origin.head(name)
 		i := &Item{Kind: Task, Name: format.Stem(name), Module: module, Path: name, Dir: path.Dir(name), Installation: in}
 		if front, _, ok := format.FrontMatter(head); ok {
 			i.Description = front.Description
@@ -54,12 +54,12 @@ func (s *scan) addV4(dir string) {
 }
 
 func (s *scan) addV4Agent(in *Installation, module, name string) {
-	data := s.read(name)
+	data := s.origin.read(name)
 	i := &Item{Kind: Agent, Name: format.Stem(name), Module: module, Path: name, Dir: path.Dir(name), Installation: in}
 	var id format.ClassicIdentity
 	if block := format.ClassicBlock(data); block != "" {
 		if err := yaml.Unmarshal([]byte(format.Section(block, "agent")), &id); err != nil {
-			s.problem(name, "the block that describes the agent is not valid YAML: %v", err)
+			s.origin.problem(name, "the block that describes the agent is not valid YAML: %v", err)
 		}
 	} else if front, body, ok := format.FrontMatter(data); ok {
 		i.Description, i.Title = front.Description, format.Heading(body)
@@ -86,12 +86,12 @@ func (s *scan) addV4Workflow(in *Installation, module, name string) {
 		} `yaml:"workflow"`
 	}
 	// A list does not need the steps that follow.
-	block := format.Section(s.read(name), "workflow")
+	block := format.Section(s.origin.read(name), "workflow")
 	if at := strings.Index(block, "\n  sequence:"); at >= 0 {
 		block = block[:at]
 	}
 	if err := yaml.Unmarshal([]byte(block), &file); err != nil {
-		s.problem(name, "it is not valid YAML: %v", err)
+		s.origin.problem(name, "it is not valid YAML: %v", err)
 	}
 	w := file.Workflow
 	i.Title, i.Description = w.Name, format.OneLine(w.Description)

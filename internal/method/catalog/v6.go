@@ -19,8 +19,8 @@ var aside = []string{"_config", "_cfg", "_memory", "custom", "render", "scripts"
 // v6Survey collects the facts that the files of an installation of version 6 show, before its manifests
 // add to it.
 type v6Survey struct {
-	*scan
-	in *Installation
+	scan *scan
+	in   *Installation
 	// files are those that can be items, by kind, in the order of the walk.
 	files map[Kind][]string
 	// rows are those of the manifests, by kind and path in the source.
@@ -35,21 +35,21 @@ func newSurvey(s *scan, in *Installation) *v6Survey {
 // describe them.
 func (s *scan) addV6(dir, manifests string) {
 	in := s.newInstallation(dir, LayoutV6)
-	s.trees = append(s.trees, dir)
+	s.origin.trees = append(s.origin.trees, dir)
 	at := path.Join(dir, manifests)
 	s.readManifest(in, path.Join(at, "manifest.yaml"))
 	s.readCentral(in)
-	for _, r := range s.manifest(path.Join(at, "skill-manifest.csv")) {
+	for _, r := range s.origin.manifest(path.Join(at, "skill-manifest.csv")) {
 		if id := cmp.Or(r["canonicalId"], r["name"]); id != "" {
 			in.ids[id] = r["module"]
 		}
 	}
 	v := newSurvey(s, in)
 	entries := 0
-	for _, e := range s.list(dir) {
+	for _, e := range s.origin.list(dir) {
 		if e.IsDir() && !slices.Contains(aside, e.Name()) && !s.isInstalled(e.Name(), path.Join(dir, e.Name())) {
 			s.describeModule(in, path.Join(dir, e.Name()), e.Name())
-			s.walk(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(e.Name(), at, names) })
+			s.origin.walk(path.Join(dir, e.Name()), 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(e.Name(), at, names) })
 		}
 	}
 	v.addSurvey(at)
@@ -81,7 +81,7 @@ func (s *scan) readManifest(in *Installation, name string) {
 		} `yaml:"installation"`
 		Modules []yaml.Node `yaml:"modules"`
 	}
-	s.yaml(name, &manifest)
+	s.origin.yaml(name, &manifest)
 	in.Version = manifest.Installation.Version
 	for _, node := range manifest.Modules {
 		var m struct {
@@ -91,7 +91,7 @@ func (s *scan) readManifest(in *Installation, name string) {
 		if node.Kind == yaml.ScalarNode {
 			m.Name = node.Value
 		} else if err := node.Decode(&m); err != nil {
-			s.problem(name, "a module in it cannot be read: %v", err)
+			s.origin.problem(name, "a module in it cannot be read: %v", err)
 		}
 		if m.Name != "" {
 			in.Modules[m.Name] = m.Version
@@ -102,13 +102,13 @@ func (s *scan) readManifest(in *Installation, name string) {
 // visit records the possible items in a folder of a module.
 func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	if has(names, "SKILL.md") {
-		s.addSkill(dir, names, s.in, module)
+		s.scan.addSkill(dir, names, s.in, module)
 		return false
 	}
 	base := path.Base(dir)
 	if base == "workflow-template" || base == "v6-shims" { // templates and notes
 		if base == "v6-shims" {
-			s.readRenames(s.in, path.Join(dir, "README.md"))
+			s.scan.readRenames(s.in, path.Join(dir, "README.md"))
 		}
 		return false
 	}
@@ -118,7 +118,7 @@ func (s *v6Survey) visit(module, dir string, names []fs.DirEntry) bool {
 	}
 	below := strings.Split(rest, "/")
 	for _, e := range names {
-		if !e.IsDir() && s.leads(path.Join(dir, e.Name()), e) {
+		if !e.IsDir() && s.scan.origin.leads(path.Join(dir, e.Name()), e) {
 			s.noteFile(path.Join(dir, e.Name()), below, has(names, "workflow.yaml"))
 		}
 	}
@@ -149,13 +149,13 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 	for _, name := range s.files[kind] {
 		there[name] = true
 	}
-	for _, r := range s.manifest(manifest) {
+	for _, r := range s.scan.origin.manifest(manifest) {
 		if r["path"] == "" && r["name"] == "" {
 			continue
 		}
 		candidates, ok := s.in.Places(r["path"])
 		if !ok {
-			s.problem(manifest, "the row %q names %q, which is not a path in the installation", r["name"], r["path"])
+			s.scan.origin.problem(manifest, "the row %q names %q, which is not a path in the installation", r["name"], r["path"])
 			continue
 		}
 		at := slices.IndexFunc(candidates, func(name string) bool { return there[name] })
@@ -174,7 +174,7 @@ func (s *v6Survey) assignRows(kind Kind, manifest string) {
 // addUnexpected adds a file that the manifest lists outside the usual folders.
 func (s *v6Survey) addUnexpected(kind Kind, candidates []string, r format.Row) bool {
 	for _, name := range candidates {
-		if path.Base(name) == "SKILL.md" || !strings.HasPrefix(name, s.in.Dir+"/") || !s.isFile(name) {
+		if path.Base(name) == "SKILL.md" || !strings.HasPrefix(name, s.in.Dir+"/") || !s.scan.origin.isFile(name) {
 			continue
 		}
 		s.rows[kind][name] = r
@@ -191,14 +191,14 @@ func (s *v6Survey) addAgent(name string) {
 		i.Name, i.Module, i.listed = cmp.Or(r.Plain("name"), i.Name), cmp.Or(r["module"], i.Module), true
 		i.applyRow(r)
 		s.applyCustomName(i)
-		s.addItem(i)
+		s.scan.addItem(i)
 		return
 	}
 	if strings.HasSuffix(name, format.SourceAgentSuffix) {
 		s.addSourceAgent(i)
 		return
 	}
-	head := s.head(name)
+	head := s.scan.origin.head(name)
 	tag := format.TagAttributes(format.AgentTag, head)
 	if tag == nil && format.YAMLBlock(head) == "" { // a note beside an agent
 		return
@@ -209,7 +209,7 @@ func (s *v6Survey) addAgent(name string) {
 	i.Description = cmp.Or(tag["capabilities"], front.Description)
 	i.Aliases = format.AppendNew(nil, tag["id"], format.Stem(name))
 	s.applyCustomName(i)
-	s.addItem(i)
+	s.scan.addItem(i)
 }
 
 // givenName finds the name that a customization gives an agent.
@@ -219,7 +219,7 @@ var givenName = pattern.New(`(?m)^[ \t]+name:[ \t]*["']?([^"'\n#]+)`)
 func (s *v6Survey) applyCustomName(i *Item) {
 	for _, folder := range []string{"_config", "_cfg"} {
 		file := path.Join(i.Installation.Dir, folder, "agents", i.Module+"-"+format.Stem(i.Path)+".customize.yaml")
-		if m := givenName.FindStringSubmatch(s.head(file)); m != nil {
+		if m := givenName.FindStringSubmatch(s.scan.origin.head(file)); m != nil {
 			if name := strings.TrimSpace(m[1]); name != "" {
 				i.DisplayName = name
 			}
@@ -231,11 +231,11 @@ func (s *v6Survey) applyCustomName(i *Item) {
 // addSourceAgent adds an agent that is not compiled.
 func (s *v6Survey) addSourceAgent(i *Item) {
 	var file format.SourceAgent
-	s.yaml(i.Path, &file)
+	s.scan.origin.yaml(i.Path, &file)
 	m := file.Agent.Metadata
 	i.Name = strings.TrimSuffix(path.Base(i.Path), format.SourceAgentSuffix)
 	i.DisplayName, i.Title, i.Icon, i.Description = m.Name, m.Title, m.Icon, format.OneLine(cmp.Or(m.Capabilities, file.Agent.Persona.Role))
-	s.addItem(i)
+	s.scan.addItem(i)
 }
 
 // slug returns a name from front matter, which may be a title, in the form in which it is typed.
@@ -251,7 +251,7 @@ func (s *v6Survey) addWorkflow(name string) {
 		i.Name, i.Module, i.Description = format.OneLine(r["name"]), cmp.Or(r["module"], i.Module), r.Plain("description")
 		i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
 	} else {
-		head := s.head(name)
+		head := s.scan.origin.head(name)
 		if path.Ext(name) == ".md" {
 			front, _, ok := format.FrontMatter(head)
 			if !ok && path.Base(name) != "workflow.md" { // a step, or a note
@@ -270,7 +270,7 @@ func (s *v6Survey) addWorkflow(name string) {
 	if i.Name = cmp.Or(i.Name, fallback); i.Name != fallback {
 		i.Aliases = format.AppendNew(i.Aliases, fallback)
 	}
-	s.addItem(i)
+	s.scan.addItem(i)
 }
 
 func (s *v6Survey) addTask(name string) {
@@ -281,7 +281,7 @@ func (s *v6Survey) addTask(name string) {
 		i.Title, i.Description = r.Plain("displayName"), r.Plain("description")
 		i.Aliases = format.AppendNew(i.Aliases, r["canonicalId"])
 	} else {
-		head := s.head(name)
+		head := s.scan.origin.head(name)
 		front, _, _ := format.FrontMatter(head)
 		tag := format.TagAttributes(format.TaskTag, head)
 		if tag["internal"] == "true" { // a part of others, for example the workflow runner
@@ -294,16 +294,16 @@ func (s *v6Survey) addTask(name string) {
 	if file := format.Stem(name); file != i.Name {
 		i.Aliases = format.AppendNew(i.Aliases, file)
 	}
-	s.addItem(i)
+	s.scan.addItem(i)
 }
 
 // addModule adds a folder as one module in the form of its repository.
 func (s *scan) addModule(dir string) bool {
-	if slices.ContainsFunc(s.Installations, func(in *Installation) bool { return in.Dir == dir && in.only != "" }) {
+	if slices.ContainsFunc(s.origin.Installations, func(in *Installation) bool { return in.Dir == dir && in.only != "" }) {
 		return true
 	}
-	code := s.codeOf(dir)
-	if code == "" || !slices.ContainsFunc(itemFolders, func(name string) bool { return s.isDir(path.Join(dir, name)) }) {
+	code := s.origin.codeOf(dir)
+	if code == "" || !slices.ContainsFunc(itemFolders, func(name string) bool { return s.origin.isDir(path.Join(dir, name)) }) {
 		return false
 	}
 	if s.isInstalled(code, dir) {
@@ -311,13 +311,13 @@ func (s *scan) addModule(dir string) bool {
 	}
 	in := s.newInstallation(dir, LayoutV6)
 	in.only = code
-	s.trees = append(s.trees, dir)
+	s.origin.trees = append(s.origin.trees, dir)
 	s.describeModule(in, dir, code)
 	v := newSurvey(s, in)
 	entries := 0
 	for _, name := range itemFolders {
-		if at := path.Join(dir, name); s.isDir(at) {
-			s.walk(at, 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(code, at, names) })
+		if at := path.Join(dir, name); s.origin.isDir(at) {
+			s.origin.walk(at, 1, &entries, func(at string, names []fs.DirEntry) bool { return v.visit(code, at, names) })
 		}
 	}
 	v.addSurvey(path.Join(dir, "_config"))

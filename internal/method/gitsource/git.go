@@ -27,7 +27,7 @@ var errTimeout = errors.New("timeout")
 // begin returns an update, whose git runs in a folder of the cache.
 func (c *Cache) begin(ctx context.Context, e *cacheEntry) *update {
 	s := e.spec
-	u := &update{cacheEntry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
+	u := &update{entry: e, timeout: c.timeout(), call: git.Call{Program: c.Git, Dir: e.Join(e.key), Protocol: s.scheme, Settings: []string{
 		"core.sparseCheckout=false",
 		// The time-out kills this process; the processes that it started end by themselves.
 		"http.lowSpeedLimit=1",
@@ -51,7 +51,7 @@ func (c *Cache) begin(ctx context.Context, e *cacheEntry) *update {
 // server returns the arguments that keep the git of a repository on this disk, which reads the
 // settings there, from fetching anything itself.
 func (u *update) server() []string {
-	if u.spec.scheme != schemeFile {
+	if u.entry.spec.scheme != schemeFile {
 		return nil
 	}
 	return []string{"--upload-pack=GIT_ALLOW_PROTOCOL=none git-upload-pack"}
@@ -109,7 +109,7 @@ func (u *update) run(ctx context.Context, out io.Writer, args ...string) error {
 		return fault.New(fault.NotFound, "git cannot be started: %w", err).
 			WithHint("install git (https://git-scm.com/downloads) so that it is found in PATH, or use a folder on this disk instead of a git address")
 	}
-	words := u.spec.login().line(failed.Said)
+	words := u.entry.spec.login().line(failed.Said)
 	problem := fault.New(fault.NotFound, "git %s failed: %s", args[0], words)
 	if words == "" {
 		problem = fault.New(fault.NotFound, "git %s failed: it said nothing (%v)", args[0], err)

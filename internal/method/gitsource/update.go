@@ -104,7 +104,7 @@ func (c *Cache) try(ctx context.Context, e *cacheEntry, before record) (record, 
 
 // update is an update in progress.
 type update struct {
-	*cacheEntry
+	entry   *cacheEntry
 	timeout time.Duration
 	call    git.Call // the common part of all calls
 }
@@ -119,22 +119,22 @@ func (u *update) fetch(ctx context.Context, before record) (commit string, made 
 	if ref == "" && strings.HasPrefix(before.Commit, commit) {
 		commit = before.Commit
 	}
-	if u.isWhole(before, commit) {
-		return commit, false, u.revive(commit)
+	if u.entry.isWhole(before, commit) {
+		return commit, false, u.entry.revive(commit)
 	}
-	temp := u.in(durable.TempName("checkout"))
+	temp := u.entry.in(durable.TempName("checkout"))
 	for _, name := range []string{temp, temp + "/git", temp + "/tree"} {
-		if err := u.Mkdir(name); err != nil {
+		if err := u.entry.Mkdir(name); err != nil {
 			return "", false, err
 		}
 	}
-	defer func() { _ = os.RemoveAll(u.Join(temp)) }() // else the next update does
-	u.call.Dir, u.call.Repository, u.call.Tree = u.Join(temp+"/tree"), u.Join(temp+"/git"), u.Join(temp+"/tree")
+	defer func() { _ = os.RemoveAll(u.entry.Join(temp)) }() // else the next update does
+	u.call.Dir, u.call.Repository, u.call.Tree = u.entry.Join(temp+"/tree"), u.entry.Join(temp+"/git"), u.entry.Join(temp+"/tree")
 	if commit, err = u.download(ctx, ref, commit); err != nil {
 		return "", false, err
 	}
-	if u.isWhole(before, commit) { // the ref was moved meanwhile
-		return commit, false, u.revive(commit)
+	if u.entry.isWhole(before, commit) { // the ref was moved meanwhile
+		return commit, false, u.entry.revive(commit)
 	}
 	if err := u.checkOut(ctx, temp, commit); err != nil {
 		return "", false, err
@@ -149,7 +149,7 @@ var hashForm = pattern.New(`^[0-9a-fA-F]{7,64}$`)
 // is wanted, the name is empty, and the commit possibly abbreviated. Of a branch and a tag of one name the branch
 // counts, as it does for git clone; a name counts before a commit.
 func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
-	ref = u.spec.ref
+	ref = u.entry.spec.ref
 	if full := strings.ToLower(ref); commitForm.MatchString(full) {
 		return "", full, nil
 	}
@@ -160,7 +160,7 @@ func (u *update) resolve(ctx context.Context) (ref, commit string, err error) {
 	case strings.HasPrefix(ref, "refs/"):
 		names = []string{ref + "^{}", ref}
 	}
-	answer, err := u.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.server(), []string{"--", u.spec.url()}, names)...)
+	answer, err := u.answer(ctx, slices.Concat([]string{"ls-remote", "--quiet"}, u.server(), []string{"--", u.entry.spec.url()}, names)...)
 	if err != nil {
 		return "", "", err
 	}
@@ -198,7 +198,7 @@ func (u *update) download(ctx context.Context, ref, want string) (string, error)
 	if _, err := u.answer(ctx, "init", "--quiet", "--template="); err != nil {
 		return "", err
 	}
-	url := u.spec.url()
+	url := u.entry.spec.url()
 	everything := []string{"--", url, "+refs/heads/*:refs/remotes/all/*", "+refs/tags/*:refs/tags/*"}
 	ways := [][]string{{"--depth=1", "--", url, want}, everything}
 	switch {
@@ -243,7 +243,7 @@ func (u *update) checkOut(ctx context.Context, temp, commit string) error {
 	if err := u.checkSize(ctx, commit); err != nil {
 		return err
 	}
-	info := u.Join(temp + "/git/info")
+	info := u.entry.Join(temp + "/git/info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (u *update) checkOut(ctx context.Context, temp, commit string) error {
 	if _, err := u.answer(ctx, "read-tree", "-m", "-u", commit); err != nil {
 		return err
 	}
-	entries, err := u.ReadDir(temp + "/tree")
+	entries, err := u.entry.ReadDir(temp + "/tree")
 	if err != nil {
 		return err
 	}
@@ -266,9 +266,9 @@ func (u *update) checkOut(ctx context.Context, temp, commit string) error {
 // publish gives a checkout its name, durably; it is served if the record says so.
 func (u *update) publish(temp, commit string) error {
 	aside := temp + "/aside"
-	_ = u.Rename(u.in(commit), aside) // a damaged copy; it may be served until the new one is in place
-	if err := u.Move(temp+"/tree", u.in(commit)); err != nil {
-		_ = u.Rename(aside, u.in(commit)) // if there was one
+	_ = u.entry.Rename(u.entry.in(commit), aside) // a damaged copy; it may be served until the new one is in place
+	if err := u.entry.Move(temp+"/tree", u.entry.in(commit)); err != nil {
+		_ = u.entry.Rename(aside, u.entry.in(commit)) // if there was one
 		return lang.Errorf("the new copy cannot be put in place: %w", err)
 	}
 	return nil
@@ -280,9 +280,9 @@ const syncers = 16
 // sync makes all of a folder durable.
 func (u *update) sync(ctx context.Context, name string) error {
 	var steps []func() error
-	err := fs.WalkDir(u.Tree(), name, func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(u.entry.Tree(), name, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && (entry.IsDir() || entry.Type().IsRegular()) {
-			steps = append(steps, func() error { return u.SyncDir(name) }) // it syncs files as well
+			steps = append(steps, func() error { return u.entry.SyncDir(name) }) // it syncs files as well
 		}
 		return err
 	})
@@ -290,7 +290,7 @@ func (u *update) sync(ctx context.Context, name string) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			break
 		}
-		err = u.Together(some)
+		err = u.entry.Together(some)
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
 		return late(lang.T("writing the files"), u.timeout)

@@ -12,8 +12,9 @@ import (
 
 // tx is an update that is under way.
 type tx struct {
-	*Store
-	id string
+	store.Contents
+	files *Store
+	id    string
 	// made are the folders that were made.
 	made []string
 	// written are the texts that are not durable yet.
@@ -25,7 +26,7 @@ func (t *tx) syncs() []func() error {
 	if len(t.written) == 0 {
 		return nil
 	}
-	out := []func() error{func() error { return t.dir.SyncDir(store.ContentFolder(t.id)) }}
+	out := []func() error{func() error { return t.files.dir.SyncDir(store.ContentFolder(t.id)) }}
 	for _, text := range t.written {
 		out = append(out, text.Sync)
 	}
@@ -39,16 +40,16 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 		return nil, err
 	}
 	folder := store.ContentFolder(t.id)
-	made, err := t.dir.MkdirAll(folder)
+	made, err := t.files.dir.MkdirAll(folder)
 	if err != nil {
-		return nil, t.storage(err)
+		return nil, t.files.storage(err)
 	}
 	refs := make([]workflow.ContentRef, 0, len(texts))
 	t.made = append(t.made, made...)
 	for _, text := range texts {
 		ref, err := t.put(text)
 		if err != nil {
-			return nil, t.storage(err)
+			return nil, t.files.storage(err)
 		}
 		refs = append(refs, ref)
 	}
@@ -59,7 +60,7 @@ func (t *tx) Put(ctx context.Context, texts []store.Text) ([]workflow.ContentRef
 func (t *tx) put(text store.Text) (workflow.ContentRef, error) {
 	for n := 0; ; n++ {
 		name := store.ContentPath(t.id, text, n)
-		written, err := t.dir.Write(name, []byte(text.Body))
+		written, err := t.files.dir.Write(name, []byte(text.Body))
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -88,8 +89,8 @@ func (t *tx) drop() {
 		_ = text.Drop()
 	}
 	if len(t.written) > 0 {
-		_ = t.dir.Remove(store.ContentFolder(t.id)) // fails unless it is empty
+		_ = t.files.dir.Remove(store.ContentFolder(t.id)) // fails unless it is empty
 	}
 	t.written = nil
-	t.dir.RemoveEmpty(t.made)
+	t.files.dir.RemoveEmpty(t.made)
 }

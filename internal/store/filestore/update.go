@@ -33,7 +33,7 @@ func (s *Store) updateLocked(ctx context.Context, id string, change store.Change
 		return nil, err
 	}
 	defer func() { _ = lock.Unlock() }()
-	t := &tx{Store: s, id: id}
+	t := &tx{Contents: s, files: s, id: id}
 	session, stored, err := s.update(t, change)
 	if err != nil && !stored {
 		t.drop()

@@ -51,7 +51,7 @@ func runChat(ctx context.Context, cs *clients, o chatOptions, agent string) erro
 	// Ctrl+C belongs to the turn, not to the program.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	client, err := cs.newClient(ctx)
+	client, err := cs.newWorkingClient(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func runChat(ctx context.Context, cs *clients, o chatOptions, agent string) erro
 	var files vfs.FS
 	if o.ofProject || o.write {
 		var release func() error
-		if files, release, err = cs.files(o.write, o.open); err != nil {
+		if files, release, err = cs.openFiles(o.write, o.open); err != nil {
 			return err
 		}
 		defer func() { _ = release() }() // every write was confirmed
@@ -71,12 +71,12 @@ func runChat(ctx context.Context, cs *clients, o chatOptions, agent string) erro
 	}
 	c, err := client.StartConversation(ctx, agent, sdk.ConversationOptions{SessionOptions: sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools}})
 	if err != nil {
-		return cs.fault(err)
+		return cs.explainError(err)
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	return newChat(cs, c, signals, cancel).run(ctx)
+	return newChat(cs, c, signals, cancel).takeLines(ctx)
 }
 
 // chat is a conversation at a terminal, or from a pipe.
@@ -111,42 +111,42 @@ func newChat(cs *clients, c *sdk.Conversation, signals <-chan os.Signal, end con
 	}
 }
 
-// run takes lines until the end.
-func (c *chat) run(ctx context.Context) error {
+// takeLines takes lines until the end.
+func (c *chat) takeLines(ctx context.Context) error {
 	if c.person {
 		fmt.Fprintln(c.t.out, c.p.term.Lang.Say("%s. Ctrl+C cancels a turn, twice ends; /exit ends; *help shows the menu.", strings.TrimSpace(c.c.Agent().Name+" "+c.c.ID())))
 	}
-	go c.watch(ctx)
-	go c.read(ctx)
+	go c.watchSignals(ctx)
+	go c.readLines(ctx)
 	for {
-		line, err := c.prompt(ctx)
+		line, err := c.promptLine(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
-			return c.leave()
+			return c.printEnd()
 		case err != nil:
-			return errors.Join(terminal.ErrStopped, c.leave())
+			return errors.Join(terminal.ErrStopped, c.printEnd())
 		case line == "":
 			continue
 		case line == "/exit" || line == "*exit":
 			_, err := c.c.End(ctx)
-			return errors.Join(c.p.fault(err), c.leave())
-		case c.command(line):
+			return errors.Join(c.p.explainError(err), c.printEnd())
+		case c.runCommand(line):
 			continue
 		}
-		if err := c.turn(ctx, line); err != nil {
+		if err := c.takeTurn(ctx, line); err != nil {
 			if c.person && ctx.Err() == nil && !errors.Is(err, terminal.ErrSpent) {
 				if !errors.Is(err, terminal.ErrEngine) && !errors.Is(err, terminal.ErrStopped) {
 					c.p.program.Fail(nil, err)
 				}
 				continue // the person may go on
 			}
-			return errors.Join(err, c.leave())
+			return errors.Join(err, c.printEnd())
 		}
 	}
 }
 
-// watch cancels the turn at the first signal, and ends the conversation at the second.
-func (c *chat) watch(ctx context.Context) {
+// watchSignals cancels the turn at the first signal, and ends the conversation at the second.
+func (c *chat) watchSignals(ctx context.Context) {
 	for {
 		select {
 		case s := <-c.signals:
@@ -166,9 +166,9 @@ func (c *chat) watch(ctx context.Context) {
 	}
 }
 
-// read hands on the lines that the person types. A line goes to the question or prompt that waits
+// readLines hands on the lines that the person types. A line goes to the question or prompt that waits
 // for it then: one that was cancelled takes none.
-func (c *chat) read(ctx context.Context) {
+func (c *chat) readLines(ctx context.Context) {
 	in := bufio.NewReader(c.p.term.In)
 	for {
 		text, err := in.ReadString('\n')
@@ -186,7 +186,7 @@ func (c *chat) read(ctx context.Context) {
 	}
 }
 
-func (c *chat) prompt(ctx context.Context) (string, error) {
+func (c *chat) promptLine(ctx context.Context) (string, error) {
 	if c.person {
 		fmt.Fprint(c.t.out, "> ")
 	}
@@ -199,28 +199,28 @@ func (c *chat) prompt(ctx context.Context) (string, error) {
 	}
 }
 
-// turn sends a message to the agent, and shows its work.
-func (c *chat) turn(ctx context.Context, words string) error {
+// takeTurn sends a message to the agent, and shows its work.
+func (c *chat) takeTurn(ctx context.Context, words string) error {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	c.stop.Store(&stop)
 	defer c.stop.Store(nil)
 	if err := c.c.Send(ctx, words); err != nil {
-		return c.p.fault(err)
+		return c.p.explainError(err)
 	}
-	return c.p.fault(follow(waiting, c.c, c.t, c.events, c.answer, func() error {
+	return c.p.explainError(followTalk(waiting, c.c, c.t, c.events, c.answerQuestion, func() error {
 		_, err := c.c.Wait(ctx)
 		return err
 	}))
 }
 
-// answer returns the next line as the answer to a question.
-func (c *chat) answer(ctx context.Context, q sdk.Question) (string, bool, error) {
-	return putQuestion(c.t.out, q, func() (string, error) { return c.prompt(ctx) })
+// answerQuestion returns the next line as the answer to a question.
+func (c *chat) answerQuestion(ctx context.Context, q sdk.Question) (string, bool, error) {
+	return putQuestion(c.t.out, q, func() (string, error) { return c.promptLine(ctx) })
 }
 
-// command carries out a command of the terminal, and reports false if the line is for the agent.
-func (c *chat) command(line string) bool {
+// runCommand carries out a command of the terminal, and reports false if the line is for the agent.
+func (c *chat) runCommand(line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word {
 	case "/cost":
@@ -247,8 +247,8 @@ func (c *chat) command(line string) bool {
 	return true
 }
 
-// leave prints the id and state of the conversation, as JSON if that is wanted.
-func (c *chat) leave() error {
+// printEnd prints the id and state of the conversation, as JSON if that is wanted.
+func (c *chat) printEnd() error {
 	if c.c.Status() == sdk.Idle && len(c.c.History()) == 0 {
 		return nil // nobody has spoken
 	}

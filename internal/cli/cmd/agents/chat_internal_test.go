@@ -54,7 +54,7 @@ func agentApp(t *testing.T, out io.Writer, s *sdktest.Server, environ ...string)
 	return a
 }
 
-func newDelegate(a *app.App) mcpserver.Model { return NewDelegate(a.Terminal, a.Tasks) }
+func newDelegate(a *app.App) mcpserver.Model { return Delegates(a.Terminal, a.Tasks)() }
 
 // TestDelegatedToTheNamedModel: the person's model answers if they have named one, within their
 // limit; a key alone names none.
@@ -125,7 +125,7 @@ func TestInterruptedChat(t *testing.T) {
 	c := newChat(cs, conversation, signals, cancel)
 	c.person = true
 	ended := make(chan error, 1)
-	go func() { ended <- c.run(ctx) }()
+	go func() { ended <- c.takeLines(ctx) }()
 	say := func(line string) {
 		if _, err := io.WriteString(typing, line+"\n"); err != nil {
 			t.Error(err)

@@ -49,8 +49,8 @@ func (o *modelOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.limit, "limit", "", "the most that a session may spend, in US dollars")
 }
 
-// settings returns the settings of the model, with the flags in their place.
-func (o *modelOptions) settings(workspace *app.Workspace) (config.Model, error) {
+// modelSettings returns the settings of the model, with the flags in their place.
+func (o *modelOptions) modelSettings(workspace *app.Workspace) (config.Model, error) {
 	m := workspace.Config.Model
 	if workspace.Unread != nil { // the limit may be in the unread part
 		return m, workspace.Unread
@@ -70,8 +70,8 @@ func (o *modelOptions) settings(workspace *app.Workspace) (config.Model, error) 
 	return m, nil
 }
 
-// project returns the folder that agents work for, "" for / or a home folder without --cwd.
-func (cs *clients) project() (string, error) {
+// projectFolder returns the folder that agents work for, "" for / or a home folder without --cwd.
+func (cs *clients) projectFolder() (string, error) {
 	folder, err := cs.tasks.Project()
 	if err != nil {
 		return "", err
@@ -85,9 +85,9 @@ func (cs *clients) project() (string, error) {
 	return folder, nil
 }
 
-// client makes a client for the folder that the command is for. model is nil if it only lists.
-func (cs *clients) client(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
-	project, err := cs.project()
+// newClient makes a client for the folder that the command is for. model is nil if it only lists.
+func (cs *clients) newClient(model provider.Provider, prices *price.Table, limit price.Money) (*sdk.Client, error) {
+	project, err := cs.projectFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -98,48 +98,48 @@ func (cs *clients) client(model provider.Provider, prices *price.Table, limit pr
 			return nil, fault.New(fault.Storage, "the sessions have no folder: the home folder is not known").WithHint("set HOME, or name a project with --cwd")
 		}
 		if o.Store, err = sdk.OpenPrivateStore(filepath.Join(state, "conversations")); err != nil {
-			return nil, cs.fault(err)
+			return nil, cs.explainError(err)
 		}
 	case state != "":
 		o.Rights = app.Trust().Rights("conversations", project, sdk.StateFile)
 	}
 	o.Folders = cs.program.Copies(project)
 	c, err := sdk.New(o)
-	return c, cs.fault(err)
+	return c, cs.explainError(err)
 }
 
-// look returns a client's answer that takes no model.
-func look[T any](cs *clients, do func(c *sdk.Client) (T, error)) (out T, err error) {
-	client, err := cs.client(nil, nil, 0)
+// askClient returns a client's answer that takes no model.
+func askClient[T any](cs *clients, do func(c *sdk.Client) (T, error)) (out T, err error) {
+	client, err := cs.newClient(nil, nil, 0)
 	if err != nil {
 		return out, err
 	}
 	defer client.Close()
 	out, err = do(client)
-	return out, cs.fault(err)
+	return out, cs.explainError(err)
 }
 
-// sessions lists the saved sessions of the folder that the command is for.
-func (cs *clients) sessions(ctx context.Context) ([]sdk.Summary, error) {
-	return look(cs, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
+// listSessions lists the saved sessions of the folder that the command is for.
+func (cs *clients) listSessions(ctx context.Context) ([]sdk.Summary, error) {
+	return askClient(cs, func(c *sdk.Client) ([]sdk.Summary, error) { return c.Sessions(ctx) })
 }
 
-// session returns the summary of a saved session.
-func (cs *clients) session(ctx context.Context, id string) (sdk.Summary, error) {
-	list, err := cs.sessions(ctx)
+// findSession returns the summary of a saved session.
+func (cs *clients) findSession(ctx context.Context, id string) (sdk.Summary, error) {
+	list, err := cs.listSessions(ctx)
 	if err != nil {
 		return sdk.Summary{}, err
 	}
 	at := slices.IndexFunc(list, func(s sdk.Summary) bool { return s.ID == id })
 	if at < 0 {
-		return sdk.Summary{}, cs.fault(sdk.ErrNotFound)
+		return sdk.Summary{}, cs.explainError(sdk.ErrNotFound)
 	}
 	return list[at], nil
 }
 
 // workingClient makes a client with the model of the flags and settings.
 func (cs *clients) workingClient() (*sdk.Client, error) {
-	m, err := cs.settings(cs.tasks.Workspace)
+	m, err := cs.modelSettings(cs.tasks.Workspace)
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +147,11 @@ func (cs *clients) workingClient() (*sdk.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cs.client(model, prices, m.CostLimit)
+	return cs.newClient(model, prices, m.CostLimit)
 }
 
-// newClient is workingClient for a new session: its agent may be of a repository that was never fetched.
-func (cs *clients) newClient(ctx context.Context) (*sdk.Client, error) {
+// newWorkingClient is workingClient for a new session: its agent may be of a repository that was never fetched.
+func (cs *clients) newWorkingClient(ctx context.Context) (*sdk.Client, error) {
 	if _, err := cs.program.FetchMissing(ctx); err != nil {
 		return nil, err
 	}
@@ -168,9 +168,9 @@ func openModel(m config.Model, now time.Time) (provider.Provider, *price.Table, 
 	return model, prices, err
 }
 
-// fault returns an error of the sdk in the words of this program; nil stays nil. It prints the
+// explainError returns an error of the sdk in the words of this program; nil stays nil. It prints the
 // reason if a turn ended early, and returns the code to exit with.
-func (cs *clients) fault(err error) error {
+func (cs *clients) explainError(err error) error {
 	var unknown *sdk.PriceUnknownError
 	var limit *sdk.CostLimitError
 	var server *sdk.ProviderError

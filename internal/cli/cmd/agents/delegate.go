@@ -23,17 +23,19 @@ type delegate struct {
 	failed error
 }
 
-// NewDelegate returns the model that the person has named in the settings, nil if they have named
-// none, even if a key is at hand.
-func NewDelegate(term *terminal.Terminal, tasks *app.Tasks) mcpserver.Model {
-	if !tasks.Config.Model.Named() {
-		return nil
+// Delegates returns a function for the model that the person has named in the settings, which returns
+// nil if they have named none, even if a key is at hand.
+func Delegates(term *terminal.Terminal, tasks *app.Tasks) func() mcpserver.Model {
+	return func() mcpserver.Model {
+		if !tasks.Config.Model.Named() {
+			return nil
+		}
+		return &delegate{term: term, tasks: tasks}
 	}
-	return &delegate{term: term, tasks: tasks}
 }
 
-func (d *delegate) start() {
-	m, err := new(modelOptions).settings(d.tasks.Workspace)
+func (d *delegate) openModel() {
+	m, err := new(modelOptions).modelSettings(d.tasks.Workspace)
 	var prices *price.Table
 	if err == nil {
 		d.opened, prices, err = openModel(m, d.term.Now())
@@ -47,7 +49,7 @@ func (d *delegate) start() {
 
 // Complete implements mcpserver.Model. All tasks of the process spend one limit.
 func (d *delegate) Complete(ctx context.Context, system, message string, tokens int) (text, model string, err error) {
-	if d.once.Do(d.start); d.failed != nil {
+	if d.once.Do(d.openModel); d.failed != nil {
 		return "", "", d.failed
 	}
 	name, now := d.opened.Info().Model, d.term.Now()

@@ -33,7 +33,7 @@ bmad-mcp agent show shows. All tasks together spend one --limit.
 				return fault.New(fault.InvalidArgument, "no model is named, and this spends money by itself").
 					WithHint("name one with --model, or in the settings; see docs/agents.md")
 			}
-			settings, err := cs.settings(cs.tasks.Workspace)
+			settings, err := cs.modelSettings(cs.tasks.Workspace)
 			if err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (cs *clients) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Cl
 		switch {
 		case err != nil && (ctx.Err() != nil || errors.As(err, &limited) || errors.As(err, &server)):
 			cs.term.Warnf("%s", cs.term.Lang.Say("the task %s is still claimed; bmad-mcp memory queue fail %s gives it up", t.ID, t.ID))
-			return cs.fault(err)
+			return cs.explainError(err)
 		case err != nil:
 			step.To, step.Result = queue.Failed, err.Error()
 		default:
@@ -98,7 +98,7 @@ func (cs *clients) workQueue(ctx context.Context, q *queue.Queue, client *sdk.Cl
 
 // workTask has an agent do one task.
 func (cs *clients) workTask(ctx context.Context, client *sdk.Client, t queue.Task, limit price.Money) (result string, spent price.Money, err error) {
-	files, release, err := cs.files(false, nil)
+	files, release, err := cs.openFiles(false, nil)
 	if err != nil {
 		return "", 0, err
 	}

@@ -46,7 +46,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 		Example: `  bmad-mcp agent serve --http 127.0.0.1:7788 --token-file token
   bmad-mcp agent serve --http 127.0.0.1:7788 --no-token`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.Context(), cs, open, serveRuns) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.serveAgents(cmd.Context(), cs, open, serveRuns) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.Addr, "http", "127.0.0.1:7788", "address to serve on; port 0 takes a free one")
@@ -58,7 +58,7 @@ paused, and goes on by POST …/resume. The first Ctrl+C or SIGTERM ends the ser
 	return cmd
 }
 
-func (o *serveOptions) serve(ctx context.Context, cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) error {
+func (o *serveOptions) serveAgents(ctx context.Context, cs *clients, open func() (*sdk.Client, error), serveRuns func(context.Context) *run.Served) error {
 	if o.noToken == (o.TokenFile != "") {
 		return fault.New(fault.InvalidArgument, "a server of agents spends money for its callers, and has to know who may call").
 			WithHint("give either --token-file FILE (openssl rand -base64 24 > FILE) or, on this machine only, --no-token")
@@ -86,7 +86,7 @@ func (o *serveOptions) serve(ctx context.Context, cs *clients, open func() (*sdk
 		return err
 	}
 	o.Warn(cs.term)
-	settings, _ := cs.settings(cs.tasks.Workspace) // client has refused wrong flags
+	settings, _ := cs.modelSettings(cs.tasks.Workspace) // client has refused wrong flags
 	working, end := context.WithCancel(ctx)
 	runs := serveRuns(working)
 	defer runs.Close()

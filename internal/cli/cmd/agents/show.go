@@ -30,28 +30,24 @@ func (r reader) Send(context.Context, provider.Request, func(provider.Delta)) (*
 }
 
 func listCommand(cs *clients) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the agents that can be asked", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			agents, err := look(cs, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(cmd.Context()) })
-			if err != nil {
-				return err
-			}
-			rows := [][]string{}
-			for _, g := range agents {
-				rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
-			}
-			none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
-			return cs.term.List(cs.term.JSON, map[string]any{"agents": agents}, none, cs.term.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
-		},
-	}
+	return terminal.Subcommand("list", "List the agents that can be asked", cobra.NoArgs, func(ctx context.Context, _ []string) error {
+		agents, err := askClient(cs, func(c *sdk.Client) ([]sdk.AgentInfo, error) { return c.Agents(ctx) })
+		if err != nil {
+			return err
+		}
+		rows := [][]string{}
+		for _, g := range agents {
+			rows = append(rows, []string{g.ID, g.Name, g.Title, g.Source, terminal.OneLine(g.WhenToUse)})
+		}
+		none := lang.T("There are no agents here. Install the BMAD method in the project, or add a repository that has it: bmad-mcp method sources add")
+		return cs.term.List(cs.term.JSON, map[string]any{"agents": agents}, none, cs.term.Header("ID\tNAME\tTITLE\tFROM\tFOR"), rows)
+	})
 }
 
 func sessionsCommand(cs *clients) *cobra.Command {
-	return &cobra.Command{
-		Use: "sessions", Short: "List the saved sessions with agents, the one changed last first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := cs.sessions(cmd.Context())
+	return terminal.Subcommand("sessions", "List the saved sessions with agents, the one changed last first", cobra.NoArgs,
+		func(ctx context.Context, _ []string) error {
+			list, err := cs.listSessions(ctx)
 			if err != nil {
 				return err
 			}
@@ -62,27 +58,24 @@ func sessionsCommand(cs *clients) *cobra.Command {
 			}
 			none := lang.T("There are no sessions with agents here. Begin one: bmad-mcp agent chat AGENT")
 			return cs.term.List(cs.term.JSON, map[string]any{"sessions": list}, none, cs.term.Header("ID\tAGENT\tSTATUS\tCHANGED\tSPENT\tTITLE"), rows)
-		},
-	}
+		})
 }
 
 func showCommand(cs *clients) *cobra.Command {
 	o := &workOptions{clients: cs}
-	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a saved session: where it stands, its documents and open questions", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.show(cmd.Context(), args[0]) },
-	}
+	cmd := terminal.Subcommand("show ID", "Show a saved session: where it stands, its documents and open questions", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error { return o.showSession(ctx, args[0]) })
 	cmd.Flags().StringVar(&o.out, "out", "", "the folder that the documents are written to")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace files that are there")
 	return cmd
 }
 
-func (o *workOptions) show(ctx context.Context, id string) error {
-	was, err := o.session(ctx, id)
+func (o *workOptions) showSession(ctx context.Context, id string) error {
+	was, err := o.findSession(ctx, id)
 	if err != nil {
 		return err
 	}
-	client, err := o.client(reader{Provider: was.Provider, Model: was.Model}, nil, 0)
+	client, err := o.newClient(reader{Provider: was.Provider, Model: was.Model}, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -109,25 +102,23 @@ func (o *workOptions) show(ctx context.Context, id string) error {
 }
 
 func transcriptCommand(cs *clients) *cobra.Command {
-	return &cobra.Command{
-		Use: "transcript ID", Short: "Print a session as Markdown, or its events with --json", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			events, err := look(cs, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(cmd.Context(), args[0]) })
+	return terminal.Subcommand("transcript ID", "Print a session as Markdown, or its events with --json", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
+			events, err := askClient(cs, func(c *sdk.Client) ([]sdk.Event, error) { return c.Transcript(ctx, args[0]) })
 			if err != nil {
 				return err
 			}
 			if cs.term.JSON {
 				return cs.term.PrintJSON(map[string]any{"id": args[0], "events": events})
 			}
-			fmt.Fprint(cs.term.Out, transcribe(cs.term.Lang, args[0], events))
+			fmt.Fprint(cs.term.Out, writeTranscript(cs.term.Lang, args[0], events))
 			return nil
-		},
-	}
+		})
 }
 
-// transcribe writes events as Markdown. It quotes the words of others, so that they cannot pass for a
+// writeTranscript writes events as Markdown. It quotes the words of others, so that they cannot pass for a
 // part of the document.
-func transcribe(l lang.Language, id string, events []sdk.Event) string {
+func writeTranscript(l lang.Language, id string, events []sdk.Event) string {
 	var b strings.Builder
 	quote := func(text string) {
 		fmt.Fprintf(&b, "\n> %s\n", strings.ReplaceAll(visible.Text(strings.TrimSpace(text)), "\n", "\n> "))
@@ -148,7 +139,7 @@ func transcribe(l lang.Language, id string, events []sdk.Event) string {
 			if e.Tool.Failed {
 				failed = l.Say(" (failed)")
 			}
-			line(l.Say("- tool %s%s: %s → %s", code(e.Tool.Name), failed, code(visible.Cut(e.Tool.Input, 120, "…")), code(visible.Cut(e.Tool.Result, 120, "…"))))
+			line(l.Say("- tool %s%s: %s → %s", quoteCode(e.Tool.Name), failed, quoteCode(visible.Cut(e.Tool.Input, 120, "…")), quoteCode(visible.Cut(e.Tool.Result, 120, "…"))))
 		case sdk.EventQuestion:
 			line(l.Say("**The agent asks:**"))
 			quote(strings.Join(append([]string{e.Question.Question}, e.Question.Options...), "\n- "))
@@ -168,33 +159,31 @@ func transcribe(l lang.Language, id string, events []sdk.Event) string {
 	return b.String()
 }
 
-// code returns a text as code in a line of Markdown.
-func code(text string) string {
+// quoteCode returns a text as code in a line of Markdown.
+func quoteCode(text string) string {
 	return "`" + strings.ReplaceAll(visible.Line(text), "`", "'") + "`"
 }
 
 func deleteCommand(cs *clients) *cobra.Command {
 	yes := false
-	cmd := &cobra.Command{
-		Use: "delete ID", Short: "Delete a saved session for good, yourself", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := cs.session(cmd.Context(), args[0]); err != nil {
+	cmd := terminal.Subcommand("delete ID", "Delete a saved session for good, yourself", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
+			if _, err := cs.findSession(ctx, args[0]); err != nil {
 				return err
 			}
-			ok, err := cs.term.AskPerson(cmd.Context(), yes, cs.term.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
+			ok, err := cs.term.AskPerson(ctx, yes, cs.term.Lang.Say("Delete the session %s with its documents? [y/N] ", args[0]))
 			if err != nil {
 				return err
 			}
 			if !ok {
 				return fault.New(fault.GatePending, "nothing was deleted").WithHint("answer y, or add --yes")
 			}
-			_, err = look(cs, func(c *sdk.Client) (any, error) { return nil, c.Delete(cmd.Context(), args[0]) })
+			_, err = askClient(cs, func(c *sdk.Client) (any, error) { return nil, c.Delete(ctx, args[0]) })
 			if err != nil {
 				return err
 			}
 			return cs.term.Conclude(map[string]any{"id": args[0], "deleted": true}, "Deleted: %s", args[0])
-		},
-	}
+		})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }

@@ -46,7 +46,7 @@ type teller struct {
 	text string
 }
 
-func (t *teller) tell(e sdk.Event) {
+func (t *teller) showEvent(e sdk.Event) {
 	line := func(text string) {
 		t.endLine()
 		fmt.Fprintln(t.out, text)
@@ -111,9 +111,9 @@ func chooseOption(q sdk.Question, line string) string {
 // replier answers a question while an agent works; ok is false if nobody can.
 type replier func(ctx context.Context, q sdk.Question) (text string, ok bool, err error)
 
-// follow works until the agent is done or waits for somebody who is not here. work is the call
+// followTalk works until the agent is done or waits for somebody who is not here. work is the call
 // that returns then.
-func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, reply replier, work func() error) error {
+func followTalk(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, reply replier, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()
 	for {
@@ -121,12 +121,12 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 		case e, ok := <-events:
 			if !ok {
 				events = nil
-			} else if err := react(ctx, s, t, e, reply); err != nil {
+			} else if err := showAndAnswer(ctx, s, t, e, reply); err != nil {
 				return err
 			}
 		case failed := <-done:
 			for len(events) > 0 { // from before the end
-				t.tell(<-events)
+				t.showEvent(<-events)
 			}
 			t.endLine()
 			return failed
@@ -134,9 +134,9 @@ func follow(ctx context.Context, s talk, t *teller, events <-chan sdk.Event, rep
 	}
 }
 
-// react shows an event, and has a question answered. If nobody can, the agent is paused.
-func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) error {
-	t.tell(e)
+// showAndAnswer shows an event, and has a question answered. If nobody can, the agent is paused.
+func showAndAnswer(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) error {
+	t.showEvent(e)
 	if e.Type != sdk.EventQuestion || e.Question.Source == "text" {
 		return nil
 	}
@@ -152,8 +152,8 @@ func react(ctx context.Context, s talk, t *teller, e sdk.Event, reply replier) e
 	return errors.Join(err, s.Pause(context.WithoutCancel(ctx)))
 }
 
-// replies answers from the file, then from the person at this terminal if there is one.
-func (cs *clients) replies(answers map[string]string) replier {
+// newReplier returns a replier that answers from the file, then by the person at this terminal if there is one.
+func (cs *clients) newReplier(answers map[string]string) replier {
 	person, err := cs.term.Person()
 	return func(ctx context.Context, q sdk.Question) (string, bool, error) {
 		for _, key := range []string{q.ID, q.Question} {

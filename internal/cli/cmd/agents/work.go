@@ -19,7 +19,7 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/sdk/vfs"
 )
 
-// workOptions are those of the commands that end with documents.
+// workOptions are the flags of commands that end with documents.
 type workOptions struct {
 	*clients
 	out, answers string
@@ -40,22 +40,22 @@ func (o *workOptions) addFlags(cmd *cobra.Command) {
 	run.ToolFlag(cmd, &o.servers)
 }
 
-// read reads the answers of the file, before anything is done that would stay if it cannot be read.
-func (o *workOptions) read(ctx context.Context) error {
+// readAnswers reads the answers of the file, before anything is done that would stay if it cannot be read.
+func (o *workOptions) readAnswers(ctx context.Context) error {
 	if o.given = map[string]string{}; o.answers == "" {
 		return nil
 	}
 	return o.term.ReadAnswers(ctx, o.answers, o.given)
 }
 
-// files returns the files for an agent that works on the project, and a function that releases
+// openFiles returns the files for an agent that works on the project, and a function that releases
 // them; none outside of a project.
-func (cs *clients) files(write bool, open []string) (files vfs.FS, release func() error, err error) {
+func (cs *clients) openFiles(write bool, open []string) (files vfs.FS, release func() error, err error) {
 	release = func() error { return nil }
 	if err := run.CheckOpen(open); err != nil {
 		return nil, release, err
 	}
-	project, err := cs.project()
+	project, err := cs.projectFolder()
 	if err != nil || project == "" {
 		return nil, release, err
 	}
@@ -81,24 +81,24 @@ it saves the session, prints the question and ends with code 6.
 ` + agentExitHelp,
 		Example: `  bmad-mcp agent ask pm "*create-prd for a webhook relay" --out docs --limit 2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.ask(cmd.Context(), args[0], strings.Join(args[1:], " "))
+			return o.askAgent(cmd.Context(), args[0], strings.Join(args[1:], " "))
 		},
 	}
 	o.addFlags(cmd)
 	return cmd
 }
 
-func (o *workOptions) ask(ctx context.Context, agent, words string) error {
+func (o *workOptions) askAgent(ctx context.Context, agent, words string) error {
 	o.term.Speak(words)
-	if err := o.read(ctx); err != nil {
+	if err := o.readAnswers(ctx); err != nil {
 		return err
 	}
-	client, err := o.newClient(ctx)
+	client, err := o.newWorkingClient(ctx)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	files, release, err := o.files(o.write, o.open)
+	files, release, err := o.openFiles(o.write, o.open)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (o *workOptions) ask(ctx context.Context, agent, words string) error {
 	}
 	s, err := client.StartAgent(ctx, agent, words, sdk.SessionOptions{FS: files, PauseTimeout: -1, Tools: tools})
 	if err != nil {
-		return o.fault(err)
+		return o.explainError(err)
 	}
 	return o.carryOut(ctx, s, func() error { _, err := s.Run(ctx); return err })
 }
@@ -141,11 +141,11 @@ func (o *workOptions) carryOut(ctx context.Context, s talk, work func() error) e
 	if o.term.JSON {
 		t.out = io.Discard
 	}
-	return o.report(s, t.text, follow(ctx, s, t, s.Events(), o.replies(o.given), work))
+	return o.reportWork(s, t.text, followTalk(ctx, s, t, s.Events(), o.newReplier(o.given), work))
 }
 
-// report saves the documents, reports the state of a session, and returns the command's error.
-func (o *workOptions) report(s talk, text string, failed error) error {
+// reportWork saves the documents, reports the state of a session, and returns the command's error.
+func (o *workOptions) reportWork(s talk, text string, failed error) error {
 	done := outcomeOf(s, text)
 	var err error
 	if done.Diff, err = changesOf(s.Files()); err == nil && o.out != "" && failed == nil && done.Status != sdk.Paused {
@@ -161,7 +161,7 @@ func (o *workOptions) report(s talk, text string, failed error) error {
 	}
 	switch {
 	case failed != nil:
-		err = errors.Join(err, o.fault(failed))
+		err = errors.Join(err, o.explainError(failed))
 		switch {
 		case errors.Is(err, terminal.ErrSpent):
 			o.term.Warnf("it goes on with a higher limit: bmad-mcp agent resume %s --limit USD", done.ID)
@@ -170,7 +170,7 @@ func (o *workOptions) report(s talk, text string, failed error) error {
 		}
 		return err
 	case err != nil:
-		return o.fault(err)
+		return o.explainError(err)
 	case done.Status == sdk.Paused && len(done.Questions) > 0:
 		return terminal.ErrPending
 	case done.Status == sdk.Paused:
@@ -219,17 +219,17 @@ func spentText(l lang.Language, r price.Report) string {
 	return r.Spent.Short()
 }
 
-// reopen opens a saved session with the model and the kind of files that it began with.
-func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
-	if err := o.read(ctx); err != nil {
+// reopenSession opens a saved session with the model and the kind of files that it began with.
+func (o *workOptions) reopenSession(ctx context.Context, id string, work func(c *sdk.Conversation) error) error {
+	if err := o.readAnswers(ctx); err != nil {
 		return err
 	}
-	was, err := o.session(ctx, id)
+	was, err := o.findSession(ctx, id)
 	switch {
 	case err != nil:
 		return err
 	case was.Problem != "":
-		return o.fault(&sdk.StateError{ID: id, Why: was.Problem})
+		return o.explainError(&sdk.StateError{ID: id, Why: was.Problem})
 	case o.provider == "" && o.model == "":
 		o.provider, o.model = was.Provider, was.Model
 	}
@@ -240,7 +240,7 @@ func (o *workOptions) reopen(ctx context.Context, id string, work func(c *sdk.Co
 	defer client.Close()
 	var limit price.Money
 	if o.limit != "" {
-		settings, _ := o.settings(o.tasks.Workspace) // workingClient has refused wrong flags
+		settings, _ := o.modelSettings(o.tasks.Workspace) // workingClient has refused wrong flags
 		limit = settings.CostLimit
 	}
 	tools, end, err := run.Tools(ctx, o.term, o.tasks.Config.ToolServers, o.servers)
@@ -267,7 +267,7 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 ) {
 	release = func() error { return nil }
 	if was.FilesOf != "" {
-		if how.FS, release, err = o.files(false, o.open); err != nil {
+		if how.FS, release, err = o.openFiles(false, o.open); err != nil {
 			return nil, release, err
 		}
 	}
@@ -280,19 +280,19 @@ func (o *workOptions) openSaved(ctx context.Context, client *sdk.Client, was sdk
 		}
 		if err == nil {
 			_ = release() // it was read only
-			if how.FS, release, err = o.files(true, o.open); err == nil {
+			if how.FS, release, err = o.openFiles(true, o.open); err == nil {
 				c, err = client.OpenWith(ctx, was.ID, how)
 			}
 		}
 	}
 	if err != nil {
-		return nil, release, errors.Join(o.fault(err), release())
+		return nil, release, errors.Join(o.explainError(err), release())
 	}
 	return c, release, nil
 }
 
-// resume has a saved session go on.
-func (o *workOptions) resume(ctx context.Context, c *sdk.Conversation) error {
+// resumeWork has a saved session go on.
+func (o *workOptions) resumeWork(ctx context.Context, c *sdk.Conversation) error {
 	return o.carryOut(ctx, c, func() error {
 		if err := c.Resume(ctx); err != nil && !errors.Is(err, sdk.ErrBusy) { // the last answer has set it to work
 			return err
@@ -315,15 +315,15 @@ the terminal. Once every question is answered, the agent goes on.
 ` + agentExitHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
+			return o.reopenSession(ctx, args[0], func(c *sdk.Conversation) error {
 				open := c.Questions()
 				at := slices.IndexFunc(open, func(q sdk.Question) bool { return question == "" || q.ID == question })
 				if at < 0 {
-					return o.fault(sdk.ErrNoQuestion)
+					return o.explainError(sdk.ErrNoQuestion)
 				}
 				q, text := open[at], strings.Join(args[1:], " ")
 				if text == "" {
-					typed, ok, err := o.replies(o.given)(ctx, q)
+					typed, ok, err := o.newReplier(o.given)(ctx, q)
 					if err != nil || !ok {
 						return errors.Join(err, fault.New(fault.GatePending, "the question has no answer: %q", q.Question).
 							WithHint("bmad-mcp agent answer %s --question %s \"…\"", c.ID(), terminal.ShellWord(q.ID)))
@@ -331,12 +331,12 @@ the terminal. Once every question is answered, the agent goes on.
 					text = typed
 				}
 				if err := c.Answer(ctx, q.ID, chooseOption(q, text)); err != nil {
-					return o.fault(err)
+					return o.explainError(err)
 				}
 				if len(c.Questions()) > 0 {
-					return o.report(c, "", nil)
+					return o.reportWork(c, "", nil)
 				}
-				return o.resume(ctx, c)
+				return o.resumeWork(ctx, c)
 			})
 		},
 	}
@@ -347,28 +347,25 @@ the terminal. Once every question is answered, the agent goes on.
 
 func resumeCommand(cs *clients) *cobra.Command {
 	o := &workOptions{clients: cs}
-	cmd := &cobra.Command{
-		Use: "resume ID", Short: "Have an agent go on with work that was interrupted", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			return o.reopen(ctx, args[0], func(c *sdk.Conversation) error {
-				reply := o.replies(o.given)
+	cmd := terminal.Subcommand("resume ID", "Have an agent go on with work that was interrupted", cobra.ExactArgs(1),
+		func(ctx context.Context, args []string) error {
+			return o.reopenSession(ctx, args[0], func(c *sdk.Conversation) error {
+				reply := o.newReplier(o.given)
 				for _, q := range c.Questions() {
 					text, ok, err := reply(ctx, q)
 					if err == nil && ok {
 						err = c.Answer(ctx, q.ID, text)
 					}
 					if err != nil {
-						return o.fault(err)
+						return o.explainError(err)
 					}
 					if !ok {
-						return o.report(c, "", nil)
+						return o.reportWork(c, "", nil)
 					}
 				}
-				return o.resume(ctx, c)
+				return o.resumeWork(ctx, c)
 			})
-		},
-	}
+		})
 	o.addFlags(cmd)
 	return cmd
 }

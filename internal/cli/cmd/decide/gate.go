@@ -39,9 +39,7 @@ input is not a terminal it refuses; --yes decides without asking, which counts a
 script's decision and not as yours: a gate under the policy strict does not take it.
 
 ` + terminal.ExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return runGate(cmd, term, tasks, o, args)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runGate(cmd, term, tasks, o, args) },
 	})
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "decide without asking, for scripts")
 	if !o.reject {
@@ -143,9 +141,7 @@ func Leave(term *terminal.Terminal, tasks *app.Tasks, action workflow.Action, sh
 		Use:   string(action),
 		Short: short,
 		Long:  short + ". Asks you before it does. For scripts: bmad-mcp task " + string(action) + ".\n\n" + terminal.ExitHelp,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return askHere(cmd, term, tasks, args, action, stage)
-		},
+		RunE:  func(cmd *cobra.Command, args []string) error { return askHere(cmd, term, tasks, args, action, stage) },
 	})
 	if action == workflow.ActionReopen {
 		cmd.Flags().StringVar(&stage, "stage", "", "the earlier stage to go back to")

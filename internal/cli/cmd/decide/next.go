@@ -12,7 +12,7 @@ import (
 // Start returns the command by which a person starts a run.
 func Start(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	o := taskOptions{term: term, tasks: tasks, person: true}
-	cmd := o.start()
+	cmd := o.startCommand()
 	cmd.Short = "Start a run in this folder, and see the next step"
 	cmd.Long = `Starts a run in this folder for what is to be built, and prints where it stands and what
 comes next. Without words it asks for them at a terminal. Your assistant goes on with the
@@ -44,7 +44,7 @@ run; without an assistant, bmad-mcp run does. For scripts: bmad-mcp task start.
 // Next returns the command that shows the next step of a run.
 func Next(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 	o := taskOptions{term: term, tasks: tasks, person: true}
-	cmd := o.command("next", "See the next step of a run: what to read, what is asked, what to type", workflow.ActionStatus, nil)
+	cmd := o.actionCommand("next", "See the next step of a run: what to read, what is asked, what to type", workflow.ActionStatus, nil)
 	cmd.Long = `Prints where a run stands, the draft to read, the questions to answer, and the command
 that you type next. It changes nothing.
 

@@ -67,14 +67,14 @@ func sayNext(term *terminal.Terminal, s *engine.Standing, person bool) {
 		return
 	}
 	where := term.Lang.Say("From the terminal:")
-	if person && works(s) {
+	if person && hasWork(s) {
 		where = term.Lang.Say("In your host, say: Use bmad-task to go on with %s. Without a host:", s.TaskName)
 	}
 	fmt.Fprintf(term.Out, "\n%s\n%s", where, next)
 }
 
-// works reports whether an assistant has work to do.
-func works(s *engine.Standing) bool {
+// hasWork reports whether an assistant has work to do.
+func hasWork(s *engine.Standing) bool {
 	return s.CurrentState.Active() && !s.CurrentState.WaitsForHuman() && !s.Stopped()
 }
 
@@ -89,7 +89,7 @@ func nextCommands(s *engine.Standing, person bool) string {
 	switch action := s.CurrentState.GateAction(); {
 	case s.Stopped():
 		lines = []string{"adopt " + task}
-	case person && works(s):
+	case person && hasWork(s):
 		lines = []string{"run --resume " + task}
 	case s.CurrentState == workflow.Generating, s.CurrentState == workflow.Refining:
 		lines = []string{"task submit " + task + " --stage " + string(s.CurrentStage) + " --claude-result-path FILE"}

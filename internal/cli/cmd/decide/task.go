@@ -30,8 +30,8 @@ one active session, or one that you have started. --json prints the tool's reply
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	for _, add := range []func(*taskOptions) *cobra.Command{
-		(*taskOptions).start, (*taskOptions).submit, (*taskOptions).answer, (*taskOptions).confirm,
-		(*taskOptions).approve, (*taskOptions).status, (*taskOptions).resume, (*taskOptions).reopen, (*taskOptions).cancel,
+		(*taskOptions).startCommand, (*taskOptions).submitCommand, (*taskOptions).answerCommand, (*taskOptions).confirmCommand,
+		(*taskOptions).approveCommand, (*taskOptions).statusCommand, (*taskOptions).resumeCommand, (*taskOptions).reopenCommand, (*taskOptions).cancelCommand,
 	} {
 		task.AddCommand(add(&taskOptions{term: term, tasks: tasks}))
 	}
@@ -55,8 +55,8 @@ type taskOptions struct {
 // filler completes a request with what only one action takes.
 type filler func(req *request.Request, args []string) error
 
-// command makes the command of an action; fill is nil if it takes nothing else.
-func (o *taskOptions) command(use, short string, action workflow.Action, fill filler) *cobra.Command {
+// actionCommand makes the command of an action; fill is nil if it takes nothing else.
+func (o *taskOptions) actionCommand(use, short string, action workflow.Action, fill filler) *cobra.Command {
 	o.cmd = &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1), ValidArgsFunction: o.tasks.CompleteTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,7 +85,7 @@ func (o *taskOptions) command(use, short string, action workflow.Action, fill fi
 				out.Stages = nil
 			}
 			err = printReply(o.term, out, o.withPrompt, o.person)
-			if err == nil && o.exitCode && waits(out.Reply) {
+			if err == nil && o.exitCode && isWaiting(out.Reply) {
 				return terminal.ErrPending
 			}
 			return err
@@ -113,7 +113,7 @@ func (o *taskOptions) promptFlag() {
 	o.cmd.Flags().BoolVar(&o.withPrompt, "prompt", false, "print the role prompt too")
 }
 
-func (o *taskOptions) start() *cobra.Command {
+func (o *taskOptions) startCommand() *cobra.Command {
 	var start request.Start
 	fill := func(req *request.Request, args []string) error {
 		if err := o.tasks.StayHere(); err != nil {
@@ -124,7 +124,7 @@ func (o *taskOptions) start() *cobra.Command {
 		req.Start = start
 		return nil
 	}
-	cmd := o.command("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, fill)
+	cmd := o.actionCommand("start OBJECTIVE…", "Start a session for an objective", workflow.ActionStart, fill)
 	cmd.Args, cmd.ValidArgsFunction = cobra.MinimumNArgs(1), nil
 	cmd.Flags().StringVar(&start.Workflow, "workflow", "", "the workflow to go through (bmad-mcp workflow list)")
 	cmd.Flags().StringVar(&start.TaskName, "name", "", "the task's name (default: made from the objective)")
@@ -133,7 +133,7 @@ func (o *taskOptions) start() *cobra.Command {
 	return cmd
 }
 
-func (o *taskOptions) answer() *cobra.Command {
+func (o *taskOptions) answerCommand() *cobra.Command {
 	var file string
 	fill := func(req *request.Request, args []string) error {
 		req.Via, req.Session, req.Answers = workflow.ChannelScript, "", map[string]string{}
@@ -153,7 +153,7 @@ func (o *taskOptions) answer() *cobra.Command {
 		}
 		return o.term.ReadAnswers(o.cmd.Context(), file, req.Answers)
 	}
-	cmd := o.command("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
+	cmd := o.actionCommand("answer [TASK] [ID=TEXT…]", "Answer the open questions", workflow.ActionAnswer, fill)
 	cmd.Args, cmd.ValidArgsFunction = nil, nil
 	cmd.Example = `  bmad-mcp task answer q1="Postgres 16" q2="about 200 a day"
   bmad-mcp task answer my-task --answers answers.json`
@@ -163,7 +163,7 @@ func (o *taskOptions) answer() *cobra.Command {
 	return cmd
 }
 
-func (o *taskOptions) confirm() *cobra.Command {
+func (o *taskOptions) confirmCommand() *cobra.Command {
 	yes := false
 	fill := func(req *request.Request, _ []string) error {
 		if req.Via = workflow.ChannelScript; o.cmd.Flags().Changed("confirmed") {
@@ -171,14 +171,14 @@ func (o *taskOptions) confirm() *cobra.Command {
 		}
 		return nil
 	}
-	cmd := o.command("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
+	cmd := o.actionCommand("confirm [TASK]", "Save the document and go on, or ask for another round", workflow.ActionConfirm, fill)
 	cmd.Aliases = []string{"confirm_save"}
 	cmd.Flags().BoolVar(&yes, "confirmed", true, "false asks for another round")
 	o.decisionFlags()
 	return cmd
 }
 
-func (o *taskOptions) approve() *cobra.Command {
+func (o *taskOptions) approveCommand() *cobra.Command {
 	yes := false
 	fill := func(req *request.Request, args []string) error {
 		if req.Via, req.Yes = workflow.ChannelScript, &yes; o.cmd.Flags().Changed("approved") {
@@ -186,7 +186,7 @@ func (o *taskOptions) approve() *cobra.Command {
 		}
 		return explicitRisk(o.cmd, o.term, o.tasks, args)
 	}
-	cmd := o.command("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
+	cmd := o.actionCommand("approve [TASK]", "Approve a sprint plan, or accept the risk of failed work; or send it back",
 		workflow.ActionApprove, fill)
 	cmd.Flags().BoolVar(&yes, "approved", true, "false sends it back")
 	o.decisionFlags()
@@ -230,8 +230,8 @@ func asScript(req *request.Request, _ []string) error {
 	return nil
 }
 
-func (o *taskOptions) reopen() *cobra.Command {
-	cmd := o.command("reopen [TASK] --stage STAGE", "Go back to an earlier stage", workflow.ActionReopen, asScript)
+func (o *taskOptions) reopenCommand() *cobra.Command {
+	cmd := o.actionCommand("reopen [TASK] --stage STAGE", "Go back to an earlier stage", workflow.ActionReopen, asScript)
 	o.stageFlag("the stage to go back to")
 	o.feedbackFlag("the changes you want")
 	o.revisionFlag()
@@ -239,19 +239,19 @@ func (o *taskOptions) reopen() *cobra.Command {
 	return cmd
 }
 
-func (o *taskOptions) cancel() *cobra.Command {
-	cmd := o.command("cancel [TASK]", "End a session for good; nothing is deleted", workflow.ActionCancel, asScript)
+func (o *taskOptions) cancelCommand() *cobra.Command {
+	cmd := o.actionCommand("cancel [TASK]", "End a session for good; nothing is deleted", workflow.ActionCancel, asScript)
 	o.feedbackFlag("why")
 	o.revisionFlag()
 	return cmd
 }
 
-func (o *taskOptions) resume() *cobra.Command {
+func (o *taskOptions) resumeCommand() *cobra.Command {
 	o.withPrompt = true
-	return o.command("resume [TASK]", "Print the full briefing of the current stage again", workflow.ActionResume, nil)
+	return o.actionCommand("resume [TASK]", "Print the full briefing of the current stage again", workflow.ActionResume, nil)
 }
 
-func (o *taskOptions) status() *cobra.Command {
+func (o *taskOptions) statusCommand() *cobra.Command {
 	var status request.Status
 	var changes *feed.Feed
 	fill := func(req *request.Request, _ []string) error {
@@ -260,7 +260,7 @@ func (o *taskOptions) status() *cobra.Command {
 		}
 		return nil
 	}
-	cmd := o.command("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, fill)
+	cmd := o.actionCommand("status [TASK]", "Show where a session stands, or list them", workflow.ActionStatus, fill)
 	act := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if status.Wait > 0 {
@@ -275,7 +275,7 @@ func (o *taskOptions) status() *cobra.Command {
 	return cmd
 }
 
-// waits reports whether a session, or one of those listed, waits for the human.
-func waits(r *reply.Reply) bool {
+// isWaiting reports whether a session, or one of those listed, waits for the human.
+func isWaiting(r *reply.Reply) bool {
 	return r.State.WaitsForHuman() || slices.ContainsFunc(r.Sessions, func(s reply.SessionView) bool { return s.State.WaitsForHuman() })
 }

@@ -13,7 +13,7 @@ import (
 // handedIn is a result as the flags of an engine have it.
 type handedIn struct{ text, path string }
 
-func (o *taskOptions) submit() *cobra.Command {
+func (o *taskOptions) submitCommand() *cobra.Command {
 	var claude, codex handedIn
 	var sprints []int
 	fill := func(req *request.Request, _ []string) error {
@@ -23,7 +23,7 @@ func (o *taskOptions) submit() *cobra.Command {
 		}
 		return o.addResult(req, workflow.Codex, codex)
 	}
-	cmd := o.command("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
+	cmd := o.actionCommand("submit [TASK] --stage STAGE", "Hand in the current stage's document", workflow.ActionSubmit, fill)
 	cmd.Example = `  bmad-mcp task submit --stage po --claude-result-path docs/prd.md
   bmad-mcp task submit my-task --stage dev --codex-result - < report.md`
 	flags := cmd.Flags()

@@ -68,7 +68,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.file = args[0]
-			return o.run(cmd.Context(), term, tasks)
+			return o.auditDocument(cmd.Context(), term, tasks)
 		},
 	}
 	flags := cmd.Flags()
@@ -85,7 +85,7 @@ The exit code is 1 where the score is below --min, else 0.`,
 	return cmd
 }
 
-func (o *auditOptions) run(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) error {
+func (o *auditOptions) auditDocument(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) error {
 	term.Speak(o.objective)
 	if term.JSON {
 		o.format = "json"
@@ -116,10 +116,7 @@ func (o *auditOptions) run(ctx context.Context, term *terminal.Terminal, tasks *
 	found := rubric.Audit(document, audit.Background{Language: term.Lang, Objective: o.objective, Earlier: earlier, Plan: planned.ID})
 	report := auditReport{
 		File: filepath.ToSlash(o.file), Stage: stage.ID, Score: found.Score, Min: o.min,
-		OK: found.Score >= o.min, Summary: found.Summary, Findings: found.Findings,
-	}
-	if report.Findings == nil {
-		report.Findings = []workflow.AuditFinding{}
+		OK: found.Score >= o.min, Summary: found.Summary, Findings: append([]workflow.AuditFinding{}, found.Findings...),
 	}
 	switch o.format {
 	case "json":

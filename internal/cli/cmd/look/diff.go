@@ -105,11 +105,11 @@ func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (
 	to = rounds[len(rounds)-1].Iteration
 	switch {
 	case len(args) > 0:
-		if from, err = iteration(args[0]); err != nil {
+		if from, err = parseIteration(args[0]); err != nil {
 			return 0, 0, err
 		}
 		if len(args) > 1 {
-			to, err = iteration(args[1])
+			to, err = parseIteration(args[1])
 		}
 		return from, to, err
 	case len(rounds) == 1:
@@ -119,7 +119,7 @@ func whichRounds(rounds []engine.Round, stage workflow.StageID, args []string) (
 	return rounds[len(rounds)-2].Iteration, to, nil
 }
 
-func iteration(arg string) (int, error) {
+func parseIteration(arg string) (int, error) {
 	if arg == savedWord {
 		return engine.SavedRound, nil
 	}

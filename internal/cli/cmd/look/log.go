@@ -60,7 +60,7 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 	}
 	steps := s.Steps(v)
 	for i := range steps {
-		steps[i].Unvouched = steps[i].Unvouched || signed.fails(i+1)
+		steps[i].Unvouched = steps[i].Unvouched || signed.hasFailed(i+1)
 	}
 	if term.JSON {
 		return printHistoryJSON(term, s, v, steps, signed)
@@ -70,9 +70,8 @@ func runLog(cmd *cobra.Command, term *terminal.Terminal, tasks *app.Tasks, args 
 		return nil
 	}
 	warnOfChanges(term, s, v)
-	signed.print(term, false)
-	isShared := tasks.Config.Store.Address != ""
-	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, isShared) })
+	signed.printSignatures(term, false)
+	return term.Page(cmd.Context(), func() error { return printHistory(term, s, steps, tasks.Config.Store.Address != "") })
 }
 
 // checkHistory reports whether the history is unchanged, or the entry since which it is not.
@@ -83,18 +82,18 @@ func checkHistory(term *terminal.Terminal, tasks *app.Tasks, s *workflow.Session
 	}
 	if term.JSON {
 		out := map[string]any{"session_id": s.SessionID, "task_name": s.TaskName, "verification": v}
-		signed.add(out)
+		signed.addTo(out)
 		err = term.PrintJSON(out)
 	} else {
 		printVerification(term, s, v, tasks.Config.Store.Address != "")
 		sayAltered(term, s, v)
-		signed.print(term, true)
+		signed.printSignatures(term, true)
 	}
 	adopted := 0
 	if v.Adopted != nil {
 		adopted = v.Adopted.Entry
 	}
-	unsigned := signed.verdict(adopted)
+	unsigned := signed.verdictAfter(adopted)
 	switch {
 	case err != nil:
 		return err
@@ -219,6 +218,6 @@ func printHistoryJSON(term *terminal.Terminal, s *workflow.Session, v workflow.V
 	if len(v.Altered) > 0 {
 		out["altered"] = v.Altered
 	}
-	signed.add(out)
+	signed.addTo(out)
 	return term.PrintJSON(out)
 }

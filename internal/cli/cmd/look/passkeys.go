@@ -34,23 +34,19 @@ earlier signatures can still be checked.
 	}
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "Show the passkeys in use", Args: cobra.NoArgs, RunE: list},
-		&cobra.Command{
-			Use: "remove ID", Short: "Take a passkey out of use, by its name or the beginning of its id", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return removePasskey(cmd.Context(), term, tasks, args[0])
-			},
-		},
+		terminal.Subcommand("remove ID", "Take a passkey out of use, by its name or the beginning of its id", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error { return removePasskey(ctx, term, tasks, args[0]) }),
 	)
 	return cmd
 }
 
-// passkeys returns the person's passkeys, to list and to check with.
-func passkeys(tasks *app.Tasks) (*passkey.Keys, error) {
+// openPasskeys returns the person's passkeys, to list and to check with.
+func openPasskeys(tasks *app.Tasks) (*passkey.Keys, error) {
 	return passkey.New(passkey.Options{Folder: app.StateFolder(), Now: tasks.Engine().Clock})
 }
 
 func listPasskeys(term *terminal.Terminal, tasks *app.Tasks) error {
-	keys, err := passkeys(tasks)
+	keys, err := openPasskeys(tasks)
 	if err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func removePasskey(ctx context.Context, term *terminal.Terminal, tasks *app.Task
 	if _, err := term.Person(); err != nil {
 		return err
 	}
-	keys, err := passkeys(tasks)
+	keys, err := openPasskeys(tasks)
 	if err != nil {
 		return err
 	}
@@ -91,15 +87,15 @@ func removePasskey(ctx context.Context, term *terminal.Terminal, tasks *app.Task
 type signatures []passkey.Checked
 
 func checkSignatures(tasks *app.Tasks, s *workflow.Session) (signatures, error) {
-	keys, err := passkeys(tasks)
+	keys, err := openPasskeys(tasks)
 	if err != nil {
 		return nil, err
 	}
 	return keys.Verify(s)
 }
 
-// fails reports whether an entry, counted from 1, is recorded as signed and was changed.
-func (s signatures) fails(entry int) bool {
+// hasFailed reports whether an entry, counted from 1, is recorded as signed and was changed.
+func (s signatures) hasFailed(entry int) bool {
 	for _, c := range s {
 		if c.Entry == entry {
 			return c.Status.Fails()
@@ -108,16 +104,16 @@ func (s signatures) fails(entry int) bool {
 	return false
 }
 
-// add adds the signatures to the JSON about a session, nothing if there are none.
-func (s signatures) add(out map[string]any) {
+// addTo adds the signatures to the JSON about a session, nothing if there are none.
+func (s signatures) addTo(out map[string]any) {
 	if len(s) > 0 {
 		out["passkeys"] = s
 	}
 }
 
-// verdict returns the error with which a verification ends for the signatures. A person has accepted
+// verdictAfter returns the error with which a verification ends for the signatures. A person has accepted
 // the entries up to adopted.
-func (s signatures) verdict(adopted int) error {
+func (s signatures) verdictAfter(adopted int) error {
 	var err error
 	for _, c := range s {
 		switch {
@@ -131,8 +127,8 @@ func (s signatures) verdict(adopted int) error {
 	return err
 }
 
-// print prints the result of each signature, of those that hold only if all is true.
-func (s signatures) print(term *terminal.Terminal, all bool) {
+// printSignatures prints the result of each signature, of those that hold only if all is true.
+func (s signatures) printSignatures(term *terminal.Terminal, all bool) {
 	var good []string
 	for _, c := range s {
 		switch c.Status {

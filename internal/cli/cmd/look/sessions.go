@@ -77,8 +77,5 @@ func printSessionsJSON(term *terminal.Terminal, cwd string, sessions []workflow.
 	for i, s := range sessions {
 		rows[i] = sessionRow{s.SessionID, s.TaskName, s.CurrentStage, s.CurrentState, s.Objective, s.CreatedAt, s.UpdatedAt, changed[s.SessionID].Status}
 	}
-	if unreadable == nil {
-		unreadable = []string{}
-	}
-	return term.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": unreadable})
+	return term.PrintJSON(map[string]any{"cwd": cwd, "sessions": rows, "unreadable": append([]string{}, unreadable...)})
 }

@@ -41,8 +41,8 @@ func Show(term *terminal.Terminal, tasks *app.Tasks, databases *app.Databases) *
 			}
 			return term.Page(cmd.Context(), func() error {
 				warnOfChanges(term, s, v)
-				signed.print(term, false)
-				return (&sessionText{term, s, v, signed}).print(cwd, where)
+				signed.printSignatures(term, false)
+				return (&sessionText{term, s, v, signed}).printSession(cwd, where)
 			})
 		},
 	})
@@ -83,8 +83,8 @@ type sessionText struct {
 	signed  signatures
 }
 
-// print prints the session, which is saved where the text says.
-func (t *sessionText) print(cwd, where string) error {
+// printSession prints the session, which is saved where the text says.
+func (t *sessionText) printSession(cwd, where string) error {
 	s, v, w := t.session, t.found, t.session.Definition()
 	fmt.Fprintf(t.term.Out, "%s — %s\n%s\n\n", s.TaskName, s.CurrentState, engine.DescribePipeline(w, s))
 	facts := [][]string{
@@ -125,14 +125,14 @@ func (t *sessionText) print(cwd, where string) error {
 	for i, e := range s.History {
 		history = append(history, []string{
 			"  " + t.term.When(e.At, "2006-01-02 15:04:05"), string(e.Event), e.From + " → " + e.To, t.term.Lang.Say("by %s", e.Actor()),
-			t.note(e, !v.Vouches(i+1) || t.signed.fails(i+1)),
+			t.noteOf(e, !v.Vouches(i+1) || t.signed.hasFailed(i+1)),
 		})
 	}
 	return t.term.Columns(nil, history)
 }
 
-// note describes a step of the history besides its place.
-func (t *sessionText) note(e workflow.Transition, unvouched bool) string {
+// noteOf describes a step of the history besides its place.
+func (t *sessionText) noteOf(e workflow.Transition, unvouched bool) string {
 	note := ""
 	if e.Score != nil {
 		note = t.term.Lang.Say("score %g", *e.Score)

@@ -36,7 +36,7 @@ func listSources(ctx context.Context, term *terminal.Terminal, lib library) erro
 		about := src.Problem
 		if spec, err := gitsource.Parse(src.Place); err == nil {
 			if c, err := lib.Repositories().Cache.Copy(spec); err == nil {
-				row.FetchedAt, row.CheckedAt, row.TriedAt = set(c.FetchedAt), set(c.CheckedAt), set(c.TriedAt)
+				row.FetchedAt, row.CheckedAt, row.TriedAt = nonZero(c.FetchedAt), nonZero(c.CheckedAt), nonZero(c.TriedAt)
 				if about = describeCopy(term, c); c.Problem != "" {
 					about = term.Lang.Say("%s; last try: %s", about, c.Problem)
 				}
@@ -85,7 +85,7 @@ func setBy(l lang.Language, from string) string {
 	return l.Say(", set by %s", from)
 }
 
-func set(at time.Time) *time.Time {
+func nonZero(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}
@@ -233,16 +233,10 @@ need the credentials that git has for them (credential helper, ssh agent).
 		RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
 	}
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "Show the places searched for the method, and what was found", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return listSources(cmd.Context(), term, lib) },
-		},
-		&cobra.Command{
-			Use: "add ADDRESS", Short: "Add a git repository, for all your projects", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return addSource(cmd.Context(), term, workspace, lib, args[0])
-			},
-		},
+		terminal.Subcommand("list", "Show the places searched for the method, and what was found", cobra.NoArgs,
+			func(ctx context.Context, _ []string) error { return listSources(ctx, term, lib) }),
+		terminal.Subcommand("add ADDRESS", "Add a git repository, for all your projects", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error { return addSource(ctx, term, workspace, lib, args[0]) }),
 		&cobra.Command{
 			Use: "update [NAME|ADDRESS]", Short: "Update the repositories, or one, now", Args: cobra.MaximumNArgs(1), ValidArgsFunction: completeSources(workspace, lib),
 			RunE: func(cmd *cobra.Command, args []string) error {

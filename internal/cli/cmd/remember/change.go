@@ -16,11 +16,10 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/memory/notes"
 )
 
-func (o *options) forget() *cobra.Command {
+func (o *options) forgetCommand() *cobra.Command {
 	yes, purge := false, false
-	cmd := &cobra.Command{
-		Use: "forget ID", Short: "Delete a note; restore brings it back", Args: cobra.ExactArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+	cmd := o.bookCommand("forget ID", "Delete a note; restore brings it back", cobra.ExactArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, _, _, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
@@ -45,17 +44,15 @@ func (o *options) forget() *cobra.Command {
 			}
 			result["status"] = "purged"
 			return o.term.Conclude(result, "Deleted, and its text is out of the files. The history of git keeps it: rewrite it there if nobody may read it.")
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&yes, "yes", false, "without a question, for a script of yours")
 	cmd.Flags().BoolVar(&purge, "purge", false, "also remove its text from the files, for good")
 	return cmd
 }
 
-func (o *options) restore() *cobra.Command {
-	return &cobra.Command{
-		Use: "restore ID", Short: "Bring back a deleted note", Args: cobra.ExactArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+func (o *options) restoreCommand() *cobra.Command {
+	return o.bookCommand("restore ID", "Bring back a deleted note", cobra.ExactArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
 				return err
 			}
@@ -65,15 +62,13 @@ func (o *options) restore() *cobra.Command {
 			}
 			return o.term.Conclude(map[string]any{"status": notes.Restored, "id": n.ID, "type": n.Type},
 				"It is back: %s", visible.Cut(visible.Line(n.Text), 60, "…"))
-		}),
-	}
+		})
 }
 
-func (o *options) gc() *cobra.Command {
+func (o *options) gcCommand() *cobra.Command {
 	apply := false
-	cmd := &cobra.Command{
-		Use: "gc", Short: "List, and with --apply remove, notes that have expired or were deleted", Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+	cmd := o.bookCommand("gc", "List, and with --apply remove, notes that have expired or were deleted", cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			if apply {
 				if _, err := o.term.AskPerson(ctx, true, ""); err != nil {
 					return err
@@ -96,8 +91,7 @@ func (o *options) gc() *cobra.Command {
 				o.term.Say("Nothing was removed; bmad-mcp memory gc --apply does it.")
 			}
 			return nil
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&apply, "apply", false, "remove what is listed")
 	return cmd
 }
@@ -105,7 +99,7 @@ func (o *options) gc() *cobra.Command {
 // maxImport is the largest file to import, in bytes.
 const maxImport = 64 << 20
 
-func (o *options) takeIn() *cobra.Command {
+func (o *options) importCommand() *cobra.Command {
 	apply := false
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Show, and with --apply take in, the notes of a file", Args: cobra.ExactArgs(1),
@@ -151,11 +145,10 @@ func (o *options) printImport(done memory.Imported) error {
 	return nil
 }
 
-func (o *options) export() *cobra.Command {
+func (o *options) exportCommand() *cobra.Command {
 	format := ""
-	cmd := &cobra.Command{
-		Use: "export", Short: "Print the notes as JSON lines, Markdown, failure museum or learnings", Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+	cmd := o.bookCommand("export", "Print the notes as JSON lines, Markdown, failure museum or learnings", cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			text, err := b.Export(ctx, format, o.filter())
 			if err != nil {
 				return err
@@ -165,16 +158,14 @@ func (o *options) export() *cobra.Command {
 			}
 			_, err = fmt.Fprint(o.term.Out, text)
 			return err
-		}),
-	}
+		})
 	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl, md, museum or learnings")
 	return cmd
 }
 
-func (o *options) check() *cobra.Command {
-	return &cobra.Command{
-		Use: "check", Short: "Name lines and files of the memory that cannot be used", Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+func (o *options) checkCommand() *cobra.Command {
+	return o.bookCommand("check", "Name lines and files of the memory that cannot be used", cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			problems, err := b.Check(ctx)
 			switch {
 			case err != nil:
@@ -190,15 +181,13 @@ func (o *options) check() *cobra.Command {
 				return terminal.ErrReported
 			}
 			return err
-		}),
-	}
+		})
 }
 
-// stats counts the notes: of each type, or of each agent.
-func (o *options) stats(name, short string) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: short, Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+// statsCommand returns the command that counts the notes of each type, or of each agent.
+func (o *options) statsCommand(name, short string) *cobra.Command {
+	return o.bookCommand(name, short, cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			s, err := b.Stats(ctx, o.filter())
 			if err != nil {
 				return err
@@ -211,28 +200,26 @@ func (o *options) stats(name, short string) *cobra.Command {
 			case name == "stats":
 				o.term.Say("%d notes in %d files of %s, %d bytes; %d expired, %d deleted, %d in files of other tools, %d problems",
 					s.Notes, s.Files, s.Folder, s.Bytes, s.Expired, s.Deleted, s.Foreign, s.Problems)
-				return o.term.Columns(nil, counts(s.ByType))
+				return o.term.Columns(nil, countRows(s.ByType))
 			case len(s.ByAgent) == 0:
 				o.term.Say("No agent has notes.")
 			}
-			return o.term.Columns(nil, counts(s.ByAgent))
-		}),
-	}
+			return o.term.Columns(nil, countRows(s.ByAgent))
+		})
 }
 
-// counts returns the rows of a table of numbers, by name.
-func counts[K ~string](by map[K]int) (rows [][]string) {
+// countRows returns the rows of a table of numbers, by name.
+func countRows[K ~string](by map[K]int) (rows [][]string) {
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		rows = append(rows, []string{string(name), fmt.Sprint(by[name])})
 	}
 	return rows
 }
 
-func (o *options) museum() *cobra.Command {
+func (o *options) museumCommand() *cobra.Command {
 	category, top := "", 0
-	cmd := &cobra.Command{
-		Use: "museum [WORDS]", Short: "Show the failures that the project remembers, the worst first",
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+	cmd := o.bookCommand("museum [WORDS]", "Show the failures that the project remembers, the worst first", nil,
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			m, err := b.Failures(ctx, category, strings.Join(args, " "), top)
 			if err != nil {
 				return err
@@ -252,8 +239,7 @@ func (o *options) museum() *cobra.Command {
 			o.term.Say("%d of %d failures.", len(m.Failures), m.Total)
 			o.sayProblems(m.Problems)
 			return nil
-		}),
-	}
+		})
 	cmd.Flags().StringVar(&category, "category", "", "CC-FAIL, WRONG-ASSUMPTION, CONTEXT-LOSS, HALLUCINATION, ARCH-MISTAKE or PROCESS-SKIP")
 	cmd.Flags().IntVar(&top, "top", 0, "how many to show, from 1 to 50 (default 10)")
 	return cmd

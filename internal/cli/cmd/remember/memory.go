@@ -29,7 +29,7 @@ type options struct {
 // Command returns the commands of the memory. work is the one that has a model do the waiting tasks.
 func Command(term *terminal.Terminal, s store, work *cobra.Command) *cobra.Command {
 	o := &options{term: term, store: s}
-	cmd := o.list("memory")
+	cmd := o.listCommand("memory")
 	cmd.Short = "Search, read and write the notes of this project"
 	cmd.Long = `Notes of five types (shared-context, decisions, agent-learnings, failures, stories) lie in
 the repository, one on a line of structured/*.jsonl below the folder of the memory
@@ -44,10 +44,10 @@ they refuse an assistant's terminal.
 	cmd.PersistentFlags().StringVar(&o.kind, "type", "", "the type of note: shared-context, decisions, agent-learnings, failures, stories")
 	cmd.PersistentFlags().StringVar(&o.agent, "agent", "", "the agent that the note is from or for, such as dev")
 	cmd.AddCommand(
-		o.list("list"), o.show(), o.add(), o.search(),
-		o.forget(), o.restore(), o.gc(), o.takeIn(), o.export(),
-		o.check(), o.stats("stats", "Count the notes"), o.stats("agents", "List the agents that have notes"),
-		o.museum(), o.queue(work),
+		o.listCommand("list"), o.showCommand(), o.addCommand(), o.searchCommand(),
+		o.forgetCommand(), o.restoreCommand(), o.gcCommand(), o.importCommand(), o.exportCommand(),
+		o.checkCommand(), o.statsCommand("stats", "Count the notes"), o.statsCommand("agents", "List the agents that have notes"),
+		o.museumCommand(), o.queueCommand(work),
 	)
 	return cmd
 }
@@ -56,11 +56,11 @@ func (o *options) filter() memory.Filter {
 	return memory.Filter{Type: notes.Type(o.kind), Agent: o.agent}
 }
 
-// onBook runs a subcommand with the notes of the project.
-func (o *options) onBook(do func(ctx context.Context, b *memory.Book, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return o.store.WithBook(func(b *memory.Book) error { return do(cmd.Context(), b, args) })
-	}
+// bookCommand returns a subcommand that works on the notes of the project.
+func (o *options) bookCommand(use, short string, args cobra.PositionalArgs, do func(ctx context.Context, b *memory.Book, args []string) error) *cobra.Command {
+	return terminal.Subcommand(use, short, args, func(ctx context.Context, args []string) error {
+		return o.store.WithBook(func(b *memory.Book) error { return do(ctx, b, args) })
+	})
 }
 
 // sayProblems names lines and files that cannot be used.

@@ -23,11 +23,10 @@ type noteRow struct {
 	File       string `json:"file,omitempty"`
 }
 
-func (o *options) list(use string) *cobra.Command {
+func (o *options) listCommand(use string) *cobra.Command {
 	all := false
-	cmd := &cobra.Command{
-		Use: use, Short: "List the notes, the newest first", Args: cobra.NoArgs,
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, _ []string) error {
+	cmd := o.bookCommand(use, "List the notes, the newest first", cobra.NoArgs,
+		func(ctx context.Context, b *memory.Book, _ []string) error {
 			filter := o.filter()
 			filter.Deleted, filter.Expired = all, all
 			list, err := b.List(ctx, filter)
@@ -35,8 +34,7 @@ func (o *options) list(use string) *cobra.Command {
 				return err
 			}
 			return o.printNotes(b, list)
-		}),
-	}
+		})
 	cmd.Flags().BoolVar(&all, "all", false, "also notes that were deleted or have expired")
 	return cmd
 }
@@ -55,7 +53,7 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 		rows := [][]string{o.term.Header("ID\tTYPE\tAGENT\tCHANGED\tTEXT")}
 		for _, n := range list.Notes {
 			text := visible.Cut(visible.Line(n.Text), 60, "…") + o.marksOf(memory.Found{Suspicious: n.Suspicious()})
-			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Local().Format(time.DateOnly), text})
+			rows = append(rows, []string{n.ID[:min(len(n.ID), 8)], string(n.Type), n.Agent, n.UpdatedAt.Time.Local().Format(time.DateOnly), text})
 		}
 		if err := o.term.Columns(rows[0], rows[1:]); err != nil {
 			return err
@@ -65,10 +63,9 @@ func (o *options) printNotes(b *memory.Book, list memory.Listed) error {
 	return nil
 }
 
-func (o *options) show() *cobra.Command {
-	return &cobra.Command{
-		Use: "show ID", Short: "Show a note; the first 8 characters of its id are enough", Args: cobra.ExactArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+func (o *options) showCommand() *cobra.Command {
+	return o.bookCommand("show ID", "Show a note; the first 8 characters of its id are enough", cobra.ExactArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			n, deleted, file, err := b.Show(ctx, notes.Type(o.kind), args[0])
 			if err != nil {
 				return err
@@ -84,7 +81,7 @@ func (o *options) show() *cobra.Command {
 				n.By = "?"
 			}
 			fmt.Fprintf(o.term.Out, "%s\n\n%s\n\n%s\n", o.term.Lang.Say("%s, %s, changed %s by %s", n.Type, n.Agent,
-				n.UpdatedAt.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
+				n.UpdatedAt.Time.Local().Format("2006-01-02 15:04"), n.By), strings.TrimSpace(n.Text), n.ID)
 			if len(n.Tags) > 0 {
 				o.term.Say("tags: %s", strings.Join(n.Tags, ", "))
 			}
@@ -101,11 +98,10 @@ func (o *options) show() *cobra.Command {
 				o.term.Say("It addresses the model that reads it, so that no briefing carries it.")
 			}
 			return nil
-		}),
-	}
+		})
 }
 
-func (o *options) add() *cobra.Command {
+func (o *options) addCommand() *cobra.Command {
 	var tags []string
 	var expires string
 	cmd := &cobra.Command{
@@ -173,11 +169,10 @@ func (o *options) addNote(cmd *cobra.Command, b *memory.Book, d notes.Note) erro
 	return nil
 }
 
-func (o *options) search() *cobra.Command {
+func (o *options) searchCommand() *cobra.Command {
 	limit := 0
-	cmd := &cobra.Command{
-		Use: "search WORDS", Short: "Find notes by their words, also in another language or misspelt", Args: cobra.MinimumNArgs(1),
-		RunE: o.onBook(func(ctx context.Context, b *memory.Book, args []string) error {
+	cmd := o.bookCommand("search WORDS", "Find notes by their words, also in another language or misspelt", cobra.MinimumNArgs(1),
+		func(ctx context.Context, b *memory.Book, args []string) error {
 			found, err := b.Recall(ctx, memory.Query{Text: strings.Join(args, " "), Type: notes.Type(o.kind), Agent: o.agent, Limit: limit})
 			if err != nil {
 				return err
@@ -193,8 +188,7 @@ func (o *options) search() *cobra.Command {
 			}
 			o.sayProblems(found.Problems)
 			return nil
-		}),
-	}
+		})
 	cmd.Flags().IntVar(&limit, "limit", 0, "how many notes to show, from 1 to 20 (default 5)")
 	return cmd
 }

@@ -64,7 +64,7 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
   bmad-mcp run --workflow quick --budget 2 "Fix a typo in the help"
   bmad-mcp run --resume add-a-json-flag --answers answers.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.work(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
+			return o.startOrResume(cmd.Context(), term, tasks, useAudits, strings.Join(args, " "))
 		},
 	}
 	flags := cmd.Flags()
@@ -94,9 +94,9 @@ not committed is refused without --allow-dirty. A run that was killed goes on wh
 	return cmd
 }
 
-// work starts or resumes a run, and shows it.
-func (o *options) work(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
-	if err := o.check(term.JSON, tasks.Config.ToolServers, objective); err != nil {
+// startOrResume starts or resumes a run, and shows it.
+func (o *options) startOrResume(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, useAudits func(), objective string) (err error) {
+	if err := o.checkFlags(term.JSON, tasks.Config.ToolServers, objective); err != nil {
 		return err
 	}
 	if o.resume == "" {
@@ -108,7 +108,7 @@ func (o *options) work(ctx context.Context, term *terminal.Terminal, tasks *app.
 		return err
 	}
 	useAudits()
-	opts, err := o.runner(ctx, term, tasks)
+	opts, err := o.runnerOptions(ctx, term, tasks)
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func (o *options) work(ctx context.Context, term *terminal.Terminal, tasks *app.
 	return map[headless.Reason]error{headless.Person: terminal.ErrPending, headless.Spent: terminal.ErrSpent, headless.Failed: terminal.ErrEngine}[out.Reason]
 }
 
-// check refuses flags that contradict each other, and reads the others.
-func (o *options) check(inJSON bool, servers []config.ToolServer, objective string) (err error) {
+// checkFlags refuses flags that contradict each other, and reads the others.
+func (o *options) checkFlags(inJSON bool, servers []config.ToolServer, objective string) (err error) {
 	switch {
 	case o.resume == "" && objective == "":
 		return fault.New(fault.InvalidArgument, "run needs an objective, or --resume with a task").WithHint("say in one or two sentences what is to be built")
@@ -165,11 +165,11 @@ func (o *options) check(inJSON bool, servers []config.ToolServer, objective stri
 	if _, err := toolServers(servers, o.kept.ToolServers); err != nil {
 		return err
 	}
-	return o.read()
+	return o.readTexts()
 }
 
-// read reads the flags that are texts.
-func (o *options) read() (err error) {
+// readTexts reads the flags that are texts.
+func (o *options) readTexts() (err error) {
 	if o.kept.NoBudget = o.budget == "none"; o.budget != "" && !o.kept.NoBudget {
 		if o.kept.Budget, err = price.ParseMoney(o.budget); err != nil || o.kept.Budget == 0 {
 			return fault.New(fault.InvalidArgument, "--budget %q is not an amount in US dollars", o.budget).WithHint("write it as 2 or 0.50; or none, to take a budget back")
@@ -194,8 +194,8 @@ func (o *options) read() (err error) {
 	return nil
 }
 
-// runner returns the options of a runner for the flags.
-func (o *options) runner(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) (headless.Options, error) {
+// runnerOptions returns the options of a runner for the flags.
+func (o *options) runnerOptions(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks) (headless.Options, error) {
 	out, err := optionsHere(term, tasks)
 	if err != nil {
 		return out, err
@@ -235,7 +235,7 @@ func CheckOpen(open []string) error {
 
 // optionsHere returns the options of a runner that every run in this folder has.
 func optionsHere(term *terminal.Terminal, tasks *app.Tasks) (o headless.Options, err error) {
-	o = headless.Options{Engine: tasks.Engine(), Look: look, Log: tasks.Log}
+	o = headless.Options{Engine: tasks.Engine(), Look: lookByGit, Log: tasks.Log}
 	o.Rights = func(project string) sdk.Rights { return app.Trust().Rights("runs", project, headless.RunFile) }
 	if o.Folder, err = tasks.Project(); err != nil {
 		return o, err
@@ -290,8 +290,8 @@ func apiWorker(term *terminal.Terminal, tasks *app.Tasks, prices *price.Table, e
 	}}
 }
 
-// look describes a project's repository by git.
-func look(ctx context.Context, folder string) (*headless.Tree, error) {
+// lookByGit describes a project's repository by git.
+func lookByGit(ctx context.Context, folder string) (*headless.Tree, error) {
 	tree, err := git.Look(ctx, folder)
 	return (*headless.Tree)(tree), err
 }

@@ -59,7 +59,7 @@ func newRunPage(term *terminal.Terminal, clock func() time.Time) *runPage {
 			select {
 			case <-tick.C:
 				p.mu.Lock()
-				p.draw()
+				p.redrawLines()
 				p.mu.Unlock()
 			case <-p.stop:
 				return
@@ -74,40 +74,40 @@ const (
 	showCursor = "\x1b[?25h"
 )
 
-// tell shows an event.
-func (p *runPage) tell(e headless.Event) {
+// showEvent shows an event.
+func (p *runPage) showEvent(e headless.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.facts.take(e)
-	p.draw()
+	p.facts.takeEvent(e)
+	p.redrawLines()
 }
 
-// close leaves the page as it is, and the cursor below it.
-func (p *runPage) close() {
+// stopDrawing leaves the page as it is, and the cursor below it.
+func (p *runPage) stopDrawing() {
 	close(p.stop)
 	p.done.Wait()
-	p.rest()
+	p.pauseDrawing()
 }
 
-// rest stops drawing, for other output on the terminal.
-func (p *runPage) rest() {
+// pauseDrawing stops drawing, for other output on the terminal.
+func (p *runPage) pauseDrawing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.resting, p.drawn = true, 0
 	fmt.Fprint(p.out, showCursor)
 }
 
-// wake goes on below.
-func (p *runPage) wake() {
+// resumeDrawing goes on below.
+func (p *runPage) resumeDrawing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.resting = false
 	fmt.Fprint(p.out, hideCursor)
-	p.draw()
+	p.redrawLines()
 }
 
-// draw replaces the lines that were drawn last.
-func (p *runPage) draw() {
+// redrawLines replaces the lines that were drawn last.
+func (p *runPage) redrawLines() {
 	if p.resting || p.facts.run.TaskName == "" {
 		return
 	}
@@ -128,8 +128,8 @@ func (p *runPage) draw() {
 	_, _ = io.WriteString(p.out, b.String())
 }
 
-// take changes the facts by an event.
-func (f *pageFacts) take(e headless.Event) {
+// takeEvent changes the facts by an event.
+func (f *pageFacts) takeEvent(e headless.Event) {
 	switch e.Type {
 	case headless.RunStarted:
 		f.run = e

@@ -34,7 +34,7 @@ func TestPageLines(t *testing.T) {
 	at := began.Add(83*time.Second + 400*time.Millisecond)
 	facts := pageFacts{language: lang.English, results: map[workflow.StageID]string{}, began: began}
 	for _, e := range pageEvents() {
-		facts.take(e)
+		facts.takeEvent(e)
 	}
 	want := `build-a-list
 ✓ po         score 95, audit 97
@@ -58,17 +58,17 @@ func TestPageLines(t *testing.T) {
 		}
 	}
 	score := 91.0
-	facts.take(headless.Event{Type: headless.Submitted, Stage: "architect", Score: &score})
-	facts.take(headless.Event{Type: headless.GateReached, Stage: "architect"})
+	facts.takeEvent(headless.Event{Type: headless.Submitted, Stage: "architect", Score: &score})
+	facts.takeEvent(headless.Event{Type: headless.GateReached, Stage: "architect"})
 	if all := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(all, "▶ architect  score 91\n· sm\n") {
 		t.Errorf("at a gate:\n%s", all)
 	}
 	copied := facts
-	copied.take(headless.Event{Type: headless.Completed, Stage: "dev"})
+	copied.takeEvent(headless.Event{Type: headless.Completed, Stage: "dev"})
 	if all := strings.Join(copied.lines(80, 24, at), "\n"); strings.Count(all, "✓") != 3 || !strings.Contains(all, "✓ architect  score 91") {
 		t.Errorf("complete:\n%s", all)
 	}
-	copied.take(headless.Event{Type: headless.Rework, Stage: "po", Text: "once more"})
+	copied.takeEvent(headless.Event{Type: headless.Rework, Stage: "po", Text: "once more"})
 	copied.complete = false
 	if all := strings.Join(copied.lines(80, 24, at), "\n"); !strings.Contains(all, "· architect  score 91") || !strings.Contains(all, "back to work: once more") {
 		t.Errorf("sent back:\n%s", all)
@@ -83,7 +83,7 @@ func TestPageLines(t *testing.T) {
 		}
 	}
 	facts.language = lang.Language("zh")
-	facts.take(headless.Event{Type: headless.StageStarted, Stage: "architect", Round: 2, Engine: "codex"})
+	facts.takeEvent(headless.Event{Type: headless.StageStarted, Stage: "architect", Round: 2, Engine: "codex"})
 	if got := strings.Join(facts.lines(80, 24, at), "\n"); !strings.Contains(got, "第 2 轮") {
 		t.Errorf("in Chinese:\n%s", got)
 	}
@@ -145,7 +145,7 @@ func TestPageIsRedrawnInPlace(t *testing.T) {
 	p.facts = pageFacts{language: lang.English, color: true, results: map[workflow.StageID]string{}, began: clock}
 	var s screen
 	for _, e := range pageEvents() {
-		p.tell(e)
+		p.showEvent(e)
 		s.play(t, out.String())
 		out.Reset()
 		want := p.facts.lines(60, 24, clock)
@@ -153,22 +153,22 @@ func TestPageIsRedrawnInPlace(t *testing.T) {
 			t.Fatalf("after %s the terminal shows %d lines; want %d:\n%s", e.Type, len(s.lines), len(want), strings.Join(s.lines, "\n"))
 		}
 	}
-	p.rest()
+	p.pauseDrawing()
 	s.play(t, out.String()+"Your decision? a\n")
 	if s.hidden {
 		t.Error("the cursor is hidden while the person types")
 	}
 	out.Reset()
-	p.wake()
-	p.tell(headless.Event{Type: headless.StageStarted, Stage: "sm", Round: 1, Engine: "claude"})
-	p.close()
+	p.resumeDrawing()
+	p.showEvent(headless.Event{Type: headless.StageStarted, Stage: "sm", Round: 1, Engine: "claude"})
+	p.stopDrawing()
 	s.play(t, out.String())
 	text := strings.TrimRight(strings.Join(s.lines, "\n"), "\n")
 	if strings.Count(text, "build-a-list") != 2 || strings.Count(text, "Your decision? a") != 1 || !strings.HasSuffix(text, p.facts.lines(60, 24, clock)[4]) || s.hidden {
 		t.Errorf("the terminal shows (cursor hidden: %v):\n%s", s.hidden, text)
 	}
 	out.Reset()
-	p.tell(headless.Event{Type: headless.Completed})
+	p.showEvent(headless.Event{Type: headless.Completed})
 	if out.Len() > 0 {
 		t.Errorf("a closed page draws %q", out.String())
 	}

@@ -34,13 +34,13 @@ type abovePart struct {
 	Output float64 `json:"output"`
 }
 
-// million returns the price of a million tokens in dollars.
-func million(m price.Money) float64 { return (m * 1_000_000).USD() }
+// perMillion returns the price of a million tokens in dollars.
+func perMillion(m price.Money) float64 { return (m * 1_000_000).USD() }
 
 func priceRowOf(r price.Rate) priceRow {
 	row := priceRow{
-		Model: r.Model, Input: million(r.Input), CacheWrite5m: million(r.CacheWrite5m), CacheWrite1h: million(r.CacheWrite1h),
-		CacheRead: million(r.CacheRead), Output: million(r.Output), Successor: r.Successor, Source: r.Source,
+		Model: r.Model, Input: perMillion(r.Input), CacheWrite5m: perMillion(r.CacheWrite5m), CacheWrite1h: perMillion(r.CacheWrite1h),
+		CacheRead: perMillion(r.CacheRead), Output: perMillion(r.Output), Successor: r.Successor, Source: r.Source,
 	}
 	if !r.From.IsZero() {
 		row.From = r.From.Format(time.DateOnly)
@@ -49,7 +49,7 @@ func priceRowOf(r price.Rate) priceRow {
 		row.Retired = r.Retired.Format(time.DateOnly)
 	}
 	if r.Tokens > 0 {
-		row.Above = &abovePart{r.Tokens, million(r.Long.Input), million(r.Long.Output)}
+		row.Above = &abovePart{r.Tokens, perMillion(r.Long.Input), perMillion(r.Long.Output)}
 	}
 	return row
 }
@@ -79,7 +79,7 @@ model by model, and has the form of the built-in file:
 				rates = []price.Rate{r}
 			}
 			rows, table := []priceRow{}, [][]string{}
-			text := func(m price.Money) string { return strconv.FormatFloat(million(m), 'f', -1, 64) }
+			text := func(m price.Money) string { return strconv.FormatFloat(perMillion(m), 'f', -1, 64) }
 			for _, r := range rates {
 				row := priceRowOf(r)
 				rows = append(rows, row)

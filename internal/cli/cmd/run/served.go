@@ -50,14 +50,14 @@ func (s *Served) Start(ctx context.Context, req sdkhttp.RunRequest) (sdkhttp.Run
 	}
 	run, begun, refused := &servedRun{changed: make(chan struct{})}, make(chan string, 1), make(chan error, 1)
 	o.Tell = func(e headless.Event) {
-		if run.add(e); e.Type == headless.RunStarted {
+		if run.addEvent(e); e.Type == headless.RunStarted {
 			s.live.Store(e.SessionID, run)
 			begun <- e.SessionID
 		}
 	}
 	s.work.Go(func() {
 		_, err := headless.New(o).Start(s.base, req.Objective, req.TaskName)
-		if id := run.end(); id != "" {
+		if id := run.endRun(); id != "" {
 			s.live.Delete(id)
 		} else {
 			refused <- err
@@ -101,7 +101,7 @@ func (s *Served) Events(ctx context.Context, id string, after int64) (<-chan sdk
 	go func() {
 		defer close(to)
 		for {
-			events, changed, over := run.since(after)
+			events, changed, over := run.eventsSince(after)
 			for _, e := range events {
 				select {
 				case to <- sdkhttp.RunEvent{Seq: int64(e.Seq), Type: string(e.Type), Data: e}:
@@ -139,8 +139,8 @@ func (s *Served) savedEvents(ctx context.Context, task string) (id string, event
 // maxLive bounds the events of a run that are kept in memory, pieces of text included.
 const maxLive = 5000
 
-// add adds an event, and wakes those who watch the run.
-func (r *servedRun) add(e headless.Event) {
+// addEvent adds an event, and wakes those who watch the run.
+func (r *servedRun) addEvent(e headless.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.events = append(r.events, e); len(r.events) > maxLive {
@@ -150,8 +150,8 @@ func (r *servedRun) add(e headless.Event) {
 	r.changed = make(chan struct{})
 }
 
-// end ends a run for those who watch it, and returns the id of its session, "" if it has none.
-func (r *servedRun) end() (id string) {
+// endRun ends a run for those who watch it, and returns the id of its session, "" if it has none.
+func (r *servedRun) endRun() (id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.over = true
@@ -162,8 +162,8 @@ func (r *servedRun) end() (id string) {
 	return id
 }
 
-// since returns the events after one.
-func (r *servedRun) since(after int64) (events []headless.Event, changed <-chan struct{}, over bool) {
+// eventsSince returns the events after one.
+func (r *servedRun) eventsSince(after int64) (events []headless.Event, changed <-chan struct{}, over bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events {

@@ -53,33 +53,33 @@ func Show(term *terminal.Terminal, o headless.Options, events string, do work) (
 			}
 		}
 	}
-	out, err = v.watch(o, events, do)
+	out, err = v.watchRun(o, events, do)
 	if err == nil {
-		err = v.end(out)
+		err = v.printResult(out)
 	}
 	return out, v.task, err
 }
 
-// watch has a runner do a run, and shows its events.
-func (v *view) watch(o headless.Options, events string, do work) (*headless.Result, error) {
+// watchRun has a runner do a run, and shows its events.
+func (v *view) watchRun(o headless.Options, events string, do work) (*headless.Result, error) {
 	term := v.term
 	switch {
 	case term.JSON || events == "-":
 	case term.Pretty():
 		v.page = newRunPage(term, o.Engine.Clock)
-		defer v.page.close()
+		defer v.page.stopDrawing()
 		if o.Person != nil {
 			o.Person = pausing{v.page, o.Person}
 		}
 	default:
 		v.lines = term.Out
 	}
-	o.Tell = v.tell
+	o.Tell = v.showEvent
 	return do(headless.New(o))
 }
 
-// tell shows an event.
-func (v *view) tell(e headless.Event) {
+// showEvent shows an event.
+func (v *view) showEvent(e headless.Event) {
 	if e.TaskName != "" {
 		v.task = e.TaskName
 	}
@@ -89,7 +89,7 @@ func (v *view) tell(e headless.Event) {
 		}
 	}
 	if v.page != nil {
-		v.page.tell(e)
+		v.page.showEvent(e)
 	}
 	if v.lines != nil {
 		if text := e.Line(v.term.Lang); text != "" {
@@ -106,13 +106,13 @@ type pausing struct {
 
 // Ask implements request.Channel.
 func (p pausing) Ask(ctx context.Context, q gate.Question) (gate.Response, error) {
-	p.page.rest()
-	defer p.page.wake()
+	p.page.pauseDrawing()
+	defer p.page.resumeDrawing()
 	return p.person.Ask(ctx, q)
 }
 
-// end prints the result of a run.
-func (v *view) end(r *headless.Result) error {
+// printResult prints the result of a run.
+func (v *view) printResult(r *headless.Result) error {
 	term := v.term
 	if term.JSON {
 		return term.PrintJSON(r)

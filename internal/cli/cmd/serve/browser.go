@@ -28,7 +28,7 @@ const launcherFor = time.Minute
 // arguments of each to all, so that the browser gets a private file which leads to the address.
 // The file is removed after a while, or by remove.
 func openBrowser(ctx context.Context, state string, d *web.Dashboard, page string) (remove func(), err error) {
-	program := browser()
+	program := findBrowser()
 	if program == nil {
 		return nil, lang.Errorf("none is known here; BROWSER names one")
 	}
@@ -78,8 +78,8 @@ func sweepLaunchers(dir *durable.Dir) {
 	}
 }
 
-// browser returns the command that opens an address, nil if none is known.
-func browser() []string {
+// findBrowser returns the command that opens an address, nil if none is known.
+func findBrowser() []string {
 	own, _, _ := strings.Cut(os.Getenv("BROWSER"), string(os.PathListSeparator))
 	switch fields := strings.Fields(strings.ReplaceAll(own, "%s", "")); {
 	case len(fields) > 0:

@@ -39,7 +39,9 @@ that its page /pair shows, which you type as: bmad-mcp pair CODE
 An assistant that starts it gets pages that read: it cannot pair a browser.`,
 		Example: `  bmad-mcp dashboard
   bmad-mcp dashboard --port 7788 --root ~/src --read-only`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.serve(cmd.Context(), s, args, len(args) > 0) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.servePages(cmd.Context(), s, args, len(args) > 0)
+		},
 	})
 	flags := cmd.Flags()
 	flags.IntVar(&o.port, "port", 0, "port of this machine; 0 takes a free one")
@@ -60,7 +62,7 @@ ends it. Without a browser it prints the address. It is the same as: bmad-mcp da
 
 ` + terminal.ExitHelp,
 		Example: "  bmad-mcp open sign-in",
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.serve(cmd.Context(), s, args, true) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.servePages(cmd.Context(), s, args, true) },
 	})
 }
 
@@ -88,7 +90,7 @@ code is good for five minutes, once. Type only a code that your own browser show
 	}
 }
 
-func (o *dashboardOptions) serve(ctx context.Context, s Server, args []string, one bool) error {
+func (o *dashboardOptions) servePages(ctx context.Context, s Server, args []string, one bool) error {
 	if o.port < 0 || o.port > 65535 {
 		return fault.New(fault.InvalidArgument, "there is no port %d", o.port).WithHint("take one from 1 to 65535, or 0 for a free one")
 	}
@@ -119,14 +121,14 @@ func (o *dashboardOptions) serve(ctx context.Context, s Server, args []string, o
 		return err
 	}
 	defer func() { shown.remove() }()
-	if err := o.announce(ctx, s.Term, shown, page); err != nil {
-		return errors.Join(err, shown.close())
+	if err := o.sayAddress(ctx, s.Term, shown, page); err != nil {
+		return errors.Join(err, shown.closeListeners())
 	}
 	return app.RunHTTP(ctx, s.Term, shown.server, shown.first, shown.d, 10*time.Second)
 }
 
-// announce prints the address, and opens the browser of a person at a terminal.
-func (o *dashboardOptions) announce(ctx context.Context, term *terminal.Terminal, shown *dashboardServer, page string) error {
+// sayAddress prints the address, and opens the browser of a person at a terminal.
+func (o *dashboardOptions) sayAddress(ctx context.Context, term *terminal.Terminal, shown *dashboardServer, page string) error {
 	address := shown.d.Address(page)
 	_, nobody := term.Person()
 	opens := nobody == nil && !o.noOpen

@@ -26,7 +26,7 @@ func TestDashboardServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer shown.close() //nolint:errcheck // nothing depends on it
+	defer shown.closeListeners() //nolint:errcheck // nothing depends on it
 	defer shown.remove()
 	if s := shown.server; s.ReadHeaderTimeout == 0 || s.ConnState == nil || s.WriteTimeout == 0 || s.IdleTimeout == 0 {
 		t.Errorf("a connection has no end: %+v", s)
@@ -38,7 +38,7 @@ func TestDashboardServer(t *testing.T) {
 func TestServerHasTheNamedModel(t *testing.T) {
 	a := app.New(terminal.New(strings.NewReader(""), io.Discard, io.Discard))
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	s := Server{Term: a.Terminal, Tasks: a.Tasks, Model: func() mcpserver.Model { return agents.NewDelegate(a.Terminal, a.Tasks) }}
+	s := Server{Term: a.Terminal, Tasks: a.Tasks, Model: agents.Delegates(a.Terminal, a.Tasks)}
 	for model, want := range map[string]bool{"": false, "claude-haiku-5-5": true} {
 		a.Tasks.Config.Model.Name = model
 		if got := serverOptions(s, &app.Parts{}, mcpserver.Places{}).Model != nil; got != want {

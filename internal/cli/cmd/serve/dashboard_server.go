@@ -60,7 +60,7 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, out.close())
+		return nil, errors.Join(err, out.closeListeners())
 	}
 	out.server = httpguard.NewServer(out.d.Guarded())
 	out.server.WriteTimeout = time.Minute
@@ -70,8 +70,8 @@ func openDashboard(ctx context.Context, s Server, address string, readOnly bool,
 	return out, nil
 }
 
-// close closes the listeners of a dashboard that is not served.
-func (s *dashboardServer) close() error {
+// closeListeners closes the listeners of a dashboard that is not served.
+func (s *dashboardServer) closeListeners() error {
 	if s.second != nil {
 		return errors.Join(s.first.Close(), s.second.Close())
 	}

@@ -74,7 +74,7 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 				if len(args) > 0 {
 					return fault.New(fault.InvalidArgument, "%q is a folder for stdio, and --http serves HTTP", args[0]).WithHint("name it with --root")
 				}
-				return o.serve(cmd.Context(), s)
+				return o.serveHTTP(cmd.Context(), s)
 			}
 			for _, name := range []string{"root", "allow-remote", "token-file", "allow-origin", "max-body-bytes", "idle-timeout", "grace", "metrics", "dashboard"} {
 				if cmd.Flags().Changed(name) {
@@ -98,8 +98,8 @@ The first Ctrl+C or SIGTERM ends it: accepted requests are answered, for at most
 	return cmd
 }
 
-// serve is the server on HTTP.
-func (o *options) serve(ctx context.Context, s Server) error {
+// serveHTTP serves MCP over HTTP.
+func (o *options) serveHTTP(ctx context.Context, s Server) error {
 	who, err := o.Check()
 	if err != nil {
 		return err

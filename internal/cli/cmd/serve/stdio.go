@@ -13,12 +13,14 @@ import (
 	"github.com/bmad-mcp/bmad-mcp/internal/cli/app"
 	"github.com/bmad-mcp/bmad-mcp/internal/mcp/mcpserver"
 	"github.com/bmad-mcp/bmad-mcp/internal/trust/reach"
+	"github.com/bmad-mcp/bmad-mcp/internal/web"
+	"github.com/bmad-mcp/bmad-mcp/internal/web/pairing"
 )
 
 // Stdio is the server on stdio, for a project or for the folders that are named. Its caller is an
 // assistant, which may not open every folder that it names.
 func Stdio(ctx context.Context, s Server, folders []string) error {
-	folders = slices.DeleteFunc(slices.Clone(folders), placeholder)
+	folders = slices.DeleteFunc(slices.Clone(folders), isPlaceholder)
 	for _, folder := range folders {
 		if !filepath.IsAbs(folder) {
 			return fault.New(fault.InvalidArgument, "the folder %q is not an absolute path", folder).
@@ -77,5 +79,28 @@ func stdioPlaces(named []string) (p mcpserver.Places, opened []string) {
 	return p, opened
 }
 
-// placeholder reports whether a host has left a value for the person to fill in.
-func placeholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
+// isPlaceholder reports whether a host has left a value for the person to fill in.
+func isPlaceholder(arg string) bool { return arg == "" || strings.HasPrefix(arg, "${") }
+
+// serverOptions returns the options of a server for some places.
+func serverOptions(s Server, p *app.Parts, places mcpserver.Places) mcpserver.Options {
+	return mcpserver.Options{
+		Version: app.Version(), Places: places, HostConfirm: s.Tasks.Config.HostConfirm,
+		Method: p.Library, Memory: p.Memory, Model: s.Model(), Toolsets: s.Tasks.Config.Toolsets, Log: s.Tasks.Log,
+		Page: draftPage(app.StateFolder()), State: app.StateFolder(),
+	}
+}
+
+// draftPage returns a function for the address at which a running dashboard shows the document of a
+// stage, "" if none does.
+func draftPage(state string) func(cwd, task, stage string) string {
+	return func(cwd, task, _ string) string {
+		for _, d := range pairing.Running(state) {
+			in := func(root string) bool { return cwd == root || strings.HasPrefix(cwd, root+string(filepath.Separator)) }
+			if len(d.Roots) == 0 || slices.ContainsFunc(d.Roots, in) {
+				return d.Origin + web.ShortOf(cwd, task)
+			}
+		}
+		return ""
+	}
+}

@@ -154,8 +154,8 @@ func aboutWant(l lang.Language, w engine.Want) []string {
 	return out
 }
 
-// question returns the question about a permission.
-func question(w engine.Want) lang.Text {
+// questionOf returns the question about a permission.
+func questionOf(w engine.Want) lang.Text {
 	switch w.Kind {
 	case trust.KindRubric:
 		return lang.T("may the server audit by this rubric in place of the built-in one")
@@ -197,7 +197,7 @@ func askWants(ctx context.Context, term *terminal.Terminal, e *engine.Engine, cw
 					WithHint("take them out of the settings, or out of the file's name")
 			}
 		}
-		term.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, question(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
+		term.Say("\n%s (%s): %s?\n\n%s\n", w.Kind, w.Use, questionOf(w), terminal.Indent(terminal.Indent(visible.Exact(w.Text))))
 		for _, line := range aboutWant(term.Lang, w) {
 			fmt.Fprintln(term.Out, line)
 		}

@@ -87,11 +87,11 @@ func runDoctor(ctx context.Context, u Upkeep, fix bool) error {
 	report.Add(checks...)
 	report.Add(doctorMachine(u.Term.Lang, cwd).Check()...)
 	report.Add(checkFolders(u))
-	return finish(u.Term, report)
+	return printReport(u.Term, report)
 }
 
-// finish prints a report, which ends the command.
-func finish(term *terminal.Terminal, report doctor.Report) error {
+// printReport prints a report, which ends the command.
+func printReport(term *terminal.Terminal, report doctor.Report) error {
 	if term.JSON {
 		if err := term.PrintJSON(report); err != nil {
 			return err

@@ -44,14 +44,14 @@ as do sessions and artifacts. Nothing is removed without --apply.
 
 ` + terminal.ExitHelp,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.collect(cmd.Context(), u) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.removeUnused(cmd.Context(), u) },
 	}
 	cmd.Flags().StringVar(&o.age, "older-than", "30d", "how long ago the session was finished, such as 30d, 12h, 0d")
 	cmd.Flags().BoolVar(&o.apply, "apply", false, "remove what is listed")
 	return cmd
 }
 
-func (o *gcOptions) collect(ctx context.Context, u Upkeep) error {
+func (o *gcOptions) removeUnused(ctx context.Context, u Upkeep) error {
 	old, err := parseAge(o.age)
 	if err != nil {
 		return err
@@ -94,10 +94,7 @@ func (o *gcOptions) collect(ctx context.Context, u Upkeep) error {
 	}
 	notes := staleNotes(ctx, u)
 	if u.Term.JSON {
-		if files == nil {
-			files = []doctor.Trimmed{}
-		}
-		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": files, "bytes": bytes}
+		out := map[string]any{"cwd": dir.Path(), "older_than": o.age, "applied": o.apply, "files": append([]doctor.Trimmed{}, files...), "bytes": bytes}
 		if notes > 0 {
 			out["memory_lines"] = notes
 		}

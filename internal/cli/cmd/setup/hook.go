@@ -41,8 +41,8 @@ type hookOptions struct {
 	setUp func() error
 }
 
-// ready returns the terminal, which speaks by the settings.
-func (o *hookOptions) ready() *terminal.Terminal {
+// readyTerminal returns the terminal, which speaks by the settings.
+func (o *hookOptions) readyTerminal() *terminal.Terminal {
 	_ = o.setUp() // which never fails without flags
 	return o.term
 }
@@ -65,10 +65,10 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: []string{"claude-code"},
 		Hidden:    true,
-		// Each event of each conversation starts a process: few of them need the settings, see ready.
+		// Each event of each conversation starts a process: few of them need the settings, see readyTerminal.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			(&hookOptions{term, e, sync.OnceValue(setUp)}).run(cmd.Context())
+			(&hookOptions{term, e, sync.OnceValue(setUp)}).handleEvent(cmd.Context())
 			return nil
 		},
 	}
@@ -76,20 +76,20 @@ made. Its memory of a conversation is in the state folder, under turns.`,
 
 // runHook never fails: an event that it does not understand must not keep the person from working,
 // and the server holds its gates without it.
-func (o *hookOptions) run(ctx context.Context) {
+func (o *hookOptions) handleEvent(ctx context.Context) {
 	defer func() {
 		if p := recover(); p != nil {
-			o.ready().Warnf("the hook failed: %v", p)
+			o.readyTerminal().Warnf("the hook failed: %v", p)
 		}
 	}()
 	var e hook.HookEvent
 	if err := json.NewDecoder(io.LimitReader(o.term.In, maxHookInput)).Decode(&e); err != nil {
-		o.ready().Warnf("the hook got no event: %v", err)
+		o.readyTerminal().Warnf("the hook got no event: %v", err)
 		return
 	}
 	e.Program, _ = os.Executable() // else only its usual name is known
 	if err := o.keepTyped(ctx, e); err != nil {
-		o.ready().Warnf("the hook cannot keep what you typed, so you will be asked: %v", err)
+		o.readyTerminal().Warnf("the hook cannot keep what you typed, so you will be asked: %v", err)
 	}
 	file := o.turnFile(e.SessionID)
 	var turn hook.Turn
@@ -107,7 +107,7 @@ func (o *hookOptions) run(ctx context.Context) {
 		return
 	}
 	if err := keepTurn(file, next); err != nil {
-		o.ready().Warnf("the hook cannot remember this turn: %v", err)
+		o.readyTerminal().Warnf("the hook cannot remember this turn: %v", err)
 	}
 }
 

@@ -50,12 +50,8 @@ browser profiles …) are out of reach however they are named.
 	cmd.AddCommand(
 		&cobra.Command{Use: "list", Short: "Show the folders, and which of them do not count", Args: cobra.NoArgs, RunE: list},
 		add,
-		&cobra.Command{
-			Use: "remove DIR", Short: "Take a folder off the list; its files stay", Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return removeProject(cmd.Context(), term, workspace, args[0])
-			},
-		},
+		terminal.Subcommand("remove DIR", "Take a folder off the list; its files stay", cobra.ExactArgs(1),
+			func(ctx context.Context, args []string) error { return removeProject(ctx, term, workspace, args[0]) }),
 	)
 	return cmd
 }
@@ -143,7 +139,7 @@ func addProject(ctx context.Context, term *terminal.Terminal, name string, yes b
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return fault.New(fault.InvalidArgument, "%q is not an existing folder", folder).WithHint("make it first, or correct the path")
 	}
-	if why := unusual(rules, real); !why.Empty() && !yes {
+	if why := whyUnusual(rules, real); !why.Empty() && !yes {
 		person, err := term.Person()
 		if err != nil {
 			return fault.New(fault.GatePending, "%q is unusual for projects: %s", real, why).
@@ -169,8 +165,8 @@ func addProject(ctx context.Context, term *terminal.Terminal, name string, yes b
 	return term.Conclude(result, "It was added before: %s. Assistants may work there and in the folders below it; running servers know at once.", real)
 }
 
-// unusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
-func unusual(rules reach.Rules, real string) lang.Text {
+// whyUnusual returns the reason why a folder is unlikely to hold projects, empty if there is none.
+func whyUnusual(rules reach.Rules, real string) lang.Text {
 	if why := rules.Judge(real, reach.Asked); !why.Empty() {
 		return why
 	}

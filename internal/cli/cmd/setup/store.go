@@ -32,33 +32,23 @@ in, and move brings those that are files into the database.
 ` + terminal.ExitHelp,
 	}
 	to := ""
-	move := &cobra.Command{
-		Use: "move", Short: "Move the runs of the project from its files into the database", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return moveStore(cmd.Context(), u, to) },
-	}
+	move := terminal.Subcommand("move", "Move the runs of the project from its files into the database", cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return moveStore(ctx, u, to) })
 	move.Flags().StringVar(&to, "to", "", "address of the database, without a password (default: that of your settings)")
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "migrate", Short: "Make or update the tables", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return migrateStore(cmd.Context(), u) },
-		},
-		&cobra.Command{
-			Use: "status", Short: "Show the database, its schema, and the settings that keep changes safe", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return statusOfStore(cmd.Context(), u) },
-		},
-		&cobra.Command{
-			Use: "check", Short: "Check all runs of the project in the store, with their texts", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return checkStore(cmd.Context(), u) },
-		},
+		terminal.Subcommand("migrate", "Make or update the tables", cobra.NoArgs,
+			func(ctx context.Context, _ []string) error { return migrateStore(ctx, u) }),
+		terminal.Subcommand("status", "Show the database, its schema, and the settings that keep changes safe", cobra.NoArgs,
+			func(ctx context.Context, _ []string) error { return statusOfStore(ctx, u) }),
+		terminal.Subcommand("check", "Check all runs of the project in the store, with their texts", cobra.NoArgs,
+			func(ctx context.Context, _ []string) error { return checkStore(ctx, u) }),
 		&cobra.Command{
 			Use: "export", Short: "Write all runs of the project to standard output, as a tar file", Args: cobra.NoArgs,
 			Example: "  bmad-mcp store export > runs.tar",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return exportStore(cmd.Context(), u) },
 		},
-		&cobra.Command{
-			Use: "import [FILE]", Short: "Bring the runs of an export into the store of the project", Args: cobra.MaximumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return importStore(cmd.Context(), u, args) },
-		},
+		terminal.Subcommand("import [FILE]", "Bring the runs of an export into the store of the project", cobra.MaximumNArgs(1),
+			func(ctx context.Context, args []string) error { return importStore(ctx, u, args) }),
 		move,
 	)
 	return cmd
@@ -119,7 +109,7 @@ func checkStore(ctx context.Context, u Upkeep) error {
 		}
 		report := doctor.Report{Cwd: p.Dir.Path()}
 		report.Add(checks...)
-		return finish(u.Term, report)
+		return printReport(u.Term, report)
 	})
 }
 
@@ -152,11 +142,11 @@ func importStore(ctx context.Context, u Upkeep, args []string) error {
 		if err != nil {
 			return err
 		}
-		return conclude(u.Term, out)
+		return printTransfer(u.Term, out)
 	})
 }
 
-func conclude(term *terminal.Terminal, o transfer.Outcome) error {
+func printTransfer(term *terminal.Terminal, o transfer.Outcome) error {
 	return term.Conclude(map[string]int{"new": o.New, "longer": o.Longer, "forked": o.Forked, "renamed": o.Renamed, "same": o.Same},
 		"%d new, %d continued, %d kept beside another that went on differently, %d under another name, %d unchanged.",
 		o.New, o.Longer, o.Forked, o.Renamed, o.Same)
@@ -186,5 +176,5 @@ func moveStore(ctx context.Context, u Upkeep, to string) error {
 		}
 		return err
 	}
-	return conclude(u.Term, out)
+	return printTransfer(u.Term, out)
 }

@@ -1,9 +1,11 @@
 package setup
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -131,4 +133,20 @@ func printWay(term *terminal.Terminal, program string, w way) error {
 	}
 	term.Say("for the latest release: %s", steps)
 	return nil
+}
+
+// Version returns the command that prints the version.
+func Version(term *terminal.Terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if term.JSON {
+				return term.PrintJSON(map[string]string{"version": app.Version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(term.Out, "bmad-mcp %s %s %s/%s\n", app.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
 }

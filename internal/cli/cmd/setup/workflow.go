@@ -34,13 +34,11 @@ have allowed it (bmad-mcp allow), because it could leave gates out.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	schema := &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+	schema := terminal.Subcommand("schema", "Print the JSON Schema of a workflow file, for editors", cobra.NoArgs,
+		func(_ context.Context, _ []string) error {
 			_, err := fmt.Fprint(term.Out, workflow.Schema())
 			return err
-		},
-	}
+		})
 	cmd.AddCommand(workflowList(term, tasks), workflowShow(term, tasks), workflowCheck(term, tasks), workflowGraph(term, tasks), schema)
 	return cmd
 }
@@ -86,36 +84,33 @@ func waitsFor(l lang.Language, w engine.Workflow) string {
 }
 
 func workflowList(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the workflows that a run can be started with", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			views, err := tasks.WorkflowViews()
-			if err != nil {
-				return err
+	return terminal.Subcommand("list", "List the workflows that a run can be started with", cobra.NoArgs, func(_ context.Context, _ []string) error {
+		views, err := tasks.WorkflowViews()
+		if err != nil {
+			return err
+		}
+		rows, table := []workflowRow{}, [][]string{term.Header("NAME\tFROM\tSTAGES\tWHEN")}
+		for _, w := range views {
+			row := rowOf(term.Lang, w)
+			rows = append(rows, row)
+			name, when := row.Name, row.When
+			if row.Default {
+				name += term.Lang.Say(" (default)")
 			}
-			rows, table := []workflowRow{}, [][]string{term.Header("NAME\tFROM\tSTAGES\tWHEN")}
-			for _, w := range views {
-				row := rowOf(term.Lang, w)
-				rows = append(rows, row)
-				name, when := row.Name, row.When
-				if row.Default {
-					name += term.Lang.Say(" (default)")
-				}
-				if row.Problem != "" {
-					when = term.Lang.Say("cannot be used: %s", row.Problem)
-				}
-				table = append(table, []string{name, term.Lang.Word(row.From), pipeline(w.Definition), visible.Line(when)})
+			if row.Problem != "" {
+				when = term.Lang.Say("cannot be used: %s", row.Problem)
 			}
-			if term.JSON {
-				return term.PrintJSON(rows)
-			}
-			return term.Columns(table[0], table[1:])
-		},
-	}
+			table = append(table, []string{name, term.Lang.Word(row.From), drawPipeline(w.Definition), visible.Line(when)})
+		}
+		if term.JSON {
+			return term.PrintJSON(rows)
+		}
+		return term.Columns(table[0], table[1:])
+	})
 }
 
-// pipeline draws the stages of a definition in a line.
-func pipeline(d *workflow.Definition) string {
+// drawPipeline draws the stages of a definition in a line.
+func drawPipeline(d *workflow.Definition) string {
 	if d == nil {
 		return ""
 	}
@@ -139,11 +134,7 @@ func workflowShow(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 				if err := w.Err(); err != nil {
 					return err
 				}
-				data, err := workflow.Marshal(w.Definition)
-				if err == nil {
-					_, err = fmt.Fprintf(term.Out, "%s\n", data)
-				}
-				return err
+				return term.PrintJSON(w.Definition)
 			}
 			text := w.Text
 			if w.By == "" {

@@ -117,7 +117,7 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 			return err
 		}
 	}
-	client, err := mcpserver.Connect(ctx, mcpserver.Launch{Command: self, Dir: dir, Env: env, Form: person.fill})
+	client, err := mcpserver.Connect(ctx, mcpserver.Launch{Command: self, Dir: dir, Env: env, Form: person.fillForm})
 	if err != nil {
 		return fault.From(err)
 	}
@@ -126,7 +126,7 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	term.Say("🧑 is what the human says, 🤖 what the assistant does, 📋 what the server\nanswers, 📝 a form of the server.")
 	for _, step := range demoSteps(term.Lang) {
 		person.next = step.form
-		over, err := person.play(ctx, client, dir, step)
+		over, err := person.playStep(ctx, client, dir, step)
 		if err != nil {
 			return err
 		}
@@ -137,8 +137,8 @@ func runDemo(ctx context.Context, term *terminal.Terminal, ask bool) error {
 	return demoEnd(term, dir)
 }
 
-// play takes a step of the demo, in its folder. It reports whether the person has left the script.
-func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
+// playStep takes a step of the demo, in its folder. It reports whether the person has left the script.
+func (p *demoPerson) playStep(ctx context.Context, client *mcpserver.Client, dir string, step demoStep) (over bool, err error) {
 	term := p.shown
 	fmt.Fprintln(term.Out)
 	if step.said != "" {
@@ -186,7 +186,7 @@ func (p *demoPerson) play(ctx context.Context, client *mcpserver.Client, dir str
 	if got := string(reply.Stage) + "/" + string(reply.State); got != step.place {
 		if p.views {
 			p.views = false
-			return p.play(ctx, client, dir, step)
+			return p.playStep(ctx, client, dir, step)
 		}
 		demoSay(term, "", "", term.Lang.Say("\nYou went another way than the script, which ends here at %s. The session is yours to go on with.", got))
 		return true, nil

@@ -28,8 +28,8 @@ type demoPerson struct {
 // person's.
 const reading = 1200 * time.Millisecond
 
-// fill shows a form as a host in a terminal does, and answers it.
-func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
+// fillForm shows a form as a host in a terminal does, and answers it.
+func (p *demoPerson) fillForm(ctx context.Context, f mcpserver.Form) (mcpserver.FormAnswer, error) {
 	width := 72
 	fmt.Fprintf(p.shown.Out, "📝 ┌%s\n", strings.Repeat("─", width))
 	frame := func(text string) {
@@ -50,7 +50,7 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 		for i, label := range labels {
 			frame(fmt.Sprintf("  %d  %s", i+1, label))
 		}
-		text, err := p.field(ctx, name, values, slices.Contains(required, any(name)))
+		text, err := p.fillField(ctx, name, values, slices.Contains(required, any(name)))
 		if err != nil {
 			_, err = terminal.AnswerAtEnd(ctx, err)
 			fmt.Fprintln(p.shown.Out)
@@ -65,8 +65,8 @@ func (p *demoPerson) fill(ctx context.Context, f mcpserver.Form) (mcpserver.Form
 	return answer, nil
 }
 
-// field returns the input for one field; "" leaves it empty, if it may be.
-func (p *demoPerson) field(ctx context.Context, name string, values []string, required bool) (string, error) {
+// fillField returns the input for one field; "" leaves it empty, if it may be.
+func (p *demoPerson) fillField(ctx context.Context, name string, values []string, required bool) (string, error) {
 	for p.terminal != nil {
 		text, err := p.terminal.Line(ctx, "   │ > ")
 		if err != nil || text == "" && !required || text != "" && len(values) == 0 {

@@ -49,7 +49,7 @@ program bmad-mcp without a path, so all of them need it on their PATH.`,
   bmad-mcp install --scope project
   bmad-mcp install vscode --print`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.install(cmd.Context(), term, tasks, args) },
+		RunE:      func(cmd *cobra.Command, args []string) error { return o.installHosts(cmd.Context(), term, tasks, args) },
 	}
 	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.command, "command", "", "program that the host is to start (default: this one)")
@@ -68,7 +68,9 @@ func Uninstall(term *terminal.Terminal, tasks *app.Tasks) *cobra.Command {
 those that are named, else all. The rest of each file stays as it is, and the file as it
 was is kept. Sessions and documents in your projects are not touched.`,
 		ValidArgs: hosts.IDs(),
-		RunE:      func(cmd *cobra.Command, args []string) error { return o.uninstall(cmd.Context(), term, tasks, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.uninstallHosts(cmd.Context(), term, tasks, args)
+		},
 	}
 	o.addFlags(cmd)
 	return cmd
@@ -87,8 +89,8 @@ func (o *installOptions) addFlags(cmd *cobra.Command) {
 // serverName matches the names that every host takes; Claude Code refuses others.
 var serverName = pattern.New(`^[A-Za-z0-9_-]{1,64}$`)
 
-// which returns the hosts that a command is for.
-func (o *installOptions) which(names []string) ([]hosts.Host, error) {
+// findHosts returns the hosts that a command is for.
+func (o *installOptions) findHosts(names []string) ([]hosts.Host, error) {
 	if o.scope != string(hosts.User) && o.scope != string(hosts.Project) {
 		return nil, fault.New(fault.InvalidArgument, "--scope %q is not user or project", o.scope).WithHint("leave it out for all your projects")
 	}
@@ -111,11 +113,11 @@ func (o *installOptions) which(names []string) ([]hosts.Host, error) {
 // chooseHosts returns the hosts that a command is for, and their machine: the named ones if there are
 // any, else those that have settings in the scope and are wanted.
 func (o *installOptions) chooseHosts(workspace *app.Workspace, names []string, wanted func(hosts.Machine, hosts.Host) bool) (hosts.Machine, []hosts.Host, error) {
-	named, err := o.which(names)
+	named, err := o.findHosts(names)
 	if err != nil {
 		return hosts.Machine{}, nil, err
 	}
-	m, err := o.machine(workspace)
+	m, err := o.findMachine(workspace)
 	if err != nil || len(named) > 0 {
 		return m, named, err
 	}
@@ -128,7 +130,7 @@ func (o *installOptions) chooseHosts(workspace *app.Workspace, names []string, w
 	return m, out, nil
 }
 
-func (o *installOptions) install(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
+func (o *installOptions) installHosts(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
 	m, chosen, err := o.chooseHosts(tasks.Workspace, names, func(m hosts.Machine, h hosts.Host) bool { return o.print || h.Present(m) != "" })
 	if err != nil {
 		return err
@@ -145,25 +147,25 @@ func (o *installOptions) install(ctx context.Context, term *terminal.Terminal, t
 			WithHint("name yours (bmad-mcp install cursor), or see what to put where: bmad-mcp install --print")
 	}
 	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: entry, Force: o.force}
-	err = o.apply(ctx, term, tasks.Engine().Now, chosen, plan.Install)
+	err = o.applyChanges(ctx, term, tasks.Engine().Now, chosen, plan.Install)
 	if !term.JSON && !o.dryRun && err == nil {
 		o.sayNext(term, m, chosen, len(names) == 0)
 	}
 	return err
 }
 
-func (o *installOptions) uninstall(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
+func (o *installOptions) uninstallHosts(ctx context.Context, term *terminal.Terminal, tasks *app.Tasks, names []string) error {
 	m, chosen, err := o.chooseHosts(tasks.Workspace, names, func(hosts.Machine, hosts.Host) bool { return true })
 	if err != nil {
 		return err
 	}
 	self, _ := os.Executable() // without it, only the usual name is known for ours
 	plan := hosts.Plan{Machine: m, Language: term.Lang, Scope: hosts.Scope(o.scope), Entry: hosts.Entry{Name: o.name, Command: self}, Force: o.force}
-	return o.apply(ctx, term, tasks.Engine().Now, chosen, plan.Uninstall)
+	return o.applyChanges(ctx, term, tasks.Engine().Now, chosen, plan.Uninstall)
 }
 
-// apply makes the changes that are planned for hosts, and shows them.
-func (o *installOptions) apply(ctx context.Context, term *terminal.Terminal, now func() time.Time, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
+// applyChanges makes the changes that are planned for hosts, and shows them.
+func (o *installOptions) applyChanges(ctx context.Context, term *terminal.Terminal, now func() time.Time, chosen []hosts.Host, plan func(hosts.Host) hosts.Change) error {
 	applier := hosts.Applier{Language: term.Lang, Folder: app.StateFolder(), Now: now, DryRun: o.dryRun}
 	defer applier.Lock(ctx)()
 	failed, changes := false, make([]hosts.Change, len(chosen))
@@ -188,8 +190,8 @@ func (o *installOptions) apply(ctx context.Context, term *terminal.Terminal, now
 	return nil
 }
 
-// machine returns this machine, with the project that entries of the project are for.
-func (o *installOptions) machine(workspace *app.Workspace) (hosts.Machine, error) {
+// findMachine returns this machine, with the project that entries of the project are for.
+func (o *installOptions) findMachine(workspace *app.Workspace) (hosts.Machine, error) {
 	project, err := workspace.Project()
 	if err != nil || o.scope != string(hosts.Project) {
 		return hosts.This(project), err

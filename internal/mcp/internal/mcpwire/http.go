@@ -54,7 +54,7 @@ func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l l
 	l.SmallBody = maxMessage
 	h := &HTTP{wire: w, maxBody: maxBody, log: w.log, sessions: newSessionIDs(now, l), limiter: httpguard.NewLimiter(l.Limits)}
 	h.sessions.ended = h.forget
-	h.stream = server.NewStreamableHTTPServer(w.MCPServer,
+	h.stream = server.NewStreamableHTTPServer(w.MCP,
 		server.WithSessionIdManagerResolver(h.sessions),
 		server.WithSessionIdleTTL(idle),
 		server.WithHeartbeatInterval(heartbeat),
@@ -62,7 +62,7 @@ func (w *Wire) http(maxBody int64, idle time.Duration, now func() time.Time, l l
 		// The guard in front looks at every request, and names the problem.
 		server.WithDisableLocalhostProtection(true),
 		server.WithHTTPContextFunc(func(ctx context.Context, r *http.Request) context.Context {
-			return withResponse(httpguard.WithVisitor(ctx, httpguard.VisitorOf(r)), w.MCPServer)
+			return withResponse(httpguard.WithVisitor(ctx, httpguard.VisitorOf(r)), w.MCP)
 		}),
 		server.WithEventStore(forgetful{}),
 	)

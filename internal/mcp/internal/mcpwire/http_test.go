@@ -24,7 +24,7 @@ import (
 func limited(t *testing.T, l limits) (*HTTP, *httptest.Server) {
 	t.Helper()
 	w := testWire()
-	w.AddTool(mcp.NewTool("much"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("much"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText(strings.Repeat("x", 32<<20)), nil
 	})
 	return overHTTP(t, w, l)
@@ -257,7 +257,7 @@ func TestSessionFlood(t *testing.T) {
 		if id == "" {
 			t.Fatal("one was kept out")
 		}
-		if err := h.wire.SendNotificationToSpecificClient(id, "x", nil); !errors.Is(err, server.ErrSessionNotFound) {
+		if err := h.wire.MCP.SendNotificationToSpecificClient(id, "x", nil); !errors.Is(err, server.ErrSessionNotFound) {
 			known++
 		}
 	}
@@ -328,7 +328,7 @@ func TestStreamsAreCounted(t *testing.T) {
 		last = next
 	}
 	eventually(t, "one is left", func() bool { return count() == 1 })
-	if err := h.wire.SendNotificationToSpecificClient(session, "x", nil); err != nil {
+	if err := h.wire.MCP.SendNotificationToSpecificClient(session, "x", nil); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(last.Body).ReadString('\n'); err != nil || !strings.Contains(line, "event: message") {
@@ -399,7 +399,7 @@ func TestSlowReaders(t *testing.T) {
 	eventually(t, "the stream is open", func() bool { return count() == 1 })
 	filler := map[string]any{"x": strings.Repeat("x", 1<<20)}
 	eventually(t, "the stream that is not read ends", func() bool {
-		_ = h.wire.SendNotificationToSpecificClient(session, "x", filler) // the queue may be full
+		_ = h.wire.MCP.SendNotificationToSpecificClient(session, "x", filler) // the queue may be full
 		return count() == 0
 	})
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"much","arguments":{}}}`

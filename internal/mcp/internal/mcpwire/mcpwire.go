@@ -36,7 +36,7 @@ type Options struct {
 
 // Wire is a server of the library, and its ways to clients.
 type Wire struct {
-	*server.MCPServer
+	MCP    *server.MCPServer
 	spoken lang.Language
 	log    *slog.Logger
 	tasks  *tasks
@@ -64,7 +64,7 @@ func New(self mcp.Implementation, o Options, hooks *server.Hooks, options ...ser
 	hooks.AddAfterInitialize(func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
 		result.Capabilities.Extensions = nil // there are none before 2026-07-28
 	})
-	w.MCPServer = server.NewMCPServer(self.Name, self.Version, append([]server.ServerOption{
+	w.MCP = server.NewMCPServer(self.Name, self.Version, append([]server.ServerOption{
 		server.WithTitle(self.Title),
 		server.WithIcons(self.Icons...),
 		server.WithHooks(hooks),

@@ -32,7 +32,7 @@ func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 	t.Helper()
 	w := testWire()
 	waiting = make(chan struct{}, 10)
-	w.AddTool(mcp.NewTool("notices"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("notices"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for i := range 3 {
 			if err := SendProgress(ctx, map[string]any{"progressToken": "t", "progress": i}); err != nil {
 				return nil, err
@@ -40,7 +40,7 @@ func wireServer(t *testing.T) (url string, waiting chan struct{}) {
 		}
 		return mcp.NewToolResultText("done"), nil
 	})
-	w.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("waits"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		waiting <- struct{}{}
 		select {
 		case <-ctx.Done():

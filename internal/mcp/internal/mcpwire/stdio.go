@@ -28,7 +28,7 @@ const rest = 5 * time.Second
 // ServeStdio serves one client until its input ends or ctx does, and answers every request that
 // it has read.
 func (w *Wire) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stdio := server.NewStdioServer(w.MCPServer)
+	stdio := server.NewStdioServer(w.MCP)
 	stdio.SetErrorLogger(slog.NewLogLogger(w.log.Handler(), slog.LevelWarn))
 	filter := newStdioFilter(in, out, w)
 	ctx, end := context.WithCancel(ctx)
@@ -221,7 +221,7 @@ func (f *stdioFilter) handle(id any, line []byte) (answer mcp.JSONRPCMessage) {
 			answer = mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INTERNAL_ERROR, "this is a bug; the log of the server has it", nil)
 		}
 	}()
-	return f.wire.HandleMessage(f.ctx, line)
+	return f.wire.MCP.HandleMessage(f.ctx, line)
 }
 
 // Write passes one line of the library to the client, and notes an answer.

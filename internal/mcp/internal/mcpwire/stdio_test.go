@@ -69,7 +69,7 @@ const (
 // line end; the library alone drops some of them.
 func TestEveryRequestIsAnswered(t *testing.T) {
 	w := testWire()
-	w.AddTool(mcp.NewTool("slow"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("slow"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("done"), nil
 	})
 	in, out := onStdio(t, w)
@@ -98,7 +98,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 // behind the answer at times.
 func TestProgressPrecedesTheAnswer(t *testing.T) {
 	w := testWire()
-	w.AddTool(mcp.NewTool("works"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("works"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return mcp.NewToolResultText("done"), SendProgress(ctx, map[string]any{"progressToken": "t", "progress": 1})
 	})
 	in, out := onStdio(t, w)
@@ -122,13 +122,13 @@ func TestProgressPrecedesTheAnswer(t *testing.T) {
 // their text.
 func TestErrorsHaveTheirCodes(t *testing.T) {
 	w := testWire()
-	w.AddTool(mcp.NewTool("known"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("known"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, Error{Code: mcp.INVALID_PARAMS, Data: map[string]any{"uri": "x"}, Text: "no such thing"}
 	})
-	w.AddTool(mcp.NewTool("other"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("other"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, errors.New("out of paper")
 	})
-	w.AddTool(mcp.NewTool("bug"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("bug"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		panic("out of luck")
 	})
 	in, out := onStdio(t, w)
@@ -172,7 +172,7 @@ func asking(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult,
 // answers, answers with errors, or goes.
 func TestLegacyClientsAreAsked(t *testing.T) {
 	w := testWire()
-	w.AddTool(mcp.NewTool("asks"), asking)
+	w.MCP.AddTool(mcp.NewTool("asks"), asking)
 	in, out := onStdio(t, w)
 	send(t, in, hello, `"elicitation":{},"roots":{}`)
 	next(t, out)

@@ -15,7 +15,7 @@ import (
 // stepping returns a wire with a tool that works, as a task, until it is released.
 func stepping() (w *Wire, release chan struct{}) {
 	w, release = testWire(), make(chan struct{})
-	w.AddTool(mcp.NewTool("long"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("long"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		Detach(ctx, "at work")
 		select {
 		case <-release:

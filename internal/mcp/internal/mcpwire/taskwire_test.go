@@ -63,7 +63,7 @@ func TestTasksOverHTTP(t *testing.T) {
 	t.Parallel()
 	w := testWire()
 	release := make(chan struct{})
-	w.AddTool(mcp.NewTool("long"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("long"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		Detach(ctx, "at work")
 		select {
 		case <-release:
@@ -116,7 +116,7 @@ func TestTasksOverHTTP(t *testing.T) {
 func TestTasksAtOnce(t *testing.T) {
 	t.Parallel()
 	w := testWire()
-	w.AddTool(mcp.NewTool("asks"), func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	w.MCP.AddTool(mcp.NewTool("asks"), func(ctx context.Context, call mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		for range 3 { // as a handler tells of its work from another goroutine
 			go Detach(ctx, "at work")
 		}
