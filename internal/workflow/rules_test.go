@@ -1,7 +1,6 @@
 package workflow_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -416,7 +415,7 @@ func TestRewind(t *testing.T) {
 			rec.Status, rec.Feedback, rec.Returned, rec.Questions = workflow.Done, string(st.ID), []string{"r"}, []workflow.Question{{ID: "q"}}
 		}
 		s.Current().Verdict = tt.verdict
-		if err := w.Fire(context.Background(), s, workflow.Transition{Event: tt.event, At: at}, tt.target); err != nil {
+		if err := w.Fire(t.Context(), s, workflow.Transition{Event: tt.event, At: at}, tt.target); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got := fmt.Sprint(s.Place(), " ", s.ReworkCount)
@@ -430,7 +429,7 @@ func TestRewind(t *testing.T) {
 	}
 	s := sessionAt(w, workflow.QA, workflow.AwaitingApproval)
 	s.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintImplemented}, {Number: 2, Status: workflow.SprintPending}}
-	if err := w.Fire(context.Background(), s, workflow.Transition{Event: workflow.EventFinished, At: at}, ""); err != nil || s.Sprints[0].Status != workflow.SprintDone || s.Sprints[1].Status != workflow.SprintPending || s.Place() != "qa/completed" {
+	if err := w.Fire(t.Context(), s, workflow.Transition{Event: workflow.EventFinished, At: at}, ""); err != nil || s.Sprints[0].Status != workflow.SprintDone || s.Sprints[1].Status != workflow.SprintPending || s.Place() != "qa/completed" {
 		t.Errorf("finished: %s with %+v (%v)", s.Place(), s.Sprints, err)
 	}
 }

@@ -1,7 +1,6 @@
 package durable_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -49,18 +48,18 @@ func TestUnlockFrees(t *testing.T) {
 	d, path := open(t)
 	d.LockTimeout = 300 * time.Millisecond
 	for _, what := range []string{"the first time", "once it was released", "once it was refused"} {
-		lock, err := d.Lock(context.Background(), "a.lock")
+		lock, err := d.Lock(t.Context(), "a.lock")
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		var busy *durable.BusyError
-		if _, err := d.Lock(context.Background(), "a.lock"); !errors.As(err, &busy) || busy.Name != "a.lock" || busy.Holder == "" {
+		if _, err := d.Lock(t.Context(), "a.lock"); !errors.As(err, &busy) || busy.Name != "a.lock" || busy.Holder == "" {
 			t.Errorf("%s: taken twice: %v", what, err)
 		}
 		if err := lock.Unlock(); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
-		if b, err := os.ReadFile(filepath.Join(path, "a.lock")); err != nil || len(b) != 0 { //nolint:gosec // a path of the tests
+		if b, err := os.ReadFile(filepath.Join(path, "a.lock")); err != nil || len(b) != 0 {
 			t.Errorf("%s: the file of a free lock has %q (%v)", what, b, err)
 		}
 	}
