@@ -58,7 +58,7 @@ func TestFit(t *testing.T) {
 		out.Context.Feedback = "x"
 		out.Context.Feedback += strings.Repeat("x", reply.Max+room-size(out))
 		out.Fit()
-		if out.SessionFile != want || (len(out.Context.Feedback) <= 1600) != (want != "") {
+		if out.SessionFile != want || out.Lean().SessionFile != want || (len(out.Context.Feedback) <= 1600) != (want != "") {
 			t.Errorf("%d bytes more: file %q, feedback of %d bytes, want %q", room, out.SessionFile, len(out.Context.Feedback), want)
 		}
 	}
@@ -73,20 +73,21 @@ func TestFit(t *testing.T) {
 		n, size int
 		want    string
 	}{
-		{25, 20, `lists 10 10 25 10 10 10 10 20 20 20 10 10, texts 20 20 20 20 20 20 20 20 20 20 20 20 20 20, objective 20 feedback 20, answers string, message "itect → SM → Dev → Review → QA\n\nmmmmmmmmmmmmmmmmmmmm", file session.json`},
-		{20, 900, "lists 3 3 20 3 3 3 3 6 6 6 3 3, texts 60 60 60 60 60 24 60 60 60 60 24 60 60 60, objective 240 feedback 240, answers string, message \"mmmmmmmmmmmm…\\n\\n(shortened; all of it is in `session.json`)\", file session.json"},
-		{200, 4, `lists 3 3 200 3 3 3 3 6 6 6 3 3, texts 4 4 4 4 4 4 4 4 4 4 4 4 4 4, objective 4 feedback 4, answers string, message "\nPO ↻ → Architect → SM → Dev → Review → QA\n\nmmmm", file session.json`},
+		{25, 20, `lists 10 10 25 10 10 10 10 20 20 20 10 10, texts 20 20 20 20 20 20 20 20 20 20 20 20 20 20, objective 20 feedback 20, answers string, message "itect → SM → Dev → Review → QA\n\nmmmmmmmmmmmmmmmmmmmm", file session.json, draft 120`},
+		{20, 900, "lists 3 3 20 3 3 3 3 6 6 6 3 3, texts 60 60 60 60 60 24 60 60 60 60 24 60 60 60, objective 240 feedback 240, answers string, message \"mmmmmmmmmmmm…\\n\\n(shortened; all of it is in `session.json`)\", file session.json, draft 60"},
+		{3, 5000, "lists 3 3 3 3 3 3 3 3 3 3 3 3, texts 120 120 120 120 120 30 120 120 120 120 30 120 120 120, objective 480 feedback 480, answers map[string]string, message \"mmmmmmmmmmmm…\\n\\n(shortened; all of it is in `session.json`)\", file session.json, draft 120"},
+		{200, 4, `lists 3 3 200 3 3 3 3 6 6 6 3 3, texts 4 4 4 4 4 4 4 4 4 4 4 4 4 4, objective 4 feedback 4, answers string, message "\nPO ↻ → Architect → SM → Dev → Review → QA\n\nmmmm", file session.json, draft 60`},
 	} {
 		out := fill(t, tt.n, tt.size)
 		out.Fit()
 		c := out.Context
 		q, f := out.Questions[0], out.Findings[0]
-		got := fmt.Sprintf("lists %d %d %d %d %d %d %d %d %d %d %d %d, texts %d %d %d %d %d %d %d %d %d %d %d %d %d %d, objective %d feedback %d, answers %v, message %q, file %s",
+		got := fmt.Sprintf("lists %d %d %d %d %d %d %d %d %d %d %d %d, texts %d %d %d %d %d %d %d %d %d %d %d %d %d %d, objective %d feedback %d, answers %v, message %q, file %s, draft %d",
 			len(out.Questions), len(out.Findings), len(out.ChangeRequests), len(out.Gaps), len(out.Returned), len(out.Objections), len(out.Unreadable), len(out.Sprints), len(out.Sessions),
 			len(c.Comments), len(c.Answers), len(c.Documents),
 			len(q.Question), len(q.Context), len(f.Problem), len(f.Fix), len(f.File), len(out.ChangeRequests[0].Quote), len(out.ChangeRequests[0].Text), len(out.Gaps[0]),
 			len(out.Sprints[0].Title), len(out.Sessions[0].Objective), len(c.Comments[0].Quote), len(c.Answers[0].Question), len(c.Answers[0].Answer), len(c.Documents[0].Summary),
-			len(c.Objective), len(c.Feedback), fmt.Sprintf("%T", out.NextCall["answers"]), fold(out.UserMessage[max(0, len(out.UserMessage)-60):]), out.SessionFile)
+			len(c.Objective), len(c.Feedback), fmt.Sprintf("%T", out.NextCall["answers"]), fold(out.UserMessage[max(0, len(out.UserMessage)-60):]), out.SessionFile, len(out.Draft.Summary))
 		if got != tt.want {
 			t.Errorf("%d of %d bytes:\n got %s\nwant %s", tt.n, tt.size, got, tt.want)
 		}
