@@ -110,6 +110,9 @@ func TestLean(t *testing.T) {
 		s.Current().AnswerChannels = map[string]workflow.Channel{"q1": workflow.ChannelElicited}
 	}
 	sparing := func(s *standing.Standing) { s.Sparing = true }
+	named := func(s *standing.Standing) {
+		s.Call.Action, s.Record(workflow.PO).FinalResultRef = workflow.ActionApprove, &workflow.ContentRef{FilePath: "po.md"}
+	}
 	unmoved := func(out *reply.Reply) { out.Unmoved() }
 	for name, tt := range map[string]struct {
 		standing *standing.Standing
@@ -130,6 +133,8 @@ func TestLean(t *testing.T) {
 		"draft at its gate": {at(workflow.PO, workflow.AwaitingConfirmation, calls(standing.Call{Action: workflow.ActionSubmit, HostConfirm: true})), reply.Short, nil, "draft user_message", `draft {"path":"work.md","sha256":"aa"} user_message "**clock** · stage 1 of 6, Product Owner\nPO ● → Architect → SM → Dev → Review → QA\n\nmessage"`},
 		"gate by word":      {at(workflow.PO, workflow.AwaitingConfirmation, calls(standing.Call{Action: workflow.ActionSubmit})), reply.Light, nil, "draft", `draft {"path":"work.md"}`},
 		"gate of a status":  {at(workflow.PO, workflow.AwaitingConfirmation, calls(standing.Call{Action: workflow.ActionStatus})), reply.Light, nil, "draft", `draft {"path":"work.md","sha256":"aa"}`},
+		"artifact, named":   {at(workflow.SM, workflow.Generating, named), reply.Whole, func(out *reply.Reply) { out.Artifact = "po.md" }, "artifact_path", ``},
+		"artifact, other":   {at(workflow.SM, workflow.Generating, named), reply.Whole, func(out *reply.Reply) { out.Artifact = "sm.md" }, "artifact_path", `artifact_path "sm.md"`},
 		"plan at its gate": {at(workflow.SM, workflow.AwaitingApproval, func(s *standing.Standing) {
 			s.Call.Action, s.Sprints = workflow.ActionSubmit, []workflow.Sprint{{Number: 1}}
 		}), reply.Light, nil, "sprints", ``},

@@ -142,6 +142,9 @@ func TestView(t *testing.T) {
 			s.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
 		}}, reply.Light, "draft", `draft {"stage":"po","path":"session.json","summary":"it stands in this file, under stages.po.draft","size":3}`},
 		"shown in the chat": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", "show_first \"Before user_message, print all of `work.md` in the chat, unless it is there already: the human may see no files here.\""},
+		"chat, at work":     {po, workflow.Refining, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", ``},
+		"chat, no document": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true}), func(s *standing.Standing) { s.Current().FinalResultRef = nil }}, reply.Light, "show_first", ``},
+		"no chat":           {po, workflow.AwaitingConfirmation, nil, reply.Light, "show_first", ``},
 		"changed by others": {po, workflow.Refining, list{func(s *standing.Standing) {
 			s.Integrity = workflow.Verification{Status: workflow.ChainChanged, Problem: "gone", Broken: 2}
 		}}, reply.Short, "integrity", `integrity "changed"`},
