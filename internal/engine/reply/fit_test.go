@@ -113,6 +113,7 @@ func TestLean(t *testing.T) {
 	named := func(s *standing.Standing) {
 		s.Call.Action, s.Record(workflow.PO).FinalResultRef = workflow.ActionApprove, &workflow.ContentRef{FilePath: "po.md"}
 	}
+	says := func(text string) func(*reply.Reply) { return func(out *reply.Reply) { out.UserMessage = text } }
 	unmoved := func(out *reply.Reply) { out.Unmoved() }
 	for name, tt := range map[string]struct {
 		standing *standing.Standing
@@ -150,6 +151,12 @@ func TestLean(t *testing.T) {
 			out.UserMessage, out.Artifact = "no risks, saved as specs/z.md; the draft is work.md; why?", "specs/z.md"
 			out.Gaps, out.Questions = append(out.Gaps, "unsaid"), []workflow.Question{{ID: "q1", Question: "why?"}, {ID: "q2", Question: "how?"}}
 		}, "gaps questions draft artifact_path interaction_type pending_user_actions requires_user_confirmation", `gaps ["unsaid"] questions [{"id":"q2","question":"how?"}]`},
+		"sparing, for a prompt": {full(workflow.ActionSubmit, sparing), reply.Short, says("no risks in work.md"), "gaps draft", `gaps ["no risks"] draft {"path":"work.md"}`},
+		"sparing, for a page":   {full(workflow.ActionStatus, sparing), reply.Light, says("no risks in work.md"), "gaps draft", `gaps ["no risks"] draft {"path":"work.md"}`},
+		"sparing, unsaid":       {full(workflow.ActionSubmit, sparing), reply.Light, says("nothing"), "gaps draft", `gaps ["no risks"] draft {"path":"work.md"}`},
+		"sparing, a decision":   {at(workflow.SM, workflow.AwaitingApproval, sparing), reply.Light, says("work.md"), "draft pending_user_actions", ``},
+		"sparing, by hash":      {at(workflow.SM, workflow.AwaitingApproval, sparing, func(s *standing.Standing) { s.Call.HostConfirm = true }), reply.Light, says("work.md"), "draft", `draft {"path":"work.md","sha256":"aa"}`},
+		"sparing, one answer":   {at(workflow.PO, workflow.Clarifying, sparing), reply.Light, nil, "pending_user_actions", ``},
 		"sparing, questions": {at(workflow.PO, workflow.Clarifying, sparing, func(s *standing.Standing) {
 			p := s.Policy
 			s.Current().ClaimedScore, s.Current().Policy = ptr(95), &p
