@@ -16,7 +16,7 @@ func at(stage workflow.StageID, state workflow.State, change ...func(*standing.S
 	w := workflow.Default()
 	session := w.NewSession("id", "Build a clock", "/p", "test", time.Time{})
 	session.TaskName, session.CurrentStage, session.CurrentState, session.Revision = "clock", stage, state, 7
-	session.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md", Summary: strings.Repeat("字", 60), Size: 9}
+	session.Current().FinalResultRef = &workflow.ContentRef{FilePath: "round.md", Summary: strings.Repeat("字", 60), Size: 9, SHA256: "rr"}
 	st, _ := w.Stage(stage)
 	s := &standing.Standing{
 		Session: session, Workflow: w, Stage: st, Policy: st.Policy(), MaxRework: 2, MaxIterations: 3, Folder: "/p", SessionFile: "session.json",

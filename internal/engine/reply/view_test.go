@@ -142,6 +142,7 @@ func TestView(t *testing.T) {
 			s.Current().Extra = workflow.Extra{"draft": []byte(`"abc"`)}
 		}}, reply.Light, "draft", `draft {"stage":"po","path":"session.json","summary":"it stands in this file, under stages.po.draft","size":3}`},
 		"shown in the chat": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", "show_first \"Before user_message, print all of `work.md` in the chat, unless it is there already: the human may see no files here.\""},
+		"nothing handed in": {po, workflow.Generating, list{func(s *standing.Standing) { s.Current().FinalResultRef = nil }}, reply.Whole, "draft", ``},
 		"chat, at work":     {po, workflow.Refining, list{calls(standing.Call{Chat: true})}, reply.Light, "show_first", ``},
 		"chat, no document": {po, workflow.AwaitingConfirmation, list{calls(standing.Call{Chat: true}), func(s *standing.Standing) { s.Current().FinalResultRef = nil }}, reply.Light, "show_first", ``},
 		"no chat":           {po, workflow.AwaitingConfirmation, nil, reply.Light, "show_first", ``},
