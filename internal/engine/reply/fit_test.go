@@ -202,6 +202,15 @@ func TestStages(t *testing.T) {
 	if got := encode(t, out.Stages); got != want {
 		t.Errorf("stages:\n got %s\nwant %s", got, want)
 	}
+	for _, tt := range []struct{ trusting, vouched, want bool }{{true, false, true}, {true, true, false}, {false, false, false}} {
+		if s.Trusting, s.Integrity.Unvouched = tt.trusting, []workflow.Span{{From: 2, To: 2}}; tt.vouched {
+			s.Integrity.Unvouched = nil
+		}
+		var again reply.Reply
+		if again.AddStages(s); again.Stages[0].Grant.Unvouched != tt.want {
+			t.Errorf("trusting %v, vouched %v: unvouched %v", tt.trusting, tt.vouched, again.Stages[0].Grant.Unvouched)
+		}
+	}
 	if a, b := out.At(workflow.QA), out.At("none"); a != 5 || b != -1 {
 		t.Errorf("qa is at %d and none at %d", a, b)
 	}
