@@ -116,3 +116,33 @@ func TestAsk(t *testing.T) {
 		}
 	}
 }
+
+// TestBarredYes checks that a yes of one who may not give it is refused before anyone is asked, and a no is not.
+func TestBarredYes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		approvers []string
+		word      gate.Word
+		want      string
+	}{
+		"a yes":            {[]string{"ann"}, gate.Word{Given: true}, "gate_pending: nothing shows on whose behalf this yes is"},
+		"a no":             {[]string{"ann"}, gate.Word{Given: true, No: true}, ""},
+		"nothing is given": {[]string{"ann"}, gate.Word{}, ""},
+		"anybody's yes":    {nil, gate.Word{Given: true}, ""},
+	} {
+		s := at(workflow.SM, workflow.AwaitingApproval)
+		s.Policy.Approvers = tt.approvers
+		if err := gate.Decidable(s, tt.word); !isRefused(err, tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+		_, err := gate.Granted(s, workflow.Grant{Decision: tt.word.Decision()})
+		if want := len(tt.approvers) > 0 && !tt.word.No; (err != nil) != want {
+			t.Errorf("%s is granted: %v", name, err)
+		}
+	}
+	spent := at(workflow.PO, workflow.AwaitingApproval) // a score gate that was not reached asks for no score once more
+	spent.Current().Score = ptr(10)
+	if err := gate.Opens(spent); err != nil {
+		t.Errorf("the rounds are spent: %v", err)
+	}
+}

@@ -116,6 +116,8 @@ func TestView(t *testing.T) {
 		"no description":       {po, workflow.Refining, nil, reply.Short, "stage_description", ``},
 		"scored":               {po, workflow.Refining, list{scored}, reply.Short, measures + " draft", `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70} gaps ["no risks"] draft {"stage":"po","path":"work.md","summary":"字×39…","size":9}`},
 		"scored, estimate":     {po, workflow.Refining, list{scored, func(s *standing.Standing) { s.Current().ClaimedScore, s.Current().EstimatedScore = nil, ptr(88) }}, reply.Short, "score score_is_estimate", `score 88 score_is_estimate true`},
+		"scored, older":        {po, workflow.Refining, list{scored, func(s *standing.Standing) { s.Current().ClaimedScore = nil }}, reply.Short, "score score_is_estimate", `score 88`},
+		"take up":              {po, workflow.Refining, list{requests, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, "role_prompt", "role_prompt \"the role\\n\\nchange_requests are the human's comments on lines of your last version (of the report of `stage`, where one is named). Take up each, and name each in `resolved` of the JSON block at the end: {\\\"resolved\\\": [{\\\"id\\\": \\\"r1c1\\\", \\\"how\\\": \\\"…\\\"}]}. Where you do not follow one, add \\\"status\\\": \\\"declined\\\" and give the reason in `how`.\""},
 		"scored, at its gate":  {po, workflow.AwaitingConfirmation, list{scored}, reply.Short, measures + " draft", `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70,"findings":["−30: thin (line 3)"]} gaps ["no risks"] draft {"stage":"po","path":"work.md","size":9,"sha256":"aa"}`},
 		"scored, rounds spent": {po, workflow.AwaitingApproval, list{scored}, reply.Short, measures, `score 88 gate_score 90 score_note "two scores" candidates [{"engine":"claude","audit_score":0}] audit {"score":70} gaps ["no risks"]`},
 		"scored, reopened":     {po, workflow.Generating, list{scored}, reply.Whole, measures + " draft", `gate_score 90 draft {"stage":"po","path":"work.md","summary":"字×39…","size":9}`},
@@ -185,6 +187,10 @@ func TestBriefing(t *testing.T) {
 		judge.FinalResultRef = &workflow.ContentRef{FilePath: "qa.md", Size: 5}
 		judge.Evidence = &workflow.Evidence{Command: "make", ExitCode: 1, Tail: "boom"}
 	}
+	continuing := func(s *standing.Standing) {
+		s.Sprints = []workflow.Sprint{{Number: 1, Status: workflow.SprintPending}}
+		s.Append(workflow.Transition{Event: workflow.EventReopened, From: "qa/completed", To: s.Place()})
+	}
 	type list = []func(*standing.Standing)
 	const keys = "engines context findings owed owed_more"
 	for name, tt := range map[string]struct {
@@ -194,14 +200,21 @@ func TestBriefing(t *testing.T) {
 		depth  reply.Depth
 		want   string
 	}{
-		"light":              {workflow.Architect, workflow.Generating, list{earlier}, reply.Light, ``},
-		"at a gate":          {workflow.Architect, workflow.AwaitingConfirmation, list{earlier}, reply.Whole, `engines ["claude"] context {"documents":[{"stage":"po","path":"scope.md","summary":"the approved scope","size":4},{"stage":"po","path":"po.md","size":3}]}`},
-		"whole":              {workflow.Architect, workflow.Generating, list{earlier, handed}, reply.Whole, `engines ["claude"] context {"documents":[{"stage":"po","path":"scope.md","summary":"the approved scope","size":4},{"stage":"po","path":"po.md","size":3}],"comments":[{"id":"c1","kind":"change","text":"heed"}]}`},
-		"whole of a start":   {workflow.PO, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionStart})}, reply.Whole, `engines ["claude"] context {"objective":"Build a clock"}`},
-		"whole of a resume":  {workflow.PO, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionResume})}, reply.Whole, `engines ["claude"] context {"objective":"Build a clock"}`},
-		"short":              {workflow.PO, workflow.Refining, list{answered}, reply.Short, `engines ["claude"] context {"user_answers":[{"id":"q1","question":"a×97…","answer":"字×79…"},{"id":"q2","question":"b×101","answer":"d×241","skipped":true}],"feedback":"shorter"}`},
-		"answers, whole":     {workflow.PO, workflow.Refining, list{answered}, reply.Whole, `engines ["claude"] context {"user_answers":[{"id":"q1","question":"a×101","answer":"字×81"},{"id":"q2","question":"b×101","answer":"d×241","skipped":true}],"feedback":"shorter"}`},
-		"rework":             {workflow.Dev, workflow.Refining, list{faulty}, reply.Short, "engines [\"codex\"] context {\"documents\":[{\"stage\":\"qa\",\"path\":\"qa.md\",\"size\":5}]} findings [{\"id\":\"AC-1\",\"severity\":\"critical\",\"problem\":\"criterion failed: rings silent\"},{\"id\":\"verify\",\"severity\":\"critical\",\"problem\":\"`make` failed with exit code 1; its output ends: boom\"}]"},
+		"light":             {workflow.Architect, workflow.Generating, list{earlier}, reply.Light, ``},
+		"at a gate":         {workflow.Architect, workflow.AwaitingConfirmation, list{earlier}, reply.Whole, `engines ["claude"] context {"documents":[{"stage":"po","path":"scope.md","summary":"the approved scope","size":4},{"stage":"po","path":"po.md","size":3}]}`},
+		"whole":             {workflow.Architect, workflow.Generating, list{earlier, handed}, reply.Whole, `engines ["claude"] context {"documents":[{"stage":"po","path":"scope.md","summary":"the approved scope","size":4},{"stage":"po","path":"po.md","size":3}],"comments":[{"id":"c1","kind":"change","text":"heed"}]}`},
+		"whole of a start":  {workflow.PO, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionStart})}, reply.Whole, `engines ["claude"] context {"objective":"Build a clock"}`},
+		"whole of a resume": {workflow.PO, workflow.Generating, list{calls(standing.Call{Action: workflow.ActionResume})}, reply.Whole, `engines ["claude"] context {"objective":"Build a clock"}`},
+		"short":             {workflow.PO, workflow.Refining, list{answered}, reply.Short, `engines ["claude"] context {"user_answers":[{"id":"q1","question":"a×97…","answer":"字×79…"},{"id":"q2","question":"b×101","answer":"d×241","skipped":true}],"feedback":"shorter"}`},
+		"answers, whole":    {workflow.PO, workflow.Refining, list{answered}, reply.Whole, `engines ["claude"] context {"user_answers":[{"id":"q1","question":"a×101","answer":"字×81"},{"id":"q2","question":"b×101","answer":"d×241","skipped":true}],"feedback":"shorter"}`},
+		"rework":            {workflow.Dev, workflow.Refining, list{faulty}, reply.Short, "engines [\"codex\"] context {\"documents\":[{\"stage\":\"qa\",\"path\":\"qa.md\",\"size\":5}]} findings [{\"id\":\"AC-1\",\"severity\":\"critical\",\"problem\":\"criterion failed: rings silent\"},{\"id\":\"verify\",\"severity\":\"critical\",\"problem\":\"`make` failed with exit code 1; its output ends: boom\"}]"},
+		"rework, passed": {workflow.Dev, workflow.Refining, list{faulty, func(s *standing.Standing) {
+			s.Record(workflow.QA).Verdict, s.Record(workflow.QA).Criteria, s.Record(workflow.QA).Evidence = workflow.Pass, nil, nil
+		}}, reply.Short, `engines ["codex"] context {}`},
+		"first build":        {workflow.Dev, workflow.Generating, list{faulty, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
+		"more sprints":       {workflow.Dev, workflow.Refining, list{faulty, continuing}, reply.Whole, `engines ["codex"] context {}`},
+		"a first report":     {workflow.Review, workflow.Generating, list{judged, func(s *standing.Standing) { s.Current().Iteration = 0 }}, reply.Whole, `engines ["codex"] context {}`},
+		"no report":          {workflow.PO, workflow.Refining, list{judged}, reply.Whole, `engines ["claude"] context {}`},
 		"a report, again":    {workflow.Review, workflow.Generating, list{judged}, reply.Whole, `engines ["codex"] context {} findings [{"id":"F1","severity":"major","problem":"p×121","fix":"fix"},{"id":"F2","problem":"q","status":"fixed"}]`},
 		"a report, in short": {workflow.Review, workflow.Refining, list{judged}, reply.Short, `engines ["codex"] context {} findings [{"id":"F1","severity":"major","problem":"p×117…"},{"id":"F2","problem":"q","status":"fixed"}]`},
 	} {
