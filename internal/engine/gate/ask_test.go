@@ -140,6 +140,24 @@ func TestBarredYes(t *testing.T) {
 			t.Errorf("%s is granted: %v", name, err)
 		}
 	}
+	for name, tt := range map[string]struct {
+		edited  bool
+		verdict workflow.Verdict
+		word    gate.Word
+		want    string
+	}{
+		"an edited draft":     {true, workflow.Fail, gate.Word{Given: true, Via: workflow.ChannelRelayed}, "conflict: was changed after it was scored"},
+		"a no to it":          {true, workflow.Fail, gate.Word{Given: true, No: true, Via: workflow.ChannelRelayed}, ""},
+		"of a blocked stage":  {true, workflow.Blocked, gate.Word{Given: true, Via: workflow.ChannelRelayed}, ""},
+		"a draft as it was":   {false, workflow.Fail, gate.Word{Given: true, Via: workflow.ChannelRelayed}, ""},
+		"nothing at a review": {false, workflow.Fail, gate.Word{Via: workflow.ChannelRelayed}, "invalid_argument: approve needs approved: true or false"},
+	} {
+		s := at(workflow.Review, workflow.AwaitingApproval)
+		s.Draft.Edited, s.Current().Verdict, s.Call.Action = tt.edited, tt.verdict, workflow.ActionApprove
+		if err := gate.OwnWord(s, tt.word, lang.Text{}); !isRefused(err, tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
 	spent := at(workflow.PO, workflow.AwaitingApproval) // a score gate that was not reached asks for no score once more
 	spent.Current().Score = ptr(10)
 	if err := gate.Opens(spent); err != nil {

@@ -211,6 +211,9 @@ func TestPast(t *testing.T) {
 	if dev.Sprints[0].Status = workflow.SprintImplemented; dev.Continuing() {
 		t.Error("a build whose work is judged does not go on")
 	}
+	if dev.Sprints = nil; dev.Continuing() {
+		t.Error("a build without sprints does not go on")
+	}
 	old := at(workflow.PO, workflow.Refining)
 	old.SessionFile = "s.json"
 	if old.Waiting() != nil {
